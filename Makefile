@@ -1,0 +1,95 @@
+# `make test` and `make demo` set everything up on a fresh machine: Python 3.11+, a C++ compiler, a package index.
+# Each step leaves a stamp in .venv, so nothing is done twice; a failed step says what to do.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+CORE := $(wildcard src/warpsight/vgpu/core/*)
+CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
+
+# Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
+test test-all check: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
+
+.PHONY: help setup test test-all check format demo bench sanitize clean
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo      set up, then check and profile an example kernel on the virtual GPU"
+	@echo "make test      set up, then run the tests"
+	@echo "make test-all  the tests and the slow ones"
+	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
+	@echo "make format    format Python and C++ in place"
+	@echo "make bench     the speed measurements"
+	@echo "make sanitize  the virtual GPU's tests with the address and undefined-behaviour sanitizers"
+	@echo "make clean     remove the virtual environment and everything built"
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; $(PYTHON) is older or missing. Try: make PYTHON=/path/to/python3.11 test"; exit 1; }
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
+	  { echo "A C++20 compiler is needed. Try: apt install g++, or dnf install gcc-c++"; exit 1; }
+	@echo "set-up 1/3: virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { echo "Could not make a virtual environment. Try: apt install python3-venv"; exit 1; }
+	@touch $@
+
+$(VENV)/.build-tools: $(VENV)/.made pyproject.toml
+	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core)"
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' || \
+	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
+	@touch $@
+
+# Without build isolation the build folder stays valid, so a change in one C++ file compiles one C++ file.
+$(VENV)/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
+	@echo "set-up 3/3: warpsight, its dependencies and the native core (the first time takes a few minutes)"
+	@$(PIP) install --no-build-isolation --editable '.[test]' || \
+	  { echo "The install failed; the reason is above. A warning treated as an error: CMAKE_ARGS=-DWARPSIGHT_WERROR=OFF make setup. Otherwise: make clean, and again"; exit 1; }
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.installed
+	@echo "set-up: ruff, pyright, clang-format"
+	@$(PIP) install --no-build-isolation --editable '.[test,dev]' || { echo "pip could not install the dev tools"; exit 1; }
+	@touch $@
+
+setup: $(VENV)/.installed
+
+test: setup
+	@$(PY) -m pytest -q -m "not slow" $(ARGS)
+
+test-all: setup
+	@$(PY) -m pytest -q $(ARGS)
+
+check: $(VENV)/.dev
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m pyright
+	@$(if $(CORE_CXX),$(VENV)/bin/clang-format --dry-run -Werror $(CORE_CXX))
+	@$(PY) -m pytest -q -m "not slow" $(ARGS)
+
+format: $(VENV)/.dev
+	@$(PY) -m ruff check --fix --quiet . ; $(PY) -m ruff format .
+	@$(if $(CORE_CXX),$(VENV)/bin/clang-format -i $(CORE_CXX))
+
+demo: setup
+	@echo; echo "A tiled matrix multiplication runs on the virtual GPU and is compared with its NumPy reference:"
+	@$(VENV)/bin/warpsight check tasks/matmul_tiled
+	@echo; echo "The same kernel is counted, instruction by instruction, and the costly source lines are shown:"
+	@$(VENV)/bin/warpsight profile tasks/matmul_tiled
+
+bench: setup
+	@$(PY) -m benchmarks $(ARGS)
+
+$(VENV)-sanitize/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
+	@echo "set-up: a second environment in $(VENV)-sanitize with the sanitized core"
+	@$(PYTHON) -m venv $(VENV)-sanitize
+	@$(VENV)-sanitize/bin/python -m pip --disable-pip-version-check --quiet install '.[test]' \
+	  --config-settings=cmake.define.WARPSIGHT_SANITIZE=ON --config-settings=build-dir=build/sanitize
+	@touch $@
+
+sanitize: $(VENV)-sanitize/.installed
+	@LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(VENV)-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/vgpu $(ARGS)
+
+clean:
+	rm -rf $(VENV) $(VENV)-sanitize build dist .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

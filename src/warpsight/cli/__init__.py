@@ -1,0 +1,1 @@
+"""The command line: one module a verb, thin, nothing imported before its verb is asked for."""

@@ -1,0 +1,86 @@
+"""The `warpsight` command: a table of verbs, each loaded only when it is asked for.
+
+A verb is a module `warpsight.cli.<name>` with a function (or a typer app) of the same name, plus one line in VERBS.
+Help is made from the table alone, so `warpsight --help` loads none of the parts. Errors become exit codes in
+`output.fail`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+
+import typer
+
+from warpsight import __version__
+from warpsight.cli import output
+
+
+class Verb(NamedTuple):
+    """One sub-command: its name, which is also its module, and the line that help shows."""
+
+    name: str
+    help: str
+
+
+VERBS = (
+    Verb("new", "Make a task folder to start from."),
+    Verb("doctor", "Say what is here, what is missing and how to get it."),
+)
+
+
+def build_app(argv: Sequence[str]) -> typer.Typer:
+    """The command tree for these arguments: the verb they name is loaded, the others are only names and help."""
+    app = typer.Typer(
+        name="warpsight",
+        help="Run, check and count CUDA kernels on a machine without a GPU.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    asked = next((word for word in argv if not word.startswith("-")), None)
+    for verb in VERBS:
+        if verb.name != asked:
+            app.command(verb.name, help=verb.help)(_placeholder)
+            continue
+        loaded = getattr(importlib.import_module(f"warpsight.cli.{verb.name}"), verb.name)
+        if isinstance(loaded, typer.Typer):
+            app.add_typer(loaded, name=verb.name, help=verb.help)
+        else:
+            app.command(verb.name)(loaded)
+    return app
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        build_app(words)(args=words, prog_name="warpsight")
+    except Exception as problem:
+        sys.exit(output.fail(problem, as_json="--json" in words))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"warpsight {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options that stand before any verb."""
+
+
+def _placeholder() -> None:
+    raise AssertionError("a verb was run that the arguments did not name")
+
+
+if __name__ == "__main__":
+    main()

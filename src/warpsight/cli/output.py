@@ -1,0 +1,61 @@
+"""What a command prints and how it ends: a JSON document or text on stdout, errors on stderr, one table of exit codes.
+
+Loads rich only when text is to be shown. What must stay true: with --json, stdout is exactly one JSON document, also
+when the command fails; and exit code 1 always means that the thing asked about is wrong, never that we are.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from warpsight.errors import WarpsightError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class ExitCode(IntEnum):
+    """How a command ends."""
+
+    FINE = 0
+    WRONG = 1
+    USAGE = 2
+    TOOL_MISSING = 3
+    BROKEN = 5
+
+
+def emit(document: Any, *, as_json: bool, render: Callable[[Console], None]) -> None:
+    """Print the result: the document as JSON, or what `render` draws on a rich console."""
+    if as_json:
+        print(json.dumps(document, indent=2, allow_nan=False, default=_plain))
+        return
+    from rich.console import Console
+
+    render(Console(highlight=False, soft_wrap=True))
+
+
+def fail(problem: BaseException, *, as_json: bool) -> int:
+    """Report an error on stderr and return the exit code it means. Anything unforeseen is our fault, with its trace."""
+    if isinstance(problem, WarpsightError):
+        message, hint, code = problem.message, problem.hint, problem.exit_code
+        print(f"error: {problem}", file=sys.stderr)
+    else:
+        message, code = f"{type(problem).__name__}: {problem}", int(ExitCode.BROKEN)
+        hint = "this is a fault in warpsight: please report it with the trace"
+        traceback.print_exception(problem, file=sys.stderr)
+        print(f"error: {message}\n  {hint}", file=sys.stderr)
+    if as_json:
+        error = {"kind": type(problem).__name__, "message": message, "hint": hint, "exit_code": code}
+        print(json.dumps({"error": error}, indent=2))
+    return code
+
+
+def _plain(value: Any) -> Any:
+    """JSON for the records: anything with model_dump, else its text."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json") if dump is not None else str(value)

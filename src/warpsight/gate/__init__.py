@@ -1,0 +1,1 @@
+"""Is it right: inputs, expected values, comparison, verdict. The parent decides; the device only runs."""

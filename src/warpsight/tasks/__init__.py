@@ -1,0 +1,25 @@
+"""Tasks: what a kernel must compute, on what inputs, how exactly; read, checked and generated here.
+
+Knows nothing of compilers and devices. The verbs below are the whole surface.
+"""
+
+from warpsight.tasks.candidate import LaunchSize, evaluate_launch, read_candidate
+from warpsight.tasks.compare import Comparison, compare
+from warpsight.tasks.inputs import generate_inputs
+from warpsight.tasks.read import read_task
+from warpsight.tasks.reference import run_reference
+from warpsight.tasks.scaffold import new_task
+from warpsight.tasks.shapes import shape_of
+
+__all__ = [
+    "Comparison",
+    "LaunchSize",
+    "compare",
+    "evaluate_launch",
+    "generate_inputs",
+    "new_task",
+    "read_candidate",
+    "read_task",
+    "run_reference",
+    "shape_of",
+]

@@ -1,0 +1,96 @@
+"""Whether outputs are right, element by element, and which element is furthest from it.
+
+An element is right when |got - expected| <= atol + rtol * |expected|; written so that a NaN is never right by
+accident. A NaN is right only where the oracle has one, an infinity only where the oracle has the same one. Integers
+are compared exactly. Decides nothing about faults or speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.nouns import Task, Tolerance, WorstElement
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`reason` is empty when all is right, else missing_output, wrong_dtype, wrong_shape, non_finite, wrong_values."""
+
+    reason: str
+    detail: str
+    wrong_elements: int
+    total_elements: int
+    worst: WorstElement | None
+
+    @property
+    def ok(self) -> bool:
+        return self.reason == ""
+
+
+def compare(task: Task, got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> Comparison:
+    """Compare every output; the worst element is that of all outputs, also when all are right."""
+    total = sum(array.size for array in expected.values())
+    wrong, found = 0, list[tuple[float, WorstElement]]()
+    for argument in task.arguments:
+        if argument.role not in ("out", "inout"):
+            continue
+        want = expected[argument.name]
+        have = got.get(argument.name)
+        if have is None:
+            return Comparison("missing_output", f"no output {argument.name}", total, total, None)
+        if have.dtype != np.dtype(argument.dtype):
+            detail = f"{argument.name}: expected {argument.dtype}, found {have.dtype}"
+            return Comparison("wrong_dtype", detail, total, total, None)
+        if have.shape != want.shape:
+            detail = f"{argument.name}: expected shape {list(want.shape)}, found {list(have.shape)}"
+            return Comparison("wrong_shape", detail, total, total, None)
+        if want.size:
+            count, badness, worst = _compare_array(argument.name, have, want, task.tolerance)
+            wrong += count
+            found.append((badness, worst))
+    return _summary(wrong, total, found)
+
+
+def _summary(wrong: int, total: int, found: list[tuple[float, WorstElement]]) -> Comparison:
+    worst = max(found, key=lambda pair: pair[0])[1] if found else None
+    if wrong == 0 or worst is None:
+        return Comparison("", "", 0, total, worst)
+    reason = "non_finite" if not np.isfinite(worst.got) and np.isfinite(worst.expected) else "wrong_values"
+    place = f"{worst.output}{list(worst.index)}"
+    detail = f"{wrong} of {total} elements are wrong; worst {place}: got {worst.got}, expected {worst.expected}"
+    return Comparison(reason, detail, wrong, total, worst)
+
+
+def _compare_array(
+    name: str, got: np.ndarray, expected: np.ndarray, tolerance: Tolerance
+) -> tuple[int, float, WorstElement]:
+    """(wrong elements, how bad the worst is in units of what is allowed, the worst)."""
+    right, badness = _floats(got, expected, tolerance) if got.dtype.kind == "f" else _integers(got, expected)
+    # The worst is looked for among the wrong ones first, so that rounding in `badness` cannot point elsewhere.
+    at = int(np.argmax(np.where(right, np.minimum(badness, 1.0), badness + 1.0)))
+    index = tuple(int(i) for i in np.unravel_index(at, got.shape))
+    have, want = got[index].item(), expected[index].item()
+    error = abs(float(have - want)) if np.isfinite(have) and np.isfinite(want) else float("inf")
+    same = have == want or (have != have and want != want)
+    worst = WorstElement(output=name, index=index, got=have, expected=want, error=0.0 if same else error)
+    return int(np.count_nonzero(~right)), float(badness.flat[at]), worst
+
+
+def _floats(got: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> tuple[np.ndarray, np.ndarray]:
+    wide = got.astype(np.float64)
+    finite = np.isfinite(expected)
+    same = (wide == expected) | (np.isnan(wide) & np.isnan(expected))
+    with np.errstate(all="ignore"):
+        error = np.abs(wide - expected)
+        allowed = tolerance.atol + tolerance.rtol * np.abs(expected)
+        right = same | (finite & (error <= allowed))
+        badness = np.where(same, 0.0, np.where(finite & np.isfinite(wide), error / allowed, np.inf))
+    return right, np.nan_to_num(badness, nan=np.inf, posinf=np.inf)
+
+
+def _integers(got: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    right = got == expected
+    return right, np.where(right, 0.0, np.abs(got.astype(np.float64) - expected.astype(np.float64)) + 1.0)

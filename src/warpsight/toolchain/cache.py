@@ -1,0 +1,123 @@
+"""Results by content on disk: a key names bytes, a hit is exactly what was stored, anything damaged is a miss.
+
+Several processes may use one folder: entries appear whole (written aside, then renamed) and never change. The size is
+capped; the entries unused for longest go first. `WARPSIGHT_CACHE` moves the folder, `WARPSIGHT_CACHE=off` turns it off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from warpsight.errors import BrokenMachine
+
+DEFAULT_CAP_BYTES = 512 << 20
+KEEP_SHARE = 0.8  # evict down to this share of the cap, so that the next store does not evict again
+_DIGEST_BYTES = 32
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The folder to use, or None when the cache is turned off."""
+    chosen = environment.get("WARPSIGHT_CACHE", "")
+    if chosen == "off":
+        return None
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("warpsight")
+
+
+def content_key(*parts: str | bytes) -> str:
+    """A sha256 over the parts, each with its length, so that no two lists of parts run together."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()
+
+
+class Cache:
+    """A folder of entries `<first two>/<key>`, each its own sha256 followed by the bytes."""
+
+    def __init__(self, folder: Path | None, cap_bytes: int = DEFAULT_CAP_BYTES) -> None:
+        self.folder = folder
+        self.cap_bytes = cap_bytes
+        self._lock = threading.Lock()
+        self._size_bytes: int | None = None  # an estimate between scans: other processes store too
+
+    def get(self, key: str) -> bytes | None:
+        """The stored bytes, or None. A damaged entry is removed and counts as absent."""
+        if self.folder is None:
+            return None
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+        if hashlib.sha256(body).digest() != digest:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # the time of last use decides what is evicted
+        return body
+
+    def put(self, key: str, body: bytes) -> None:
+        """Store bytes under a key; the entry is either absent or whole at every moment."""
+        if self.folder is None:
+            return
+        path = self._path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(hashlib.sha256(body).digest() + body)
+                Path(aside).replace(path)
+            except BaseException:
+                Path(aside).unlink(missing_ok=True)
+                raise
+        except OSError as problem:
+            raise BrokenMachine(
+                f"cannot write the cache folder {self.folder}: {problem}",
+                hint="free some space, or set WARPSIGHT_CACHE to a folder that can be written, or to off",
+            ) from problem
+        self._after_store(len(body) + _DIGEST_BYTES)
+
+    def size_bytes(self) -> int:
+        """How much the folder holds now."""
+        return sum(size for _, size, _ in self._entries())
+
+    def _path(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / key[:2] / key
+
+    def _entries(self) -> list[tuple[float, int, Path]]:
+        entries: list[tuple[float, int, Path]] = []
+        for path in self.folder.glob("??/*") if self.folder else ():
+            with contextlib.suppress(OSError):
+                stat = path.stat()
+                entries.append((stat.st_mtime, stat.st_size, path))
+        return entries
+
+    def _after_store(self, added_bytes: int) -> None:
+        with self._lock:
+            self._size_bytes = self.size_bytes() if self._size_bytes is None else self._size_bytes + added_bytes
+            if self._size_bytes <= self.cap_bytes:
+                return
+            entries = sorted(self._entries(), key=lambda entry: entry[0])
+            size = sum(entry[1] for entry in entries)
+            for _, entry_bytes, path in entries:
+                if size <= self.cap_bytes * KEEP_SHARE:
+                    break
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                size -= entry_bytes
+            self._size_bytes = size

@@ -1,0 +1,190 @@
+"""Source to Build: the one function the rest of the project compiles with.
+
+A source that does not compile is a Build with ok=False and diagnostics; only a compiler that is missing, crashed or
+hung raises. One NVRTC run makes both PTX and machine code, so they always belong together. Results are cached by
+content: a hit starts no process. Launches nothing, reads no file of the caller.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from warpsight.errors import ToolchainError, UsageError
+from warpsight.nouns import Build, Diagnostic
+from warpsight.toolchain import packages
+from warpsight.toolchain.cache import Cache, cache_folder, content_key
+from warpsight.toolchain.includes import refused_includes
+from warpsight.toolchain.log import blames_ptx, read_diagnostics, read_usage
+from warpsight.toolchain.nvrtc import NvrtcProcess, RawCompile
+from warpsight.toolchain.options import checked_options, with_defaults
+
+SCHEMA = "build-1"  # change it when the same input would now give another Build
+DEADLINE_S = 60.0
+SOURCE_CAP_BYTES = 2 << 20
+# The source gets a folder that does not exist, the same on every machine: the PTX names no local path and
+# `#include "x"` finds nothing of the machine.
+SOURCE_FOLDER = "/warpsight"
+LOG_CAP_CHARS = 64_000
+MAX_DIAGNOSTICS = 200
+
+
+@functools.cache
+def shared_process() -> NvrtcProcess:
+    """The compiler process that callers share when they bring none: start-up is paid once."""
+    return NvrtcProcess()
+
+
+def build_cache() -> Cache:
+    """The cache of builds, in the user's cache folder or where WARPSIGHT_CACHE says."""
+    folder = cache_folder()
+    return Cache(folder / "builds" if folder else None)
+
+
+def compile_cuda(
+    source: str,
+    *,
+    gpu_arch: str = "sm_80",
+    options: Sequence[str] = (),
+    entry: str | None = None,
+    name: str = "kernel.cu",
+    deadline_s: float = DEADLINE_S,
+    process: NvrtcProcess | None = None,
+    cache: Cache | None = None,
+) -> Build:
+    """Compile CUDA C++ for `gpu_arch`; with `entry`, a source that lacks that entry is a failed Build."""
+    _check_request(source, gpu_arch, name)
+    asked = checked_options(options)
+    cache = cache if cache is not None else build_cache()
+    key = content_key(SCHEMA, source, name, gpu_arch, packages.compiler_identity(), *asked)
+    build = _read(cache.get(key))
+    if build is None:
+        build = _compile(source, gpu_arch, asked, name, deadline_s, process or shared_process())
+        cache.put(key, build.model_dump_json().encode())
+    return build if entry is None else _with_entry(build, entry, name)
+
+
+def nvrtc_options(gpu_arch: str, options: Sequence[str]) -> list[str]:
+    """The full option list for NVRTC: ours first, then what was asked for."""
+    return [
+        f"--gpu-architecture={gpu_arch}",
+        "-lineinfo",
+        "--ptxas-options=-v",
+        "--no-cache",
+        *(f"-I{folder}" for folder in packages.include_dirs()),
+        *with_defaults(options),
+    ]
+
+
+def _check_request(source: str, gpu_arch: str, name: str) -> None:
+    if len(source.encode()) > SOURCE_CAP_BYTES:
+        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, {len(source.encode())} came")
+    if "\0" in source:
+        raise UsageError("expected a text, the source has a zero byte in it")
+    if not re.fullmatch(r"sm_[0-9]{2,3}[af]?", gpu_arch):
+        raise UsageError(f"expected a GPU architecture such as sm_80, {gpu_arch!r} came")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
+        raise UsageError(f"expected a plain file name such as kernel.cu, {name!r} came")
+
+
+def _read(stored: bytes | None) -> Build | None:
+    if stored is None:
+        return None
+    try:
+        return Build.model_validate_json(stored).model_copy(update={"cached": True})
+    except ValidationError:
+        return None  # an entry of another version of the records: compile again
+
+
+def _compile(
+    source: str, gpu_arch: str, options: tuple[str, ...], name: str, deadline_s: float, process: NvrtcProcess
+) -> Build:
+    def failed(diagnostics: Sequence[Diagnostic], log: str) -> Build:
+        return _build(False, source, gpu_arch, options, diagnostics=diagnostics, log=log)
+
+    refused = refused_includes(source, name)
+    if refused:
+        return failed(refused, "")
+    raw = process.compile(source, f"{SOURCE_FOLDER}/{name}", nvrtc_options(gpu_arch, options), deadline_s)
+    log = _plain_log(raw.log)
+    if raw.result == "NVRTC_ERROR_INVALID_OPTION":
+        raise UsageError(f"NVRTC refused the options for {gpu_arch}: {log.strip()}", hint="try another architecture")
+    ptx = ""
+    if raw.result != "NVRTC_SUCCESS" and blames_ptx(log):
+        # The assembler names a line of PTX that NVRTC then withholds: stop before the assembler to get it.
+        virtual = [*nvrtc_options(gpu_arch.replace("sm_", "compute_"), options)]
+        virtual.remove("--ptxas-options=-v")
+        ptx = process.compile(source, f"{SOURCE_FOLDER}/{name}", virtual, deadline_s).ptx
+    diagnostics = read_diagnostics(log, source, name, ptx)[:MAX_DIAGNOSTICS]
+    if raw.result == "NVRTC_ERROR_COMPILATION":
+        if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+            text = log.strip() or "the compiler failed and said nothing"
+            diagnostics = (*diagnostics, _error(name, text[:2000]))
+        return failed(diagnostics, log)
+    _check_success(raw, log)
+    return _build(True, source, gpu_arch, options, diagnostics=diagnostics, log=log, raw=raw)
+
+
+def _check_success(raw: RawCompile, log: str) -> None:
+    if raw.result != "NVRTC_SUCCESS":
+        raise ToolchainError(f"NVRTC answered {raw.result}: {log.strip()[:2000]}", hint="warpsight doctor")
+    if not raw.ptx or not raw.cubin:
+        raise ToolchainError("NVRTC reported success but gave no PTX or no machine code", hint="warpsight doctor")
+
+
+def _build(
+    ok: bool,
+    source: str,
+    gpu_arch: str,
+    options: tuple[str, ...],
+    *,
+    diagnostics: Sequence[Diagnostic],
+    log: str,
+    raw: RawCompile | None = None,
+) -> Build:
+    return Build(
+        ok=ok,
+        source_sha256=hashlib.sha256(source.encode()).hexdigest(),
+        gpu_arch=gpu_arch,
+        options=options,
+        compiler=f"nvrtc {packages.version('nvidia-cuda-nvrtc')}",
+        ptx=_portable(raw.ptx) if raw else "",
+        cubin=raw.cubin if raw else b"",
+        entries=read_usage(log) if raw else (),
+        diagnostics=tuple(diagnostics),
+        log=log[:LOG_CAP_CHARS],
+    )
+
+
+def _with_entry(build: Build, entry: str, name: str) -> Build:
+    names = [usage.name for usage in build.entries]
+    if not build.ok or entry in names:
+        return build
+    found = ", ".join(names) if names else "none"
+    missing = _error(
+        name, f'no kernel named {entry}; kernels in this source: {found}. Declare it `extern "C" __global__`.'
+    )
+    return build.model_copy(
+        update={"ok": False, "ptx": "", "cubin": b"", "entries": (), "diagnostics": (*build.diagnostics, missing)}
+    )
+
+
+def _error(name: str, message: str) -> Diagnostic:
+    return Diagnostic(severity="error", file=name, line=None, column=None, message=message)
+
+
+def _portable(text: str) -> str:
+    """Header files by the name they are included under, so that a Build is the same on every machine."""
+    for folder in reversed(packages.include_dirs()):  # longest first: cccl lies inside include
+        text = text.replace(f"{folder}/", "")
+    return text
+
+
+def _plain_log(log: str) -> str:
+    """The compiler's messages with plain file names and without the time the assembler took."""
+    log = _portable(log).replace(f"{SOURCE_FOLDER}/", "")
+    return re.sub(r"^ptxas info\s*: Compile time = .*\n?", "", log, flags=re.MULTILINE)

@@ -1,0 +1,169 @@
+// The Python face of the core: load a program, lay out memory, launch. Arrays are borrowed; the caller keeps them alive during a launch.
+#include "machine.hpp"
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace warpsight {
+namespace {
+
+const char *kFaultNames[] = {"out_of_bounds",      "misaligned",   "uninitialised_read", "write_to_const", "shared_race",   "global_race",
+                             "barrier_divergence", "deadlock",     "endless_loop",       "deadline",       "assert_failed", "trap",
+                             "stack_overflow",     "warp_sync_divergence", "bad_jump",   "interrupted"};
+
+using Bytes = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T> std::vector<T> to_vector(const Array<T> &a) { return {a.data(), a.data() + a.size()}; }
+
+struct PyMemory {
+    Memory memory;
+    std::vector<Bytes> keep;
+};
+
+struct PyProgram {
+    std::unique_ptr<Program> program;
+    i32 unsupported;
+};
+
+bool signal_pending() {
+    nb::gil_scoped_acquire gil;
+    return PyErr_CheckSignals() != 0;
+}
+
+nb::dict fault_record(const Fault &f) {
+    nb::dict d;
+    d["kind"] = kFaultNames[(int)f.kind];
+    d["pc"] = f.pc;
+    d["thread"] = f.thread;
+    d["block"] = f.block;
+    d["address"] = f.address;
+    d["other_pc"] = f.other_pc;
+    d["other_thread"] = f.other_thread;
+    d["other_block"] = f.other_block;
+    d["count"] = f.count;
+    d["is_write"] = f.is_write;
+    d["size"] = f.size;
+    d["text"] = nb::bytes(f.text.data(), f.text.size());
+    return d;
+}
+
+nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block, u32 shared_bytes,
+                u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data, std::vector<u64> blocks, bool check, bool count, int cores,
+                u64 max_instructions, double deadline_seconds, u64 heap_base, u64 heap_bytes) {
+    Launch l(*p.program, memory.memory);
+    LaunchOptions &o = l.options;
+    std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
+    std::tie(o.block[0], o.block[1], o.block[2]) = block;
+    u64 threads = (u64)o.block[0] * o.block[1] * o.block[2];
+    if (!threads || threads > 1024) throw nb::value_error("a block has 1 to 1024 threads");
+    o.shared_bytes = shared_bytes, o.dynamic_shared_bytes = dynamic_shared_bytes, o.local_bytes = local_bytes;
+    o.params.assign((const u8 *)params.c_str(), (const u8 *)params.c_str() + params.size());
+    o.const_data.assign((const u8 *)const_data.c_str(), (const u8 *)const_data.c_str() + const_data.size());
+    u64 total = (u64)o.grid[0] * o.grid[1] * o.grid[2];
+    for (u64 b : blocks)
+        if (b >= total) throw nb::value_error("a chosen block lies outside the grid");
+    o.blocks = std::move(blocks);
+    o.check = check, o.count = count, o.cores = cores, o.max_instructions = max_instructions, o.deadline_seconds = deadline_seconds;
+    o.heap_base = heap_base, o.heap_bytes = heap_bytes;
+    LaunchResult r;
+    {
+        nb::gil_scoped_release free;
+        r = run_launch(l, signal_pending);
+    }
+    if (PyErr_Occurred()) throw nb::python_error();
+    nb::dict d;
+    auto *raw = new std::vector<Counts>(std::move(r.counts));
+    nb::capsule owner(raw, [](void *q) noexcept { delete (std::vector<Counts> *)q; });
+    d["counts"] = nb::ndarray<nb::numpy, u64>(raw->data(), {raw->size(), (size_t)kCounters}, owner);
+    nb::list faults;
+    for (const Fault &f : r.faults) faults.append(fault_record(f));
+    d["faults"] = faults;
+    d["output"] = nb::bytes(r.output.data(), r.output.size());
+    d["blocks_run"] = r.blocks_run;
+    d["warp_instructions"] = r.warp_instructions;
+    d["cores_used"] = r.cores_used;
+    return d;
+}
+
+// Runs a straight line of instructions on one warp with given rows: what tests of single operations need.
+void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::device::cpu> rows_in,
+               nb::ndarray<u32, nb::ndim<1>, nb::c_contig, nb::device::cpu> preds, u32 mask) {
+    Memory none;
+    Launch l(*p.program, none);
+    for (int i = 0; i < 3; i++) l.options.grid[i] = l.options.block[i] = 1;
+    l.options.block[0] = kLanes;
+    l.total_blocks = 1;
+    l.end = std::chrono::steady_clock::now() + std::chrono::hours(1);
+    std::vector<u32> consts(p.program->consts.size() * kLanes + 64);
+    char *aligned = (char *)(((size_t)consts.data() + 127) / 128 * 128);
+    for (size_t i = 0; i < p.program->consts.size(); i++)
+        for (int k = 0; k < kLanes; k++) ((u32 *)aligned)[i * kLanes + (size_t)k] = p.program->consts[i];
+    l.const_rows = aligned;
+    if (rows_in.shape(0) != p.program->n_rows || rows_in.shape(1) != (size_t)kLanes || preds.shape(0) != p.program->n_preds)
+        throw nb::value_error("rows or predicates of the wrong shape");
+    std::vector<Counts> counts(p.program->code.size(), Counts{});
+    std::string text;
+    Block b(l, &counts);
+    b.output = &text;
+    b.start(0);
+    Warp &w = b.warps[0];
+    std::memcpy(w.base[0], rows_in.data(), (size_t)p.program->n_rows * kRowBytes);
+    std::memcpy(w.preds, preds.data(), preds.shape(0) * 4);
+    w.preds[0] = kFull;
+    w.alive = mask;
+    b.alive = (u32)__builtin_popcount(mask);
+    try {
+        while (!b.run_turn()) {}
+    } catch (const Stop &) {
+        throw nb::value_error(("fault: " + std::string(kFaultNames[(int)l.faults[0].kind])).c_str());
+    }
+    std::memcpy(rows_in.data(), w.base[0], (size_t)p.program->n_rows * kRowBytes);
+    std::memcpy(preds.data(), w.preds, preds.shape(0) * 4);
+}
+
+} // namespace
+
+NB_MODULE(_core, m) {
+    nb::class_<PyProgram>(m, "Program")
+        .def_ro("unsupported", &PyProgram::unsupported, "index of the first instruction that the core cannot run, or -1")
+        .def_prop_ro("n_instructions", [](const PyProgram &p) { return p.program->code.size(); });
+    nb::class_<PyMemory>(m, "Memory")
+        .def(nb::init<>())
+        .def("add", [](PyMemory &self, u64 base, Bytes data, bool writable, bool initialised) {
+            auto &all = self.memory.allocations;
+            if (!all.empty() && base < all.back().base + all.back().size) throw nb::value_error("allocations must be added in ascending order");
+            Allocation a{base, data.size(), (char *)data.data(), writable, {}, {}};
+            if (!initialised) a.initialised.assign((data.size() + 63) / 64, 0);
+            all.push_back(std::move(a));
+            self.keep.push_back(data);
+        }, "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true);
+    m.def("load", [](nb::bytes code, Array<i32> lists, Array<i32> tables, Array<u32> consts, Array<i32> functions, u32 n_rows, u32 n_preds, bool order_sensitive) {
+        auto p = std::make_unique<PyProgram>();
+        try {
+            p->program = load_program((const u8 *)code.c_str(), code.size() / 56, to_vector(lists), to_vector(tables), to_vector(consts), to_vector(functions),
+                                      n_rows, n_preds, order_sensitive, &p->unsupported);
+        } catch (const std::invalid_argument &e) { throw nb::value_error(e.what()); }
+        return p;
+    }, "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a);
+    m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a, "local_bytes"_a, "params"_a, "const_data"_a,
+          "blocks"_a, "check"_a, "count"_a, "cores"_a, "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0);
+    m.def("run_lanes", &run_lanes, "program"_a, "rows"_a, "preds"_a, "mask"_a);
+    nb::list ops, counters;
+#define OP(name, mix, signature, meaning) ops.append(#name);
+#include "ops.def"
+#undef OP
+#define COUNTER(name, unit, meaning) counters.append(#name);
+#include "counters.def"
+#undef COUNTER
+    m.attr("OPS") = ops;
+    m.attr("COUNTERS") = counters;
+}
+
+} // namespace warpsight

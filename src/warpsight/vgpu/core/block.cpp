@@ -1,0 +1,195 @@
+// A block of threads: its storage, its turns, and its barriers.
+// Counting follows PTX: a barrier without a count waits for every thread that has not exited; a thread that exits releases the others.
+#include "machine.hpp"
+#include "shadow.hpp"
+
+namespace warpsight {
+namespace {
+
+constexpr size_t kAlign = 256;
+size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+// Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the warp.
+void check_alignment(Warp &w) {
+    if (!w.at_barrier || (w.alive & ~w.at_barrier)) return;
+    i32 first = w.pc[lowest(w.at_barrier)];
+    for (u32 rest = w.at_barrier; rest; rest &= rest - 1) {
+        u32 lane = lowest(rest);
+        const Ins &x = w.block->launch->program.code[w.pc[lane]];
+        if (w.pc[lane] != first && !x.imm) {
+            w.now = first;
+            w.block->fail(w, FaultKind::barrier_divergence, lane);
+        }
+    }
+}
+
+} // namespace
+
+Block::Block(Launch &l, std::vector<Counts> *c) : launch(&l), counts(c) {
+    const LaunchOptions &o = l.options;
+    threads = o.block[0] * o.block[1] * o.block[2];
+    const u32 n = (threads + kLanes - 1) / kLanes;
+    const size_t row_bytes = aligned((size_t)(l.program.n_rows + 2) * kRowBytes); // two sink rows
+    const size_t shared_bytes = aligned(o.shared_bytes + 64), local_bytes = aligned((size_t)o.local_bytes * kLanes + 64);
+    storage.reset(new char[n * (row_bytes + local_bytes) + shared_bytes + kAlign]);
+    rows = (char *)aligned((size_t)storage.get());
+    local = rows + n * row_bytes;
+    shared = local + n * local_bytes;
+    preds.resize((size_t)n * (l.program.n_preds + 1)); // one sink
+    warps.resize(n);
+    for (u32 i = 0; i < n; i++) {
+        Warp &w = warps[i];
+        w.block = this;
+        w.id = i;
+        w.base[0] = rows + i * row_bytes;
+        w.base[1] = l.const_rows - 1;
+        w.preds = preds.data() + (size_t)i * (l.program.n_preds + 1);
+        w.local = local + i * local_bytes;
+    }
+    if (o.check) shadow = std::make_unique<SharedShadow>(o.shared_bytes, l.program.shared_granule, n);
+}
+
+Block::~Block() = default;
+
+void Block::start(u64 linear) {
+    const LaunchOptions &o = launch->options;
+    id = linear;
+    index[0] = (u32)(linear % o.grid[0]);
+    index[1] = (u32)(linear / o.grid[0] % o.grid[1]);
+    index[2] = (u32)(linear / o.grid[0] / o.grid[1]);
+    alive = threads;
+    time = 1;
+    fences = 0;
+    acquired = false;
+    barriers.fill(Barrier{});
+    const size_t n = warps.size();
+    std::memset(rows, 0, (size_t)(local - rows) + (o.local_bytes ? (size_t)(shared - local) : 0));
+    std::memset(shared, 0, o.shared_bytes);
+    std::fill(preds.begin(), preds.end(), 0u);
+    for (size_t i = 0; i < n; i++) {
+        Warp &w = warps[i];
+        u32 left = threads - (u32)i * kLanes;
+        w.alive = left >= kLanes ? kFull : (1u << left) - 1;
+        w.at_barrier = w.at_sync = w.touched = 0;
+        w.executed = 0;
+        w.last_sync = 0;
+        w.pending.clear();
+        w.preds[0] = kFull;
+        std::memset(w.pc, 0, sizeof w.pc);
+        std::memset(w.frame, 0, sizeof w.frame);
+        std::memset(w.group, 0, sizeof w.group);
+    }
+    if (shadow) shadow->reset();
+}
+
+bool Block::run_turn() {
+    const LaunchOptions &o = launch->options;
+    for (bool moved = true; moved;) {
+        moved = false;
+        bool over = false;
+        for (Warp &w : warps) {
+            if (!w.alive) continue;
+            if (w.alive & ~(w.at_barrier | w.at_sync)) {
+                moved = true;
+                over |= run_warp(w) == Turn::over;
+                if (o.check) check_alignment(w);
+            }
+        }
+        if (!alive) return true;
+        moved |= release_barriers();
+        if (launch->executed.load(std::memory_order_relaxed) > o.max_instructions)
+            for (Warp &w : warps)
+                if (w.alive) fail(w, FaultKind::endless_loop, lowest(w.alive));
+        if (over) {
+            if (std::chrono::steady_clock::now() > launch->end)
+                for (Warp &w : warps)
+                    if (w.alive) fail(w, FaultKind::deadline, lowest(w.alive));
+            return false;
+        }
+    }
+    report_stuck();
+}
+
+void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
+    Block &b = *w.block;
+    u32 id = Row::at(w, x.a)[lowest(m)] & (kBarriers - 1);
+    Barrier &bar = b.barriers[id];
+    bar.expected = Row::at(w, x.b)[lowest(m)];
+    bar.arrived += (u32)__builtin_popcount(m);
+    if (x.sub >= 2) {
+        u32 value = predicate(w.preds, x.c) & m;
+        bar.popc += (u32)__builtin_popcount(value);
+        bar.all &= value == m;
+        bar.any |= value != 0;
+    }
+    if (x.sub == 1) { // arrive: goes on; its writes before count as ordered for those who wait
+        if (b.shadow) b.shadow->arrive(w.id, id, b.time);
+        return;
+    }
+    if (!w.at_barrier) w.touched = 0;
+    w.at_barrier |= m;
+    for (u32 rest = m; rest; rest &= rest - 1) {
+        w.pc[lowest(rest)] = pc;
+        w.barrier_id[lowest(rest)] = (u8)id;
+    }
+}
+
+void Block::fence() {
+    fences++;
+    if (!launch->fence_counts.empty()) launch->fence_counts[id] = fences;
+}
+
+bool Block::release_barriers() {
+    bool released = false;
+    for (u32 id = 0; id < kBarriers; id++) {
+        Barrier &bar = barriers[id];
+        u32 wanted = bar.expected && bar.expected != threads ? bar.expected : alive; // exited threads count as arrived
+        if (!bar.arrived || bar.arrived < wanted) continue;
+        released = true;
+        u32 members = 0;
+        for (Warp &w : warps) {
+            u32 here = 0;
+            for (u32 rest = w.at_barrier; rest; rest &= rest - 1)
+                if (w.barrier_id[lowest(rest)] == id) here |= 1u << lowest(rest);
+            if (!here) continue;
+            members |= 1u << w.id;
+            for (u32 rest = here; rest; rest &= rest - 1) {
+                u32 lane = lowest(rest);
+                const Ins &x = launch->program.code[w.pc[lane]++];
+                if (x.sub == 2) Row::at(w, x.d0)[lane] = bar.popc;
+                if (x.sub >= 3) put_predicate(w.preds, x.d1, x.sub == 3 ? (bar.all ? kFull : 0) : (bar.any ? kFull : 0), 1u << lane);
+            }
+            w.at_barrier &= ~here;
+        }
+        bar = Barrier{};
+        time++;
+        if (shadow) shadow->meet(members, id, time);
+    }
+    return released;
+}
+
+void Block::fail(const Warp &w, FaultKind kind, u32 lane, u64 address, u8 size, std::string text) {
+    Fault f{kind, w.now, w.id * kLanes + lane, id, address};
+    if (kind == FaultKind::endless_loop || kind == FaultKind::deadline) f.pc = w.pc[lane];
+    f.size = size;
+    f.text = std::move(text);
+    launch->record(std::move(f));
+    launch->stop = true;
+    throw Stop{};
+}
+
+void Block::report_stuck() {
+    for (Warp &w : warps) {
+        if (!w.at_sync) continue;
+        w.now = w.pc[lowest(w.at_sync)];
+        fail(w, FaultKind::warp_sync_divergence, lowest(w.at_sync));
+    }
+    for (Warp &w : warps)
+        if (w.at_barrier) {
+            w.now = w.pc[lowest(w.at_barrier)];
+            fail(w, FaultKind::deadlock, lowest(w.at_barrier));
+        }
+    fail(warps[0], FaultKind::deadlock, 0);
+}
+
+} // namespace warpsight

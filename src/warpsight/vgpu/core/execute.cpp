@@ -1,0 +1,302 @@
+// The warp loop: which lanes run, what they run, and every instruction that moves a program counter or waits.
+// Lanes keep their own counters; the lowest runs first, so divergent lanes meet again at the earliest common instruction.
+#include "machine.hpp"
+#include "shadow.hpp"
+#include <algorithm>
+#include <climits>
+
+namespace warpsight {
+namespace {
+
+constexpr u64 kQuantum = 1 << 16; // warp instructions before another warp gets a turn
+constexpr u32 kPatience = 4096;   // instructions of one group while other groups of the warp could run
+
+struct Group {
+    i32 pc;
+    u32 lanes;
+    i32 next; // lowest counter among the other lanes that could run
+    bool others;
+};
+
+// The group with the lowest counter among `ready`; lanes of `held` have just had a long stay and give way.
+Group choose(const Warp &w, u32 ready, u32 held) {
+    u32 pool = ready & ~held ? ready & ~held : ready;
+    Group g{INT_MAX, 0, INT_MAX, false};
+    for (u32 rest = pool; rest; rest &= rest - 1) g.pc = std::min(g.pc, w.pc[lowest(rest)]);
+    for (u32 rest = pool; rest; rest &= rest - 1) {
+        u32 lane = lowest(rest);
+        if (w.pc[lane] == g.pc) g.lanes |= 1u << lane;
+        else g.next = std::min(g.next, w.pc[lane]);
+    }
+    g.others = (ready & ~g.lanes) != 0;
+    return g;
+}
+
+void set_pc(Warp &w, u32 m, i32 pc) {
+    for (; m; m &= m - 1) w.pc[lowest(m)] = pc;
+}
+
+void end_lanes(Warp &w, u32 m, i32 pc) {
+    Block &b = *w.block;
+    if (b.launch->options.check && w.at_barrier && (w.touched & m)) {
+        w.now = w.pc[lowest(w.at_barrier)];
+        b.fail(w, FaultKind::barrier_divergence, lowest(m));
+    }
+    set_pc(w, m, pc);
+    w.alive &= ~m;
+    b.alive -= (u32)__builtin_popcount(m);
+}
+
+// Lanes of `m` arrive at an instruction that needs all lanes of their member mask. True when it may run now, for the lanes left in `m`.
+bool members_arrived(Warp &w, const Ins &x, i32 pc, u32 &m, Ref mask_row) {
+    const u32 *mask = Row::at(w, mask_row);
+    bool anywhere = x.op == Op::WARPBAR; // a warp barrier may be met at different places
+    for (u32 rest = m; rest; rest &= rest - 1) {
+        u32 lane = lowest(rest);
+        if (!(mask[lane] >> lane & 1)) {
+            w.now = pc;
+            w.block->fail(w, FaultKind::warp_sync_divergence, lane, 0, 0, "the lane is not in its own member mask");
+        }
+        w.sync_mask[lane] = mask[lane];
+        w.pc[lane] = pc;
+    }
+    w.at_sync |= m;
+    u32 wanted = w.sync_mask[lowest(m)];
+    u32 here = 0;
+    for (u32 rest = w.at_sync; rest; rest &= rest - 1) {
+        u32 lane = lowest(rest);
+        bool same = anywhere ? w.block->launch->program.code[w.pc[lane]].op == Op::WARPBAR : w.pc[lane] == pc;
+        if (same && w.sync_mask[lane] == wanted) here |= 1u << lane;
+    }
+    if ((wanted & w.alive) & ~here) return false;
+    w.at_sync &= ~here;
+    m = here;
+    return true;
+}
+
+Ref member_mask(const Ins &x) {
+    switch (x.op) {
+    case Op::SHFL: return x.e;
+    case Op::VOTE: case Op::MATCH: case Op::REDUX: return x.b;
+    case Op::ELECT: case Op::WARPBAR: return x.a;
+    default: return 0;
+    }
+}
+
+[[noreturn]] void bad_jump(Warp &w, i32 pc, u32 lane) {
+    w.now = pc;
+    w.block->fail(w, FaultKind::bad_jump, lane);
+}
+
+// Per-lane jump targets; lanes that stay in place go on at pc + 1.
+void jump_each(Warp &w, const Ins &x, i32 pc, u32 m) {
+    const Program &p = w.block->launch->program;
+    for (; m; m &= m - 1) {
+        u32 lane = lowest(m);
+        u32 a = Row::at(w, x.a)[lane];
+        if (x.op == Op::BRX) {
+            if (a >= (u32)x.target) bad_jump(w, pc, lane);
+            w.pc[lane] = p.tables[(size_t)x.imm + a];
+        } else if (x.op == Op::RET) {
+            if (a >= p.code.size()) bad_jump(w, pc, lane);
+            w.pc[lane] = (i32)a;
+            w.frame[lane] = Row::at(w, Row::high(x.a))[lane];
+        } else {
+            u64 address = a | (u64)Row::at(w, Row::high(x.a))[lane] << 32;
+            u64 index = (address - kFunctionWindow) / 16;
+            if (address < kFunctionWindow || index >= p.functions.size()) bad_jump(w, pc, lane);
+            w.pc[lane] = p.functions[index];
+        }
+    }
+}
+
+void enter_frame(Warp &w, const Ins &x, i32 pc, u32 m) {
+    const u32 size = w.block->launch->options.local_bytes;
+    for (; m; m &= m - 1) {
+        u32 lane = lowest(m);
+        Row::at(w, x.d0)[lane] = (u32)pc + 1;
+        Row::at(w, Row::high(x.d0))[lane] = w.frame[lane];
+        w.frame[lane] += (u32)x.imm;
+        if (w.frame[lane] > size) {
+            w.now = pc;
+            w.block->fail(w, FaultKind::stack_overflow, lane, kLocalWindow + w.frame[lane]);
+        }
+    }
+}
+
+void save_rows(Warp &w, const Ins &x, u32 m) {
+    const u32 size = w.block->launch->options.local_bytes;
+    for (; m; m &= m - 1) {
+        u32 lane = lowest(m);
+        u64 at = w.frame[lane] + (u64)x.imm;
+        if (at + 4ull * (u32)x.target > size) w.block->fail(w, FaultKind::stack_overflow, lane, kLocalWindow + at);
+        char *slot = w.local + (size_t)lane * size + at;
+        for (i32 i = 0; i < x.target; i++) {
+            u32 *row = Row::at(w, x.list[i]);
+            if (x.op == Op::PUSH) std::memcpy(slot + 4 * i, row + lane, 4);
+            else std::memcpy(row + lane, slot + 4 * i, 4);
+        }
+    }
+}
+
+// Device malloc hands out ever new pieces of the heap; free gives nothing back.
+void allocate(Warp &w, const Ins &x, u32 m) {
+    Launch &l = *w.block->launch;
+    for (; m; m &= m - 1) {
+        u32 lane = lowest(m);
+        u64 wanted = Row::at(w, x.a)[lane] | (u64)Row::at(w, Row::high(x.a))[lane] << 32, address = 0;
+        if (wanted && wanted <= l.options.heap_bytes - l.heap_used) {
+            address = l.options.heap_base + l.heap_used;
+            l.heap_used = std::min(l.options.heap_bytes, (l.heap_used + wanted + 15) / 16 * 16);
+        }
+        Row::at(w, x.d0)[lane] = (u32)address;
+        Row::at(w, Row::high(x.d0))[lane] = (u32)(address >> 32);
+    }
+}
+
+void trap(Warp &w, i32 pc, u32 m) {
+    w.now = pc;
+    w.block->fail(w, FaultKind::trap, lowest(m));
+}
+
+} // namespace
+
+// Runs one warp until it waits, ends, or has used its turn.
+Turn run_warp(Warp &w) {
+    Block &block = *w.block;
+    Launch &launch = *block.launch;
+    const Ins *code = launch.program.code.data();
+    std::vector<Counts> &counts = *block.counts;
+    u64 left = kQuantum;
+    u32 held = 0;
+    const u64 start = w.executed;
+    auto leave = [&](Turn t) {
+        launch.executed.fetch_add(w.executed - start, std::memory_order_relaxed);
+        return t;
+    };
+    for (;;) {
+        u32 ready = w.alive & ~(w.at_barrier | w.at_sync);
+        if (!ready) return leave(w.alive ? Turn::waits : Turn::done);
+        Group g = choose(w, ready, held);
+        i32 pc = g.pc;
+        const u32 lanes = g.lanes;
+        const u32 width = (u32)__builtin_popcount(lanes);
+        const i32 next = g.next;
+        held = 0;
+        w.spins = false;
+        u32 stay = 0;
+        for (;;) {
+            if (pc >= next) break;
+            if (g.others && ++stay > kPatience && w.spins) {
+                held = lanes;
+                break;
+            }
+            if (--left == 0) {
+                set_pc(w, lanes, pc);
+                return leave(Turn::over);
+            }
+            const Ins &x = code[pc];
+            u32 m = lanes;
+            if (x.guard) m &= predicate(w.preds, (u32)x.guard);
+            Counts &n = counts[pc];
+            if (!(x.flags & kHidden)) {
+                n[k_warps]++;
+                n[k_threads] += width;
+                n[k_threads_on] += (u32)__builtin_popcount(m);
+            }
+            w.executed++;
+            w.now = pc;
+            if (x.plain) {
+                if (m) x.run(w, x, m);
+                pc++;
+                continue;
+            }
+            switch (x.op) {
+            case Op::BRA:
+                if (m == lanes) {
+                    pc = x.target;
+                    continue;
+                }
+                if (!m) break;
+                n[k_branches_divergent]++;
+                set_pc(w, lanes & ~m, pc + 1);
+                set_pc(w, m, x.target);
+                goto reschedule;
+            case Op::EXIT:
+                if (!m) break;
+                end_lanes(w, m, pc);
+                set_pc(w, lanes & ~m, pc + 1);
+                goto reschedule;
+            case Op::BAR:
+                if (!m) break;
+                set_pc(w, lanes, pc + 1);
+                wait_at_barrier(w, x, pc, m);
+                goto reschedule;
+            case Op::BRX: case Op::RET:
+                if (!m) break;
+                set_pc(w, lanes, pc + 1);
+                jump_each(w, x, pc, m);
+                goto reschedule;
+            case Op::CALL: case Op::CALLX:
+                if (!m) break;
+                set_pc(w, lanes, pc + 1);
+                if (x.op == Op::CALL) set_pc(w, m, x.target);
+                else jump_each(w, x, pc, m);
+                enter_frame(w, x, pc, m);
+                goto reschedule;
+            case Op::SHFL: case Op::VOTE: case Op::MATCH: case Op::REDUX: case Op::ELECT: case Op::WARPBAR: {
+                if (!m) break;
+                set_pc(w, lanes & ~m, pc + 1);
+                u32 together = m;
+                if (!members_arrived(w, x, pc, together, member_mask(x))) {
+                    n[k_warps]--; // counted when it runs
+                    n[k_threads] -= width;
+                    n[k_threads_on] -= (u32)__builtin_popcount(m);
+                    goto reschedule;
+                }
+                if (x.op == Op::WARPBAR) {
+                    w.last_sync = ++block.time;
+                    for (u32 rest = together; rest; rest &= rest - 1) w.pc[lowest(rest)]++;
+                } else {
+                    x.run(w, x, together);
+                    set_pc(w, together, pc + 1);
+                }
+                if (together == lanes) break; // all of them here: go on in this group
+                n[k_threads] += (u32)__builtin_popcount(together) - (u32)__builtin_popcount(m);
+                n[k_threads_on] += (u32)__builtin_popcount(together) - (u32)__builtin_popcount(m);
+                goto reschedule;
+            }
+            case Op::PUSH: case Op::POP: if (m) save_rows(w, x, m); break;
+            case Op::LEAFP: {
+                vu64 v{};
+                for (int i = 0; i < kLanes; i++) v[i] = w.frame[i] + (u64)x.imm;
+                Row::put64(w, x.d0, v, m);
+                break;
+            }
+            case Op::ACTIVEMASK: Row::put(w, x.d0, vu32{} + lanes, m); break;
+            case Op::NANOSLEEP:
+                if (g.others) {
+                    held = lanes;
+                    pc++;
+                    goto yield;
+                }
+                left = 1;
+                break;
+            case Op::FENCE: if (m && x.sub > 0) block.fence(); break;
+            case Op::TRAP: if (m) trap(w, pc, m); break;
+            case Op::PRINTF: if (m) print_formatted(w, x, m); break;
+            case Op::ASSERTFAIL: if (m) fail_assertion(w, x, m); break;
+            case Op::MALLOC: if (m) allocate(w, x, m); break;
+            default: break; // NOP, PREFETCH, FREE: nothing for values
+            }
+            pc++;
+        }
+    yield:
+        set_pc(w, lanes, pc);
+        continue;
+    reschedule:
+        if (launch.stop.load(std::memory_order_relaxed)) throw Stop{};
+    }
+}
+
+} // namespace warpsight

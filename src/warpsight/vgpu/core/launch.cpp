@@ -1,0 +1,167 @@
+// Running a grid: blocks over cores, faults, limits. Blocks of order-sensitive programs, and every checked launch, run on one core in ascending
+// order; a block that waits for others (a spin on memory) is set aside while later ones start, so that grid-wide synchronisation goes on.
+#include "machine.hpp"
+#include "shadow.hpp"
+#include <algorithm>
+#include <cstdlib>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <thread>
+
+namespace warpsight {
+namespace {
+
+constexpr size_t kMostFaults = 64, kMostWaitingBytes = 2ull << 30;
+
+struct ConstRows {
+    char *data;
+    explicit ConstRows(const std::vector<u32> &values) {
+        data = (char *)std::aligned_alloc(256, (values.size() * kRowBytes + 511) / 256 * 256);
+        for (size_t i = 0; i < values.size(); i++)
+            for (int lane = 0; lane < kLanes; lane++) ((u32 *)data)[i * kLanes + lane] = values[i];
+    }
+    ~ConstRows() { std::free(data); }
+    ConstRows(const ConstRows &) = delete;
+    ConstRows &operator=(const ConstRows &) = delete;
+};
+
+struct Grid {
+    Launch &launch;
+    std::atomic<u64> next{0};
+    u64 count;
+    u64 id(u64 i) const { return launch.options.blocks.empty() ? i : launch.options.blocks[i]; }
+};
+
+using Outputs = std::map<u64, std::string>;
+
+// One core: takes blocks until there are none.
+void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
+    Block block(grid.launch, &counts);
+    std::string text;
+    block.output = &text;
+    for (;;) {
+        u64 i = grid.next.fetch_add(1);
+        if (i >= grid.count || grid.launch.stop) return;
+        text.clear();
+        try {
+            block.start(grid.id(i));
+            while (!block.run_turn())
+                if (grid.launch.stop) throw Stop{};
+            run++;
+        } catch (const Stop &) {
+        }
+        if (!text.empty()) outputs[grid.id(i)] = text;
+    }
+}
+
+// One core, blocks in order; a block that has used a turn without ending lets the next one start and comes back later.
+void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output, u64 &run) {
+    std::deque<std::unique_ptr<Block>> waiting, idle;
+    const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes + (size_t)grid.launch.options.local_bytes * 1024;
+    const size_t most = std::max<size_t>(1, kMostWaitingBytes / std::max<size_t>(each, 1));
+    try {
+        for (;;) {
+            std::unique_ptr<Block> b;
+            if (grid.next < grid.count && waiting.size() < most) {
+                if (idle.empty()) idle.push_back(std::make_unique<Block>(grid.launch, &counts));
+                b = std::move(idle.front());
+                idle.pop_front();
+                b->output = &output;
+                b->start(grid.id(grid.next++));
+            } else if (!waiting.empty()) {
+                b = std::move(waiting.front());
+                waiting.pop_front();
+            } else {
+                return;
+            }
+            if (b->run_turn()) {
+                run++;
+                idle.push_back(std::move(b));
+            } else {
+                waiting.push_back(std::move(b));
+            }
+            if (grid.launch.stop) return;
+        }
+    } catch (const Stop &) {
+    }
+}
+
+void prepare_checks(Launch &l) {
+    l.fence_counts.assign(l.total_blocks, 0);
+    for (Allocation &a : l.memory.allocations)
+        if (a.writable) a.shadow = std::make_shared<GlobalShadow>(a.size, l.program.global_granule);
+}
+
+} // namespace
+
+void Launch::record(Fault f) {
+    std::lock_guard guard(lock);
+    for (Fault &known : faults)
+        if (known.kind == f.kind && known.pc == f.pc) {
+            known.count++;
+            return;
+        }
+    if (faults.size() < kMostFaults) faults.push_back(std::move(f));
+    else stop = true;
+}
+
+LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
+    const LaunchOptions &o = l.options;
+    ConstRows consts(l.program.consts);
+    l.const_rows = consts.data;
+    l.total_blocks = (u64)o.grid[0] * o.grid[1] * o.grid[2];
+    l.end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(std::min(o.deadline_seconds, 1e8)));
+    if (o.check) prepare_checks(l);
+    Grid grid{l, {}, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
+    const bool in_order = l.program.order_sensitive || o.check;
+    const int cores = in_order ? 1 : (int)std::max<u64>(1, std::min<u64>((u64)std::max(1, o.cores), grid.count));
+    std::vector<std::vector<Counts>> counts((size_t)cores, std::vector<Counts>(l.program.code.size(), Counts{}));
+    std::vector<Outputs> outputs((size_t)cores);
+    std::vector<u64> run((size_t)cores, 0);
+    LaunchResult result;
+    std::mutex m;
+    std::condition_variable done;
+    int left = cores;
+    std::exception_ptr broken;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < cores; i++)
+        threads.emplace_back([&, i] {
+            try {
+                if (in_order) work_in_order(grid, counts[(size_t)i], result.output, run[(size_t)i]);
+                else work(grid, counts[(size_t)i], outputs[(size_t)i], run[(size_t)i]);
+            } catch (...) {
+                std::lock_guard guard(m);
+                broken = std::current_exception();
+                l.stop = true;
+            }
+            std::lock_guard guard(m);
+            left--;
+            done.notify_all();
+        });
+    {
+        std::unique_lock guard(m);
+        while (!done.wait_for(guard, std::chrono::milliseconds(100), [&] { return left == 0; })) {
+            guard.unlock();
+            if (interrupted && interrupted()) l.stop = true;
+            guard.lock();
+        }
+    }
+    for (std::thread &t : threads) t.join();
+    for (Allocation &a : l.memory.allocations) a.shadow.reset();
+    if (broken) std::rethrow_exception(broken);
+    result.counts = std::move(counts[0]);
+    for (size_t c = 1; c < counts.size(); c++)
+        for (size_t i = 0; i < result.counts.size(); i++)
+            for (int k = 0; k < kCounters; k++) result.counts[i][k] += counts[c][i][k];
+    Outputs all;
+    for (Outputs &part : outputs) all.merge(part);
+    for (auto &[id, text] : all) result.output += text;
+    for (u64 n : run) result.blocks_run += n;
+    result.faults = std::move(l.faults);
+    result.warp_instructions = l.executed;
+    result.cores_used = cores;
+    return result;
+}
+
+} // namespace warpsight

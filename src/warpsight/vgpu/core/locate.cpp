@@ -1,0 +1,182 @@
+// From a lane's address to a host pointer, with every check on the way.
+#include "memory.hpp"
+#include "shadow.hpp"
+#include <algorithm>
+
+namespace warpsight {
+namespace {
+
+u8 space_of(u64 address) {
+    switch (address >> 40) {
+    case 0x70: return kShared;
+    case 0x71: return kLocal;
+    case 0x72: return kConst;
+    case 0x73: return kParam;
+    default: return kGlobal;
+    }
+}
+
+u64 window_of(u8 space) {
+    switch (space) {
+    case kShared: return kSharedWindow;
+    case kLocal: return kLocalWindow;
+    case kConst: return kConstWindow;
+    case kParam: return kParamWindow;
+    default: return 0;
+    }
+}
+
+// The first lane (in order) whose access does not lie in [start, start + bytes).
+u32 first_outside(const Access &x, u64 start, u64 bytes, u32 size) {
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        u64 a = x.base + x.offset[lowest(rest)];
+        if (a < start || a + size > start + bytes) return lowest(rest);
+    }
+    return lowest(x.m);
+}
+
+void check_alignment(Warp &w, const Access &x, u8 space, u32 size, u32 alignment) {
+    u32 bad = (u32)x.base;
+    if (x.shape == Shape::general)
+        for (int i = 0; i < kLanes; i++) bad |= x.offset[i] + ((u32)x.base & (alignment - 1));
+    if (!(bad & (alignment - 1))) return;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        u64 a = x.base + x.offset[lowest(rest)];
+        if (a & (alignment - 1)) w.block->fail(w, FaultKind::misaligned, lowest(rest), window_of(space) + a, (u8)size);
+    }
+}
+
+[[noreturn]] void outside(Warp &w, const Access &x, u8 space, u64 start, u64 bytes, u32 size) {
+    u32 lane = first_outside(x, start, bytes, size);
+    w.block->fail(w, FaultKind::out_of_bounds, lane, window_of(space) + x.base + x.offset[lane], (u8)size);
+}
+
+} // namespace
+
+Allocation *Memory::find(u64 address) {
+    auto it = std::upper_bound(allocations.begin(), allocations.end(), address, [](u64 a, const Allocation &x) { return a < x.base; });
+    if (it == allocations.begin()) return nullptr;
+    --it;
+    return address < it->base + it->size ? &*it : nullptr;
+}
+
+bool gather_addresses(const Warp &w, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out) {
+    if (space == kShared || space == kLocal) {
+        if (!shape_of(Row::u(w, row), nullptr, 0, m, size, out)) return false;
+        out.base = (u32)(out.base + (u64)imm);
+        return true;
+    }
+    const vu32 &high = Row::u(w, Row::high(row));
+    if (!shape_of(Row::u(w, row), &high, imm, m, size, out)) return false;
+    return space != kGeneric || space_of(out.base) == space_of(out.base + out.reach);
+}
+
+Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool write) {
+    Block &b = *w.block;
+    Launch &l = *b.launch;
+    u64 base = x.base;
+    if (space == kGeneric) {
+        space = space_of(base);
+        base -= window_of(space);
+    }
+    if (space == kGlobal) {
+        Allocation *a = b.last_allocation;
+        if (!a || base < a->base || base + x.reach + size > a->base + a->size) {
+            a = l.memory.find(base);
+            if (!a) outside(w, x, kGlobal, 0, 0, size);
+            if (base + x.reach + size > a->base + a->size) outside(w, x, kGlobal, a->base, a->size, size);
+            b.last_allocation = a;
+        }
+        check_alignment(w, x, kGlobal, size, alignment);
+        if (write && !a->writable) b.fail(w, FaultKind::write_to_const, lowest(x.m), x.base + x.offset[lowest(x.m)], (u8)size);
+        return {a->host + (base - a->base), a, kGlobal};
+    }
+    Access local = x;
+    local.base = base;
+    if (space == kLocal) return {nullptr, nullptr, kLocal};
+    u64 bytes = space == kShared ? l.options.shared_bytes : space == kConst ? l.options.const_data.size() : l.options.params.size();
+    if (base + x.reach + size > bytes) outside(w, local, space, 0, bytes, size);
+    check_alignment(w, local, space, size, alignment);
+    if (write && space != kShared) b.fail(w, FaultKind::write_to_const, lowest(x.m), window_of(space) + base, (u8)size);
+    char *host = space == kShared ? b.shared : space == kConst ? (char *)l.options.const_data.data() : (char *)l.options.params.data();
+    return {host + base, nullptr, space};
+}
+
+char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
+    const u32 bytes = w.block->launch->options.local_bytes;
+    offset &= 0xffffffffffull;
+    if (offset + size > bytes) w.block->fail(w, FaultKind::out_of_bounds, lane, kLocalWindow + offset, (u8)size);
+    if (offset & (alignment - 1)) w.block->fail(w, FaultKind::misaligned, lane, kLocalWindow + offset, (u8)size);
+    return w.local + (size_t)lane * bytes + offset;
+}
+
+char *locate_one(Warp &w, u32 lane, u64 address, u8 space, u32 size, bool write, Place *out) {
+    Access x;
+    x.base = space == kShared || space == kLocal ? (u32)address : address;
+    x.reach = 0;
+    x.shape = Shape::uniform;
+    x.m = 1u << lane;
+    x.offset[lane] = 0;
+    Place p = locate(w, x, space, size, 1, write);
+    if (p.space == kLocal) p.host = local_at(w, lane, x.base & 0xffffffffff, size, 1);
+    if (out) *out = p;
+    return p.host;
+}
+
+void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
+    Counts &n = counts_of(w);
+    const u32 lanes = (u32)__builtin_popcount(x.m);
+    n[k_requests]++;
+    n[k_bytes] += lanes * size;
+    switch (p.space) {
+    case kGlobal:
+        n[k_sectors] += count_sectors(x, size);
+        n[k_sectors_ideal] += (lanes * size + 31) / 32;
+        n[k_lines] += count_lines(x, size);
+        break;
+    case kShared: {
+        u32 ideal;
+        n[k_wavefronts] += count_wavefronts(x, size, &ideal);
+        n[k_wavefronts_ideal] += ideal;
+        break;
+    }
+    case kLocal: { // words of a warp's lanes lie side by side: 8 lanes of one word are a sector
+        Access y = x;
+        y.base = 0;
+        y.shape = Shape::general;
+        for (u32 rest = x.m; rest; rest &= rest - 1) {
+            u32 lane = lowest(rest);
+            y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
+        }
+        y.reach = ~0u >> 1;
+        u32 words = std::max(1u, size / 4);
+        n[k_sectors] += count_sectors(y, 4) * words;
+        n[k_sectors_ideal] += (lanes * size + 31) / 32;
+        n[k_lines] += count_lines(y, 4) * words;
+        break;
+    }
+    default:
+        n[k_wavefronts] += count_words(x);
+        n[k_wavefronts_ideal]++;
+    }
+}
+
+void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, const u8 *unchanged) {
+    const Kind k = (Kind)kind;
+    const u32 shared_base = p.space == kShared ? (u32)(p.host - w.block->shared) : 0;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        u32 lane = lowest(rest);
+        bool changes = !unchanged || !unchanged[lane];
+        if (p.space == kShared) {
+            if (!write) w.block->shadow->read(w, lane, shared_base + x.offset[lane], size, k);
+            else w.block->shadow->write(w, lane, shared_base + x.offset[lane], size, k, changes);
+        } else if (p.space == kGlobal) {
+            u64 offset = (u64)(p.host - p.allocation->host) + x.offset[lane];
+            if (!write) note_global_read(w, lane, *p.allocation, offset, size, k);
+            else note_global_write(w, lane, *p.allocation, offset, size, k, changes);
+        }
+    }
+    if (write) w.touched |= x.m;
+}
+
+} // namespace warpsight

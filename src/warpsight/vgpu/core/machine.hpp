@@ -1,0 +1,197 @@
+// The machine: a loaded program, a launch, and the state of blocks and warps. Behaviour is in execute.cpp (the warp loop), memory.cpp and
+// atomic.cpp (accesses), block.cpp (barriers, turns), launch.cpp (grids and cores), shadow.cpp (races, uninitialised reads).
+// Must stay true: nothing a kernel does can touch host memory outside its allocations, and results do not depend on the number of cores.
+#pragma once
+#include "lanes.hpp"
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace warpsight {
+
+enum Counter {
+#define COUNTER(name, unit, meaning) k_##name,
+#include "counters.def"
+#undef COUNTER
+    kCounters
+};
+using Counts = std::array<u64, kCounters>;
+
+constexpr u64 kSharedWindow = 0x700000000000, kLocalWindow = 0x710000000000, kConstWindow = 0x720000000000,
+              kParamWindow = 0x730000000000, kFunctionWindow = 0x740000000000;
+constexpr int kBarriers = 16;
+
+enum class FaultKind : u8 {
+    out_of_bounds, misaligned, uninitialised_read, write_to_const, shared_race, global_race, barrier_divergence, deadlock,
+    endless_loop, deadline, assert_failed, trap, stack_overflow, warp_sync_divergence, bad_jump, interrupted
+};
+
+struct Fault {
+    FaultKind kind;
+    i32 pc;
+    u32 thread;        // linear in the block
+    u64 block;         // linear in the grid
+    u64 address;       // generic address, or 0
+    i32 other_pc = -1; // the other side of a race
+    u32 other_thread = 0;
+    u64 other_block = 0;
+    u64 count = 1;
+    bool is_write = false;
+    u8 size = 0;
+    std::string text = {}; // what an assertion said
+};
+
+// Thrown inside a worker to end the launch; the fault is recorded before.
+struct Stop {};
+
+// Bits and stamps kept beside memory while checking; see shadow.hpp.
+struct GlobalShadow;
+
+struct Allocation {
+    u64 base, size;
+    char *host;
+    bool writable;
+    std::vector<u64> initialised;          // one bit per byte, empty when everything is
+    std::shared_ptr<GlobalShadow> shadow;  // only while checking, only when writable
+};
+
+struct Memory {
+    std::vector<Allocation> allocations; // ascending, never adjacent
+    Allocation *find(u64 address);
+};
+
+struct Program {
+    std::vector<Ins> code;
+    std::vector<Ref> lists;
+    std::vector<i32> tables;
+    std::vector<i32> functions;
+    std::vector<u32> consts;   // as given
+    u32 n_rows = 0, n_preds = 0;
+    bool order_sensitive = false;
+    u8 shared_granule = 4, global_granule = 4; // the narrowest plain access, for race shadows
+};
+
+struct LaunchOptions {
+    u32 grid[3], block[3];
+    u32 shared_bytes = 0, local_bytes = 0, dynamic_shared_bytes = 0;
+    std::vector<u8> params, const_data;
+    std::vector<u64> blocks; // linear ids to run; empty: all
+    bool check = false, count = true;
+    int cores = 1;
+    u64 max_instructions = ~0ull;
+    double deadline_seconds = 1e18;
+    u64 heap_base = 0, heap_bytes = 0; // an allocation that device malloc hands out from
+};
+
+// What all workers of a launch share.
+struct Launch {
+    const Program &program;
+    Memory &memory;
+    LaunchOptions options{};
+    char *const_rows = nullptr; // 32-lane rows of program.consts
+    u64 total_blocks = 0;
+    std::atomic<bool> stop{false};
+    std::atomic<u64> executed{0};
+    u64 heap_used = 0; // programs with malloc run on one core
+    std::mutex lock;
+    std::vector<Fault> faults;
+    std::vector<u32> fence_counts; // per block, while checking
+    std::chrono::steady_clock::time_point end{};
+    Launch(const Program &p, Memory &m) : program(p), memory(m) {}
+    void record(Fault f); // keeps the first of each (kind, instruction), counts the rest
+};
+
+struct Block;
+
+// A cp.async whose bytes were read but are not yet visible in shared memory.
+struct AsyncCopy {
+    u32 lane, group, shared, bytes;
+    i32 pc;
+    u8 data[16];
+};
+
+struct Warp : WarpRows {
+    Block *block = nullptr;
+    u32 id = 0;
+    u32 alive = 0;          // lanes that have not exited
+    u32 at_barrier = 0;     // lanes waiting at a block barrier
+    u32 at_sync = 0;        // lanes waiting for other lanes of the warp
+    u32 touched = 0;        // lanes that wrote memory since a part of the warp began to wait at a barrier
+    bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
+    i32 now = 0;            // instruction being executed
+    u64 executed = 0;
+    u32 last_sync = 0;      // block time of the last warp barrier, for race checks
+    i32 pc[kLanes];         // of lanes that are not in the running group
+    u32 frame[kLanes];
+    u32 sync_mask[kLanes];
+    u8 barrier_id[kLanes];
+    char *local = nullptr;  // kLanes * local_bytes
+    std::vector<AsyncCopy> pending;
+    u32 group[kLanes];      // number of the open group of asynchronous copies
+};
+
+struct Barrier {
+    u32 expected = 0; // threads; 0 means all that are alive
+    u32 arrived = 0;
+    u32 popc = 0;
+    bool all = true, any = false;
+};
+
+struct SharedShadow;
+
+enum class Turn { waits, over, done };
+
+struct Block {
+    Launch *launch;
+    u64 id = 0;
+    u32 index[3];
+    u32 threads = 0, alive = 0;
+    std::vector<Warp> warps;
+    std::unique_ptr<char[]> storage;
+    char *rows = nullptr, *shared = nullptr, *local = nullptr;
+    std::vector<u32> preds;
+    std::array<Barrier, kBarriers> barriers;
+    std::vector<Counts> *counts = nullptr;
+    std::unique_ptr<SharedShadow> shadow;
+    u32 time = 1; // advances at every synchronisation; stamps of the race check
+    u32 fences = 0;        // fences of gpu scope so far
+    bool acquired = false; // this block has read global memory through an atomic or a volatile load
+    std::string *output = nullptr;
+    Allocation *last_allocation = nullptr;
+
+    Block(Launch &, std::vector<Counts> *counts);
+    ~Block();
+    void start(u64 id);
+    bool run_turn();              // true when every thread has ended
+    void fence();
+    bool release_barriers();      // true if someone may go on
+    [[noreturn]] void fail(const Warp &, FaultKind, u32 lane, u64 address = 0, u8 size = 0, std::string text = {});
+    [[noreturn]] void report_stuck();
+};
+
+inline const WarpRows &rows(const Warp &w) { return w; }
+inline u32 lowest(u32 m) { return (u32)__builtin_ctz(m); }
+inline Counts &counts_of(Warp &w) { return (*w.block->counts)[w.now]; }
+
+Turn run_warp(Warp &);                              // execute.cpp
+void wait_at_barrier(Warp &, const Ins &, i32 pc, u32 m);
+void settle_async(Warp &, u32 m, i64 keep);         // memory.cpp: make all but the newest `keep` groups visible
+
+void print_formatted(Warp &, const Ins &, u32 m);   // print.cpp
+void fail_assertion(Warp &, const Ins &, u32 m);
+std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32> lists, std::vector<i32> tables, std::vector<u32> consts,
+                                      std::vector<i32> functions, u32 n_rows, u32 n_preds, bool order_sensitive, i32 *unsupported);
+struct LaunchResult {
+    std::vector<Counts> counts;
+    std::vector<Fault> faults;
+    std::string output;
+    u64 blocks_run = 0, warp_instructions = 0;
+    int cores_used = 1;
+};
+LaunchResult run_launch(Launch &, bool (*interrupted)());
+
+} // namespace warpsight

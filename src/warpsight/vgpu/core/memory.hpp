@@ -1,0 +1,27 @@
+// Finding memory for an access: every address is checked against its allocation before it becomes a host pointer.
+#pragma once
+#include "access.hpp"
+#include "machine.hpp"
+
+namespace warpsight {
+
+struct Place {
+    char *host;             // of Access::base; for local memory, of the lane's base
+    Allocation *allocation; // global memory only
+    u8 space;
+};
+
+// The lanes' addresses of instruction operand `row` + imm in `space`. False: lanes are too far apart or in different spaces, go one by one.
+bool gather_addresses(const Warp &, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out);
+
+// Resolves the whole access; faults (out of bounds, misaligned, read-only) end the launch. Local memory is resolved per lane (local_at).
+Place locate(Warp &, const Access &, u8 space, u32 size, u32 alignment, bool write);
+char *local_at(Warp &, u32 lane, u64 offset, u32 size, u32 alignment);
+
+// One lane, one address, any space; for printf, matrix loads and other slow paths.
+char *locate_one(Warp &, u32 lane, u64 address, u8 space, u32 size, bool write, Place *out = nullptr);
+
+void count_access(Warp &, const Access &, const Place &, u32 size);
+void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
+
+} // namespace warpsight

@@ -1,0 +1,247 @@
+"""Running a Program on the C++ core: lay out memory, patch addresses, launch, and read back counts and faults.
+
+The caller's arrays are used in place: a launch changes the writable ones. Faults are reported with instruction indices; turning them into
+source lines, threads and array names is done here too, since only here everything is known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpsight.errors import DeviceError, UnsupportedInstruction
+from warpsight.nouns import Fault
+from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
+
+ALIGN, GAP = 256, 4096
+HEAP_BYTES = 8 << 20
+DEFAULT_INSTRUCTIONS = 20_000_000_000
+Dim3 = tuple[int, int, int]
+
+
+@dataclass
+class Region:
+    """One allocation of global memory: the caller's bytes at a device address."""
+
+    name: str
+    address: int
+    data: NDArray[np.uint8]
+    writable: bool = True
+    initialised: bool = True
+
+
+@dataclass
+class GlobalMemory:
+    """The device's global memory: allocations in ascending order, never adjacent, so that running past one is seen."""
+
+    regions: list[Region] = field(default_factory=list[Region])
+
+    def add(self, name: str, array: NDArray[Any], *, writable: bool = True, initialised: bool = True) -> int:
+        """Place `array` (used in place) and return its device address."""
+        last = self.regions[-1] if self.regions else None
+        start = GLOBAL_BASE if last is None else last.address + last.data.size + GAP
+        address = -(-start // ALIGN) * ALIGN
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        if data.size and not np.shares_memory(data, array):
+            raise DeviceError(f"array {name!r} is not contiguous", hint="pass a C-contiguous array")
+        self.regions.append(Region(name, address, data, writable, initialised))
+        return address
+
+    def named(self, name: str) -> Region | None:
+        return next((r for r in self.regions if r.name == name), None)
+
+    def describe(self, address: int) -> tuple[str, int, int] | None:
+        """(array name, byte offset, size) of the allocation that holds or lies nearest to an address."""
+        near = [r for r in self.regions if r.address - GAP < address < r.address + r.data.size + GAP]
+        if not near:
+            return None
+        best = min(near, key=lambda r: max(r.address - address, address - (r.address + r.data.size) + 1, 0))
+        return best.name, address - best.address, best.data.size
+
+
+@dataclass(frozen=True)
+class Launched:
+    """What a launch did. `counts` is indexed [instruction, counter] as counters.RAW says."""
+
+    counts: NDArray[np.uint64]
+    faults: tuple[Fault, ...]
+    output: str
+    blocks_run: int
+    total_blocks: int
+    warp_instructions: int
+    cores_used: int
+
+
+def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
+    """Put the program's global variables in memory; returns the generic address of every symbol."""
+    addresses: dict[str, int] = {}
+    for symbol in program.symbols:
+        if symbol.space is Space.GLOBAL:
+            known = memory.named(symbol.name)
+            addresses[symbol.name] = known.address if known else memory.add(symbol.name, _initial_bytes(symbol))
+    for move in program.relocations:
+        if move.in_symbol and (region := memory.named(move.in_symbol)) is not None:
+            value = np.array([addresses[move.symbol] + move.addend], dtype="<u8").view(np.uint8)
+            region.data[move.at : move.at + 8] = value
+    return addresses
+
+
+def _initial_bytes(symbol: Symbol) -> NDArray[np.uint8]:
+    data = np.zeros(max(symbol.size, 1), dtype=np.uint8)
+    data[: len(symbol.data)] = np.frombuffer(symbol.data, dtype=np.uint8)
+    return data
+
+
+def patched_consts(program: Program, addresses: dict[str, int]) -> NDArray[np.uint32]:
+    consts = program.consts.astype(np.uint32, copy=True)
+    for move in program.relocations:
+        if move.row >= 0 and move.symbol in addresses:
+            value = addresses[move.symbol] + move.addend
+            consts[move.row] = value & 0xFFFFFFFF
+            consts[move.row + 1] = value >> 32
+    return consts
+
+
+def load(program: Program, consts: NDArray[np.uint32] | None = None) -> Any:
+    """The program in the core's own form. Raises UnsupportedInstruction, by name and line, for what the core cannot run."""
+    from warpsight.vgpu import _core
+
+    loaded = _core.load(
+        program.code.tobytes(), program.lists, program.tables, program.consts if consts is None else consts,
+        np.asarray(program.functions, dtype=np.int32), program.n_rows, program.n_preds, program.order_sensitive,
+    )  # fmt: skip
+    if loaded.unsupported >= 0:
+        at = loaded.unsupported
+        raise UnsupportedInstruction(program.texts[at], line=int(program.lines[at]) or None)
+    return loaded
+
+
+def launch(
+    program: Program,
+    memory: GlobalMemory,
+    *,
+    grid: Dim3,
+    block: Dim3,
+    params: bytes = b"",
+    dynamic_shared_bytes: int = 0,
+    check: bool = False,
+    count: bool = True,
+    blocks: Sequence[int] = (),
+    cores: int | None = None,
+    max_instructions: int = DEFAULT_INSTRUCTIONS,
+    deadline_seconds: float = 600.0,
+    source: str = "",
+) -> Launched:
+    """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well."""
+    from warpsight.vgpu import _core
+
+    if len(params) != program.param_bytes:
+        raise DeviceError(f"kernel {program.entry!r} takes {program.param_bytes} bytes of parameters, got {len(params)}")
+    addresses = place_symbols(program, memory)
+    heap_base, heap_bytes = _heap(program, memory)
+    loaded = load(program, patched_consts(program, addresses))
+    core_memory = _core.Memory()
+    for region in memory.regions:
+        core_memory.add(region.address, region.data, region.writable, region.initialised or not check)
+    raw = _core.launch(
+        loaded, core_memory, grid, block, program.shared_bytes + dynamic_shared_bytes, dynamic_shared_bytes, program.local_bytes,
+        params, program.const_data, list(blocks), check, count, cores or os.cpu_count() or 1, max_instructions, deadline_seconds,
+        heap_base, heap_bytes,
+    )  # fmt: skip
+    lines = source.splitlines()
+    return Launched(
+        counts=raw["counts"],
+        faults=tuple(_fault(f, program, memory, grid, block, lines) for f in raw["faults"]),
+        output=raw["output"].decode(errors="replace"),
+        blocks_run=raw["blocks_run"],
+        total_blocks=grid[0] * grid[1] * grid[2],
+        warp_instructions=raw["warp_instructions"],
+        cores_used=raw["cores_used"],
+    )
+
+
+def _heap(program: Program, memory: GlobalMemory) -> tuple[int, int]:
+    """Memory for device malloc, only for programs that use it."""
+    if OPS["MALLOC"].number not in program.code["op"]:
+        return 0, 0
+    return memory.add("(device heap)", np.zeros(HEAP_BYTES, dtype=np.uint8)), HEAP_BYTES
+
+
+def _coordinates(index: int, size: Dim3) -> Dim3:
+    return index % size[0], index // size[0] % size[1], index // size[0] // size[1]
+
+
+_WINDOWS = {0x70: "shared memory", 0x71: "local memory", 0x72: "constant memory", 0x73: "kernel parameters"}
+
+
+def _place(address: int, memory: GlobalMemory, program: Program) -> tuple[str | None, str]:
+    """The array an address belongs to, and words for where in it."""
+    window = _WINDOWS.get(address >> 40)
+    if window is not None:
+        offset = address & 0xFF_FFFF_FFFF
+        for s in program.symbols:
+            if window == "shared memory" and s.space is Space.SHARED and s.offset <= offset < s.offset + max(s.size, 1):
+                return s.name, f"byte {offset - s.offset} of shared array {s.name!r}"
+        return window, f"byte {offset} of {window}"
+    found = memory.describe(address)
+    if found is None:
+        return None, f"address {address:#x}, near no array"
+    name, offset, size = found
+    where = f"byte {offset} of array {name!r} ({size} bytes)"
+    return name, where if 0 <= offset < size else f"{where}, {offset - size + 1 if offset >= size else -offset} past its {'end' if offset >= size else 'start'}"
+
+
+_SAYS = {
+    "out_of_bounds": "access outside the array",
+    "misaligned": "address is not a multiple of the access size",
+    "uninitialised_read": "reads memory that nothing has written",
+    "write_to_const": "writes memory that is read-only",
+    "shared_race": "shared memory is touched by two threads without a barrier between",
+    "global_race": "global memory is touched by two blocks without an atomic",
+    "barrier_divergence": "a barrier is reached by a part of the warp",
+    "deadlock": "threads wait at a barrier that the others never reach",
+    "endless_loop": "the instruction budget is used up: an endless loop, or too large a launch",
+    "deadline": "the time allowed is used up",
+    "assert_failed": "assertion failed",
+    "trap": "the kernel trapped",
+    "stack_overflow": "calls are nested too deeply for local memory",
+    "warp_sync_divergence": "lanes named in the member mask never arrive together",
+    "bad_jump": "jump to a place that is not code",
+    "interrupted": "interrupted",
+}
+
+
+def _fault(raw: dict[str, Any], program: Program, memory: GlobalMemory, grid: Dim3, block: Dim3, source: list[str]) -> Fault:
+    pc = int(raw["pc"])
+    line = int(program.lines[pc]) or None
+    kind = str(raw["kind"])
+    parts = [_SAYS.get(kind, kind)]
+    array = None
+    if raw["address"]:
+        array, where = _place(int(raw["address"]), memory, program)
+        parts.append(f"{raw['size']} bytes at {where}" if raw["size"] else where)
+    if raw["text"]:
+        parts.append(raw["text"].decode(errors="replace"))
+    if raw["other_pc"] >= 0:
+        other = int(program.lines[raw["other_pc"]]) or None
+        who = f"thread {_coordinates(raw['other_thread'], block)}"
+        if raw["other_block"] != raw["block"]:
+            who += f" of block {_coordinates(raw['other_block'], grid)}"
+        parts.append(f"the other access: {who} at line {other}")
+    return Fault(
+        kind=kind,
+        message="; ".join(parts),
+        line=line,
+        line_text=source[line - 1].strip() if line and line <= len(source) else None,
+        thread=_coordinates(int(raw["thread"]), block),
+        block=_coordinates(int(raw["block"]), grid),
+        address=int(raw["address"]) or None,
+        array=array,
+        instruction=program.texts[pc],
+        count=int(raw["count"]),
+    )

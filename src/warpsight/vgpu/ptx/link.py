@@ -1,0 +1,328 @@
+"""Functions to one Program: who calls whom, where each function's code, rows and frame are.
+
+Callees come before their callers, so that lanes inside a call (lower index) run before lanes that wait behind it and the two meet again.
+Functions that can be active together never share rows; a recursive one saves its own around calls.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.errors import UnsupportedInstruction, UsageError
+from warpsight.vgpu.bytecode import INSTRUCTION, OPS, Atomic, Flag, Param, Program, Space
+from warpsight.vgpu.ptx import lower_arith, lower_control, lower_convert, lower_float, lower_memory, lower_tensor, lower_warp
+from warpsight.vgpu.ptx.allocate import (
+    D0,
+    E,
+    FLAGS,
+    GUARD,
+    IMM,
+    LIST,
+    OP,
+    TARGET,
+    Allocated,
+    Ints,
+    allocate,
+    pred_fields,
+    row_fields,
+)
+from warpsight.vgpu.ptx.body import Body
+from warpsight.vgpu.ptx.decode import Refused, head
+from warpsight.vgpu.ptx.layout import Layout, align_up
+from warpsight.vgpu.ptx.lines import LineMap, own_file
+from warpsight.vgpu.ptx.parse import Function, Module, Variable, make_variable, parse_module
+
+RECURSION_BYTES = 64 * 1024
+LOWERINGS = (lower_arith, lower_control, lower_convert, lower_float, lower_memory, lower_tensor, lower_warp)
+"""The modules that register decoders; importing them is what fills the registry."""
+
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_SHARED = re.compile(r"(?<![\w.%])\.shared\s+((?:\.\w+(?:\s+\d+)?\s+)+)([\w$%]+)\s*((?:\[[^\]]*\]\s*)*);")
+_CALL, _CALLX, _PUSH, _POP, _BRA, _BRX, _ATOM, _LD, _ST = (
+    OPS[name].number for name in ("CALL", "CALLX", "PUSH", "POP", "BRA", "BRX", "ATOM", "LD", "ST")
+)
+
+
+@dataclass
+class Part:
+    """One function on its way into the program."""
+
+    body: Body
+    allocated: Allocated
+    tables: list[tuple[int, list[int]]]
+    callees: set[str]
+    frame: int = 0
+    row_base: int = 0
+    pred_base: int = 0
+    code_base: int = 0
+
+
+def load_ptx(text: str, entry: str | None = None) -> Program:
+    """The kernel `entry` of a PTX text (its only one when None) as a Program; refuses what the machine cannot run."""
+    module = parse_module(text)
+    kernel = _pick(module, entry)
+    names, edges = _call_graph(module, kernel)
+    layout = Layout(module)
+    layout.function_index = {name: i for i, name in enumerate(names[:-1])}
+    layout.place_shared(_shared_variables(module, [module.functions[name].body or "" for name in names]))
+    recursive = {name for name in names if name in _reach(edges, name)}
+    file = own_file(kernel.body or "")
+    parts = {name: _lower(layout, module.functions[name], file, name in recursive) for name in names}
+    return _join(module, kernel, layout, parts, recursive)
+
+
+def _pick(module: Module, entry: str | None) -> Function:
+    entries = {f.name: f for f in module.functions.values() if f.is_entry and f.body is not None}
+    if entry is None and len(entries) == 1:
+        entry = next(iter(entries))
+    if entry is None or entry not in entries:
+        found = ", ".join(entries) or "none"
+        wanted = "exactly one kernel" if entry is None else f"kernel `{entry}`"
+        raise UsageError(f"expected {wanted} in the PTX, found: {found}", "name one of these (extern \"C\" keeps names plain)")
+    kernel = entries[entry]
+    if re.search(r"\.(reqnctapercluster|explicitcluster)\b", kernel.directives):
+        raise UnsupportedInstruction(kernel.directives, hint="thread-block clusters are not supported")
+    return kernel
+
+
+def _call_graph(module: Module, kernel: Function) -> tuple[list[str], dict[str, set[str]]]:
+    """Functions reachable from the kernel, callees before callers, and who may call whom (an address taken is a call)."""
+    defined = {name for name, f in module.functions.items() if f.body is not None and not f.is_entry}
+    if not defined:
+        return [kernel.name], {kernel.name: set()}
+    edges, order = dict[str, set[str]](), list[str]()
+
+    def mentioned(text: str, seen: set[str]) -> set[str]:
+        found = set[str]()
+        for word in set(_NAME.findall(text)) - seen:
+            seen.add(word)
+            word = module.aliases.get(word, word)
+            if word in defined:
+                found.add(word)
+            elif word in module.raw_variables and module.raw_variables[word][3]:
+                found |= mentioned(module.raw_variables[word][3], seen)
+        return found
+
+    def visit(name: str) -> None:
+        edges[name] = mentioned(module.functions[name].body or "", set())
+        for callee in sorted(edges[name]):
+            if callee not in edges:
+                visit(callee)
+        order.append(name)
+
+    visit(kernel.name)
+    indirect = {name for name in order if any(w in (module.functions[name].body or "") for w in (".callprototype", ".calltargets"))}
+    if indirect:  # an indirect call may reach every function
+        for name in indirect:
+            edges[name] |= set(order) - {kernel.name}
+    return order, edges
+
+
+def _reach(edges: dict[str, set[str]], name: str) -> set[str]:
+    seen, todo = set[str](), list(edges[name])
+    while todo:
+        callee = todo.pop()
+        if callee not in seen:
+            seen.add(callee)
+            todo.extend(edges[callee])
+    return seen
+
+
+def _shared_variables(module: Module, bodies: list[str]) -> list[Variable]:
+    found = dict[str, Variable]()
+    shared = [name for name, raw in module.raw_variables.items() if raw[0] == "shared"]
+    for name in shared:
+        pattern = re.compile(rf"(?<![\w$%]){re.escape(name)}(?![\w$])")
+        if any(pattern.search(body) for body in bodies):
+            v = module.variable(name)
+            assert v is not None
+            found[name] = v
+    for body in bodies:
+        for m in _SHARED.finditer(body) if ".shared" in body else ():
+            found[m[2]] = make_variable(m[2], "shared", m[1], m[3], "")
+    return list(found.values())
+
+
+def _lower(layout: Layout, function: Function, file: int, recursive: bool) -> Part:
+    body = Body(layout, function, LineMap(file), recursive=recursive)
+    body.lower()
+    try:
+        jumps, tables = _resolve(body)
+    except Refused as refusal:
+        raise body.refusal(str(refusal)) from None
+    allocated = allocate(body, jumps)
+    for index, targets in jumps.items():
+        if body.code[index][OP] == _BRA:
+            allocated.code[index, TARGET] = targets[0]
+    callees = {name for _, name in body.calls if name is not None}
+    part = Part(body, allocated, tables, callees)
+    _lay_out_frame(part)
+    return part
+
+
+def _resolve(body: Body) -> tuple[dict[int, list[int]], list[tuple[int, list[int]]]]:
+    jumps, tables = dict[int, list[int]](), list[tuple[int, list[int]]]()
+    for index, name, scope in body.jumps:
+        jumps[index] = [_label(body, name, scope)]
+    for index, name, scope in body.tables:
+        names = body.lookup(body.targets, name, scope)  # type: ignore[arg-type]
+        assert isinstance(names, list)
+        targets = [_label(body, str(word), scope) for word in names]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        jumps[index] = targets
+        tables.append((index, targets))
+    return jumps, tables
+
+
+def _label(body: Body, name: str, scope: int) -> int:
+    found = body.lookup(None, name, scope)
+    assert isinstance(found, int)
+    return found
+
+
+def _lay_out_frame(part: Part) -> None:
+    """Saved rows after the variables; then the frame's size is known and outgoing parameters get their place."""
+    body, code = part.body, part.allocated.code
+    saved = align_up(body.frame, 16)
+    most, lists = 0, part.allocated.lists.tolist()
+    for index, _ in body.calls if body.recursive else ():
+        rows = part.allocated.live_across(index)
+        most = max(most, len(rows))
+        for i in (index - 1, index + 1):
+            code[i, LIST], code[i, TARGET], code[i, IMM] = len(lists), len(rows), saved
+        lists.extend(rows)
+    object.__setattr__(part.allocated, "lists", np.array(lists, np.int64))
+    part.frame = align_up(saved + 4 * most, 16)
+    for slot in body.outgoing:
+        for i in slot.uses:
+            code[i, IMM] += part.frame + slot.offset
+    for index, _ in body.calls:
+        code[index, IMM] = part.frame
+
+
+def _row_bases(parts: dict[str, Part], edges: dict[str, set[str]], recursive: set[str]) -> int:
+    """Rows of a function start after those of everything that may be active below it; returns the number of rows."""
+    top = 0
+    for name in reversed(parts):  # callers first
+        part = parts[name]
+        if name in recursive:
+            part.row_base = top if top else 0
+        else:
+            callers = [p for other, p in parts.items() if name in edges[other]]
+            part.row_base = max((p.row_base + p.allocated.n_rows for p in callers), default=0)
+        top = max(top, part.row_base + part.allocated.n_rows)
+    return top
+
+
+def _stack_bytes(parts: dict[str, Part], edges: dict[str, set[str]], name: str) -> int:
+    part = parts[name]
+    below = max((_stack_bytes(parts, edges, callee) for callee in edges[name]), default=0)
+    return part.frame + max(part.body.out_bytes, below)
+
+
+def _join(module: Module, kernel: Function, layout: Layout, parts: dict[str, Part], recursive: set[str]) -> Program:
+    indirect = any(name is None for part in parts.values() for _, name in part.body.calls)
+    edges = {name: set(part.callees) for name, part in parts.items()}
+    for name, part in parts.items():
+        if any(callee is None for _, callee in part.body.calls):
+            edges[name] |= set(parts) - {kernel.name}
+    n_rows = _row_bases(parts, edges, recursive)
+    shared_link = -1
+    if indirect:
+        shared_link, n_rows = n_rows, n_rows + 2
+    prologue = 1 if len(parts) > 1 else 0
+    cursor, preds = prologue, 1
+    for part in parts.values():
+        part.code_base, part.pred_base = cursor, preds - 1
+        cursor += len(part.allocated.code) + (indirect and part.body.link >= 0)
+        preds += part.allocated.n_preds - 1
+    code, lists, tables, lines, texts = list[Ints](), list[int](), list[int](), [0] * prologue, [""] * prologue
+    if prologue:
+        code.append(_jump_to(parts[kernel.name].code_base))
+    for part in parts.values():
+        copied = indirect and part.body.link >= 0
+        if copied:
+            code.append(_copy_link(part.allocated.link + part.row_base, shared_link))
+            lines.append(0)
+            texts.append("")
+        code.append(_place(part, parts, lists, tables, int(copied), shared_link))
+        lines += part.body.lines
+        texts += part.body.texts
+    matrix = np.concatenate(code)
+    functions = tuple(parts[name].code_base for name in layout.function_index)
+    local = RECURSION_BYTES if recursive else _stack_bytes(parts, edges, kernel.name)
+    params, param_bytes = _params(kernel)
+    return Program(
+        entry=kernel.name, code=_records(matrix), lists=np.array(lists, np.int32), tables=np.array(tables, np.int32),
+        consts=np.array(layout.constants.rows, np.uint32), n_rows=max(n_rows, 1), n_preds=preds, params=params, param_bytes=param_bytes,
+        shared_bytes=layout.shared_bytes, local_bytes=local, lines=np.array(lines, np.int32), texts=tuple(texts), symbols=tuple(layout.symbols),
+        relocations=tuple(layout.relocations), functions=functions, const_data=bytes(layout.const_data),
+        uses_dynamic_shared=layout.uses_dynamic_shared, order_sensitive=_order_sensitive(matrix),
+    )  # fmt: skip
+
+
+def _jump_to(target: int) -> Ints:
+    return np.array([(*head("BRA", flags=Flag.HIDDEN), 0, -(2**31), 0, -1, -1, -1, -1, 0, target, 0)], np.int64)
+
+
+def _copy_link(link: int, shared_link: int) -> Ints:
+    return np.array([(*head("MOV", ta=9, flags=Flag.HIDDEN), 0, link, 0, shared_link, -1, -1, -1, 0, 0, 0)], np.int64)
+
+
+def _place(part: Part, parts: dict[str, Part], lists: list[int], tables: list[int], shift: int, shared_link: int) -> Ints:
+    """The function's code with its rows, predicates, lists and targets moved to where the program has them."""
+    code, base = part.allocated.code, part.code_base + shift
+    is_row, is_pred = row_fields(code), pred_fields(code)
+    fields = code[:, D0 : E + 1]
+    fields[is_row & (fields >= 0)] += part.row_base
+    factor = np.array([1, 1, 2, 2, 2, 2])
+    live = is_pred & (fields >= factor)
+    fields += np.where(live, factor * part.pred_base, 0)
+    code[:, GUARD] += np.where(code[:, GUARD] > 1, 2 * part.pred_base, 0)
+    listed = list(part.body.spans) + [i for i in range(len(code)) if code[i, OP] in (_PUSH, _POP)] if part.allocated.lists.size else []
+    if listed:
+        code[listed, LIST] += len(lists)
+    moved = part.allocated.lists
+    lists.extend(np.where(moved >= 0, moved + part.row_base, moved).tolist())
+    code[code[:, OP] == _BRA, TARGET] += base
+    for index, targets in part.tables:
+        code[index, IMM], code[index, TARGET] = len(tables), len(targets)
+        tables.extend(base + t for t in targets)
+    for index, name in part.body.calls:
+        callee = parts[name] if name is not None else None
+        code[index, D0] = shared_link if shared_link >= 0 or callee is None else callee.allocated.link + callee.row_base
+        if callee is not None:
+            code[index, TARGET] = callee.code_base
+    return code
+
+
+def _records(matrix: Ints) -> np.ndarray:
+    records = np.zeros(len(matrix), INSTRUCTION)
+    assert INSTRUCTION.names is not None
+    for i, name in enumerate(INSTRUCTION.names):
+        records[name] = matrix[:, i]
+    return records
+
+
+def _params(kernel: Function) -> tuple[tuple[Param, ...], int]:
+    params, cursor = list[Param](), 0
+    for p in kernel.params:
+        cursor = align_up(cursor, p.align)
+        params.append(Param(p.name, cursor, p.size, p.type))
+        cursor += p.size
+    return tuple(params), cursor
+
+
+def _order_sensitive(matrix: Ints) -> bool:
+    """True if the outcome may depend on the order of blocks: atomics with a say, volatile accesses, the heap."""
+    op, space, flags = matrix[:, OP], matrix[:, 1], matrix[:, FLAGS]
+    shared_out = (space == Space.GLOBAL) | (space == Space.GENERIC)
+    atoms = (op == _ATOM) & shared_out
+    floats = np.isin(matrix[:, 2], [int(t) for t in lower_memory.FLOAT_ATOMICS])
+    exchanging = np.isin(matrix[:, 3], [int(Atomic.EXCH), int(Atomic.CAS)])
+    used = (flags & int(Flag.UNUSED_RESULT)) == 0
+    volatile = np.isin(op, [_LD, _ST]) & shared_out & ((flags & int(Flag.VOLATILE)) != 0)
+    return bool((atoms & (floats | exchanging | used)).any() or volatile.any() or (op == OPS["MALLOC"].number).any())
+

@@ -1,0 +1,18 @@
+"""A task folder to damage: the one that `warpsight new` writes."""
+
+from pathlib import Path
+
+import pytest
+
+from warpsight.nouns import Task
+from warpsight.tasks import new_task, read_task
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return new_task(tmp_path / "scale", "scale")
+
+
+@pytest.fixture
+def task(folder: Path) -> Task:
+    return read_task(folder)

@@ -1,0 +1,103 @@
+"""Disassembly of real machine code, and the reading of line chains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from warpsight.errors import ToolchainError
+from warpsight.nouns import Build
+from warpsight.toolchain import sass
+from warpsight.toolchain.cache import Cache
+
+Compile = Callable[..., Build]
+
+LOOP = """extern "C" __global__ void sum(const float* x, float* y, int n) {
+    float total = 0;
+    for (int i = threadIdx.x; i < n; i += 32)
+        total += x[i];
+    atomicAdd(y, total);
+}
+"""
+HALF = """#include <cuda_fp16.h>
+extern "C" __global__ void twice(half2* x) {
+    int i = threadIdx.x;
+    x[i] = __hadd2(x[i], x[i]);
+}
+"""
+
+
+def test_instructions_have_addresses_words_and_lines(compiled: Compile, cache: Cache) -> None:
+    listing = sass.disassemble(compiled(LOOP).cubin, cache=cache)
+    assert {instruction.function for instruction in listing} == {"sum"}
+    assert [instruction.address for instruction in listing] == [16 * n for n in range(len(listing))]
+    load = next(i for i in listing if i.text.split()[0].startswith("LDG"))
+    add = next(i for i in listing if "FADD" in i.text)
+    atomic = next(i for i in listing if re.search(r"\b(RED|ATOMG?)\b", i.text))
+    assert load.line == 4 and add.line == 4 and atomic.line == 5
+    assert all(i.word_lo and i.word_hi for i in listing if not i.text.startswith("NOP"))
+
+
+def test_the_words_are_those_of_the_cubin(compiled: Compile, cache: Cache) -> None:
+    cubin = compiled(LOOP).cubin
+    listing = sass.disassemble(cubin, cache=cache)
+    code = b"".join(i.word_lo.to_bytes(8, "little") + i.word_hi.to_bytes(8, "little") for i in listing)
+    assert code in cubin
+
+
+def test_branches_go_to_addresses(compiled: Compile, cache: Cache) -> None:
+    listing = sass.disassemble(compiled(LOOP).cubin, cache=cache)
+    addresses = {instruction.address for instruction in listing}
+    branches = [i for i in listing if re.search(r"\bBRA\b", i.text)]
+    assert branches and not any("`" in i.text for i in listing)
+    for branch in branches:
+        assert int(branch.text.split()[-1], 16) in addresses
+
+
+def test_header_code_counts_for_the_kernel_line_it_was_inlined_at(compiled: Compile, cache: Cache) -> None:
+    listing = sass.disassemble(compiled(HALF).cubin, cache=cache)
+    add = next(i for i in listing if re.search(r"\bH(ADD2|FMA2)\b", i.text))
+    assert add.line == 4
+
+
+def test_two_functions(compiled: Compile, cache: Cache) -> None:
+    listing = sass.disassemble(compiled(LOOP + HALF).cubin, cache=cache)
+    assert {instruction.function for instruction in listing} == {"sum", "twice"}
+
+
+def test_second_time_comes_from_the_cache(compiled: Compile, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    cubin = compiled(LOOP).cubin
+    first = sass.disassemble(cubin, cache=cache)
+
+    def must_not_run(*_: object, **__: object) -> bytes:
+        raise AssertionError("nvdisasm was started for a cached cubin")
+
+    monkeypatch.setattr(sass, "run_to_end", must_not_run)
+    assert sass.disassemble(cubin, cache=cache) == first
+
+
+@pytest.mark.parametrize("cubin", [b"", b"not an object file", b"\x7fELF" + b"\0" * 200])
+def test_nonsense_is_an_error(cache: Cache, cubin: bytes) -> None:
+    with pytest.raises(ToolchainError, match="nvdisasm"):
+        sass.disassemble(cubin, cache=cache)
+
+
+def test_chain_without_a_kernel_line_has_no_line() -> None:
+    listing = """
+\t.section\t.text.k,"ax",@progbits
+k:
+.text.k:
+\t//## File "/opt/include/a.h", line 10 inlined at "/opt/include/b.h", line 20
+\t//## File "/opt/include/b.h", line 20
+        /*0000*/                   NOP ;    /* 0x0000000000007918 */
+                                            /* 0x000fc00000000000 */
+\t//## File "/opt/include/a.h", line 11 inlined at "/warpsight/kernel.cu", line 7
+\t//## File "/warpsight/kernel.cu", line 7 inlined at "/warpsight/kernel.cu", line 9
+\t//## File "/warpsight/kernel.cu", line 9
+        /*0010*/                   BRA `(.text.k) ;    /* 0x0000000000007918 */
+                                            /* 0x000fc00000000000 */
+"""
+    rows = list(sass.parse_listing(listing, "kernel.cu"))
+    assert [(row[1], row[2], row[5]) for row in rows] == [(0, "NOP", None), (16, "BRA 0x0", 7)]
