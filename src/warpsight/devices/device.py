@@ -11,8 +11,13 @@ from typing import Protocol
 
 import numpy as np
 
+from warpsight.errors import WarpsightError
 from warpsight.nouns import Build, Fault, Profile, Source
 from warpsight.tasks import LaunchSize
+
+
+class CannotProfile(WarpsightError):
+    """The kernel faults, or its launch is impossible: its counters would mean nothing. The kernel's fault, not ours."""
 
 
 @dataclass(frozen=True)
@@ -52,5 +57,5 @@ class Device(Protocol):
         ...
 
     def profile(self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str) -> Profile:
-        """Run the kernel (or chosen blocks of it) and count."""
+        """Run the kernel (or chosen blocks of it) and count. A kernel that cannot run raises CannotProfile."""
         ...

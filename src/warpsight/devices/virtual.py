@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.devices.device import Execution, Value
+from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.errors import DeviceError
 from warpsight.nouns import Build, InstructionCounters, LineCounters, Profile, Source
 from warpsight.tasks import LaunchSize
@@ -21,6 +21,7 @@ from warpsight.vgpu.limits import block_limits
 from warpsight.vgpu.ptx import load_ptx
 
 PROBE_BLOCKS = 4
+CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
 NOT_MEASURED = ("duration", "dram_bytes", "l2_hit_rate", "occupancy", "stall_reasons")
 
 
@@ -64,13 +65,14 @@ class VirtualGpu:
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str, blocks: Sequence[int] | None = None
     ) -> Profile:
         if refused := refusal(build, entry, size):
-            raise DeviceError(f"the launch is not possible: {refused}")
+            raise CannotProfile(f"the launch is not possible: {refused}")
         program = program_of(build.ptx, entry)
         total = size.grid[0] * size.grid[1] * size.grid[2]
         chosen = blocks if blocks is not None else self._choose_blocks(program, values, size, total)
         done = self._count(program, values, size, chosen)
         if done.faults:
-            raise DeviceError(f"the kernel faulted while it was profiled: {done.faults[0].message}", hint="run `warpsight check` on it first")
+            first = done.faults[0]
+            raise CannotProfile(f"the kernel faulted while it was profiled: {first.kind} at line {first.line}: {first.message}", hint=CHECK_FIRST)
         return make_profile(program, done.counts, done.blocks_run, total, source_text, self.name)
 
     def _count(self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]) -> machine.Launched:
@@ -85,6 +87,8 @@ class VirtualGpu:
         if total <= PROBE_BLOCKS:
             return ()
         probe = self._count(program, values, size, spread_blocks(total, PROBE_BLOCKS))
+        if probe.faults:  # the profile that follows says so; what it would cost is not known
+            return spread_blocks(total, PROBE_BLOCKS)
         per_block = max(1, probe.warp_instructions // PROBE_BLOCKS)
         if per_block * total <= self.profile_budget:
             return ()

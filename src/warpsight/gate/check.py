@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from warpsight.devices.device import Device, Execution, Value
-from warpsight.errors import UnsupportedInstruction
+from warpsight.errors import TaskError, UnsupportedInstruction
 from warpsight.nouns import Build, Candidate, Check, Fault, Task, Workload, WorkloadResult
 from warpsight.tasks import compare, evaluate_launch, generate_inputs, run_reference, shape_of
 from warpsight.toolchain.compile import compile_cuda
@@ -46,10 +46,12 @@ def check_candidate(
     seed: int = 0,
     workloads: Sequence[Workload] | None = None,
     progress: Progress = lambda _: None,
+    build: Build | None = None,
 ) -> Check:
-    """The verdict over the given workloads (all of the task's when None)."""
-    progress("compiling")
-    build = build_candidate(task, candidate)
+    """The verdict over the given workloads (all of the task's when None); `build` is the candidate's, if it is at hand."""
+    if build is None:
+        progress("compiling")
+        build = build_candidate(task, candidate)
     if not build.ok:
         errors = [d for d in build.diagnostics if d.severity == "error"]
         return Check(verdict="does_not_compile", reason=errors[0].message if errors else "the compiler gave no reason", diagnostics=build.diagnostics)
@@ -69,10 +71,14 @@ def check_candidate(
 
 
 def _run(task: Task, candidate: Candidate, build: Build, device: Device, workload: Workload, seed: int) -> tuple[Execution, WorkloadResult]:
-    size = evaluate_launch(candidate, workload.axes)
+    common = {"workload": workload.name, "hidden": workload.hidden, "seed": seed}
+    try:
+        size = evaluate_launch(candidate, workload.axes)
+    except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
+        refused = Execution(refused=f"{impossible.key}: expected {impossible.expected}, found {impossible.found}, with workload {workload.name}")
+        return refused, WorkloadResult(**common, ok=False, reason=refused.refused)
     inputs, values = kernel_values(task, workload, seed)
     execution = device.execute(build, task.entry, values, size, check=True, source_text=candidate.source)
-    common = {"workload": workload.name, "hidden": workload.hidden, "seed": seed}
     if execution.refused or execution.faults:
         reason = execution.refused or execution.faults[0].kind
         return execution, WorkloadResult(**common, ok=False, reason=reason)

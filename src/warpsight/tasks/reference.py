@@ -8,6 +8,7 @@ has no part in it.
 from __future__ import annotations
 
 import inspect
+import traceback
 import types
 from collections.abc import Mapping
 from typing import Any, cast
@@ -26,11 +27,17 @@ def run_reference(task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[st
     file = str(task.folder / task.reference_file)
     module = types.ModuleType(f"_warpsight_reference_{task.name}")
     module.__file__ = file
-    exec(compile(task.reference, file, "exec"), module.__dict__)
-    function = module.__dict__[REFERENCE_FUNCTION]
     values: dict[str, Any] = {**axes, **{name: _widened(array) for name, array in inputs.items()}}
-    given = {name: values[name] for name in inspect.signature(function).parameters}
-    return _outputs(task, function(**given), axes, file)
+    try:
+        exec(compile(task.reference, file, "exec"), module.__dict__)
+        function = module.__dict__[REFERENCE_FUNCTION]
+        returned = function(**{name: values[name] for name in inspect.signature(function).parameters})
+    except Exception as error:  # whatever the author's file raises is about that file, not about us
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        found = f"{type(error).__name__}: {error}"
+        key, line = f"{REFERENCE_FUNCTION}()", lines[-1] if lines else None
+        raise TaskError(file=file, key=key, expected="it to return", found=found, line=line) from error
+    return _outputs(task, returned, axes, file)
 
 
 def _widened(array: np.ndarray) -> Any:

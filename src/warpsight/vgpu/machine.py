@@ -7,6 +7,7 @@ source lines, threads and array names is done here too, since only here everythi
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -176,6 +177,18 @@ def _coordinates(index: int, size: Dim3) -> Dim3:
     return index % size[0], index // size[0] % size[1], index // size[0] // size[1]
 
 
+def plain_name(symbol: str) -> str:
+    """The name as it stands in the source: `_ZZ6kernelE4tile` and `_ZN2ns4tileE` are `tile`."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    rest, name = symbol.rstrip("E"), symbol
+    for found in re.finditer(r"(?=(\d+)([A-Za-z_]))", rest):
+        length, start = int(found[1]), found.start() + len(found[1])
+        if start + length == len(rest):
+            name = rest[start:]
+    return name
+
+
 _WINDOWS = {0x70: "shared memory", 0x71: "local memory", 0x72: "constant memory", 0x73: "kernel parameters"}
 
 
@@ -186,12 +199,13 @@ def _place(address: int, memory: GlobalMemory, program: Program) -> tuple[str | 
         offset = address & 0xFF_FFFF_FFFF
         for s in program.symbols:
             if window == "shared memory" and s.space is Space.SHARED and s.offset <= offset < s.offset + max(s.size, 1):
-                return s.name, f"byte {offset - s.offset} of shared array {s.name!r}"
+                name = plain_name(s.name)
+                return name, f"byte {offset - s.offset} of shared array {name!r}"
         return window, f"byte {offset} of {window}"
     found = memory.describe(address)
     if found is None:
         return None, f"address {address:#x}, near no array"
-    name, offset, size = found
+    name, offset, size = plain_name(found[0]), found[1], found[2]
     where = f"byte {offset} of array {name!r} ({size} bytes)"
     return name, where if 0 <= offset < size else f"{where}, {offset - size + 1 if offset >= size else -offset} past its {'end' if offset >= size else 'start'}"
 

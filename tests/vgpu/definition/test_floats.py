@@ -68,7 +68,9 @@ def test_nan_results_are_canonical_and_moves_keep_bits(kind: T) -> None:
     odd_nan = {T.F32: 0xFFC12345, T.F16: 0xFE12, T.BF16: 0xFFC3, T.F64: 0x7FF0_0000_0000_0001}[kind]
     for op, count in (("ADD", 2), ("SUB", 2), ("MUL", 2), ("FMA", 3), ("MIN", 2), ("MAX", 2)):
         assert apply(op, kind, *[[odd_nan]] * count) == [CANONICAL[kind]]
-    sign = 1 << (8 * np.dtype(np.uint16 if kind in (T.F16, T.BF16) else np.uint32 if kind == T.F32 else np.uint64).itemsize - 1)
+    sign = 1 << (
+        8 * np.dtype(np.uint16 if kind in (T.F16, T.BF16) else np.uint32 if kind == T.F32 else np.uint64).itemsize - 1
+    )
     assert apply("NEG", kind, [odd_nan]) == [odd_nan ^ sign]
     assert apply("ABS", kind, [odd_nan]) == [odd_nan & ~sign]
     assert apply("MOV", kind, [odd_nan]) == [odd_nan]
@@ -106,11 +108,21 @@ def test_minimum_and_maximum_of_zeros_nans_and_signs() -> None:
 def test_comparisons_with_nan_are_false_or_true_as_asked() -> None:
     a, b, always = f32(1.0, NAN, -0.0), f32(2.0, 2.0, 0.0), [True] * 3
     wanted = {
-        Cmp.EQ: [False, False, True], Cmp.NE: [True, False, False], Cmp.LT: [True, False, False], Cmp.LE: [True, False, True],
-        Cmp.GT: [False, False, False], Cmp.GE: [False, False, True], Cmp.EQU: [False, True, True], Cmp.NEU: [True, True, False],
-        Cmp.LTU: [True, True, False], Cmp.LEU: [True, True, True], Cmp.GTU: [False, True, False], Cmp.GEU: [False, True, True],
-        Cmp.NUM: [True, False, True], Cmp.NAN: [False, True, False],
-    }  # fmt: skip
+        Cmp.EQ: [False, False, True],
+        Cmp.NE: [True, False, False],
+        Cmp.LT: [True, False, False],
+        Cmp.LE: [True, False, True],
+        Cmp.GT: [False, False, False],
+        Cmp.GE: [False, False, True],
+        Cmp.EQU: [False, True, True],
+        Cmp.NEU: [True, True, False],
+        Cmp.LTU: [True, True, False],
+        Cmp.LEU: [True, True, True],
+        Cmp.GTU: [False, True, False],
+        Cmp.GEU: [False, True, True],
+        Cmp.NUM: [True, False, True],
+        Cmp.NAN: [False, True, False],
+    }
     for test, result in wanted.items():
         assert both("SETP", T.F32, a, b, always, sub=test) == [result, [not r for r in result]]
     assert apply("SETP", T.F32, f32(TINY), f32(0.0), [True], sub=Cmp.EQ, mod=Mod.FTZ) == [True]

@@ -42,6 +42,8 @@ CASES: list[tuple[str, T, tuple[int, ...], int, dict[str, object]]] = [
     ("MIN", T.U32, (M32, 0), 0, {}),
     ("MAX", T.S16, (0x8000, 0x7FFF), 0x7FFF, {}),
     ("MAX", T.S16X2, (0x8000_0001, 0x7FFF_FFFF), 0x7FFF_0001, {}),
+    ("MIN", T.S32, (M32, 5), 0, {"mod": Mod.RELU}),
+    ("MAX", T.S16X2, (0x8000_0001, 0xFFFF_0002), 0x0000_0002, {"mod": Mod.RELU}),
     ("AND", T.U64, (M64, 0xF0 << 40), 0xF0 << 40, {}),
     ("NOT", T.U16, (0,), 0xFFFF, {}),
     ("CNOT", T.U32, (0,), 1, {}),
@@ -152,7 +154,10 @@ def test_integer_comparisons_follow_the_sign_of_the_type() -> None:
     assert apply("SETP", T.U32, a, b, always, sub=Cmp.GE) == [True, False, True]
     first, second = both("SETP", T.U32, a, b, [False, True, True], sub=Cmp.EQ, imm=2)
     assert (first, second) == ([False, True, False], [True, False, True])
-    assert both("SETP", T.U32, a, b, [False, True, False], sub=Cmp.NE, imm=1) == [[True, True, False], [False, True, True]]
+    assert both("SETP", T.U32, a, b, [False, True, False], sub=Cmp.NE, imm=1) == [
+        [True, True, False],
+        [False, True, True],
+    ]
 
 
 def test_predicate_logic_and_selection() -> None:

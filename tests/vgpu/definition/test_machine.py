@@ -13,7 +13,7 @@ FULL = 0xFFFFFFFF
 LANE = {"op": "S2R", "sub": 12, "d0": 0}
 
 
-def lanes_after(p, mask: int = FULL) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN001
+def lanes_after(p, mask: int = FULL) -> tuple[np.ndarray, np.ndarray]:
     return run_lanes(p, np.zeros((p.n_rows, 32), np.uint32), np.zeros(p.n_preds, np.uint32), mask)
 
 
@@ -84,7 +84,11 @@ def test_a_shuffle_waits_for_lanes_on_the_other_path() -> None:
 )
 def test_shuffles_follow_the_table(kind: int, amount: int, control: int, wanted: list[int]) -> None:
     control = 0x1C1F if kind == 3 else control
-    p = program(LANE, {"op": "SHFL", "sub": kind, "d0": 1, "d1": 1, "a": 0, "b": ~2, "c": ~3, "e": ~4}, consts=(0, 0, amount, control, FULL))
+    p = program(
+        LANE,
+        {"op": "SHFL", "sub": kind, "d0": 1, "d1": 1, "a": 0, "b": ~2, "c": ~3, "e": ~4},
+        consts=(0, 0, amount, control, FULL),
+    )
     rows, preds = lanes_after(p)
     assert rows[1].tolist() == wanted
     out_of_range = [lane for lane in range(32) if not preds[1] >> lane & 1]
@@ -261,10 +265,28 @@ def test_a_spinning_group_gives_way_to_the_lanes_it_waits_for() -> None:
         LANE,
         less_than(2),
         {"op": "BRA", "guard": 3, "target": 6},
-        {"op": "LD", "ta": T.U32, "width": 4, "vec": 1, "list": 0, "sub": Space.SHARED, "a": -1, "flags": Flag.VOLATILE},
+        {
+            "op": "LD",
+            "ta": T.U32,
+            "width": 4,
+            "vec": 1,
+            "list": 0,
+            "sub": Space.SHARED,
+            "a": -1,
+            "flags": Flag.VOLATILE,
+        },
         {"op": "SETP", "ta": T.U32, "sub": Cmp.EQ, "d0": 2, "a": 1, "b": -1},
         {"op": "BRA", "guard": 4, "target": 3},
-        {"op": "ST", "ta": T.U32, "width": 4, "vec": 1, "list": 1, "sub": Space.SHARED, "a": -1, "flags": Flag.VOLATILE},
+        {
+            "op": "ST",
+            "ta": T.U32,
+            "width": 4,
+            "vec": 1,
+            "list": 1,
+            "sub": Space.SHARED,
+            "a": -1,
+            "flags": Flag.VOLATILE,
+        },
         consts=(0, 0, 31),
         lists=(1, 0),
         shared_bytes=4,
@@ -273,7 +295,7 @@ def test_a_spinning_group_gives_way_to_the_lanes_it_waits_for() -> None:
     assert rows[1].tolist() == [31] * 31 + [0]
 
 
-def faulting(p, **launch: object) -> DefinitionFault:  # noqa: ANN001
+def faulting(p, **launch: object) -> DefinitionFault:
     with pytest.raises(DefinitionFault) as caught:
         run(p, **{"grid": (1, 1, 1), "block": (32, 1, 1), **launch})  # type: ignore[arg-type]
     return caught.value
@@ -283,7 +305,12 @@ def test_faults_name_what_where_and_who() -> None:
     load = {"op": "LD", "ta": T.U32, "width": 4, "vec": 1, "list": 0, "sub": Space.SHARED, "a": 1}
     shifted = [LANE, {"op": "SHL", "ta": T.U32, "d0": 1, "a": 0, "b": ~2}]
     beyond = faulting(program(*shifted, load, consts=(0, 0, 2), lists=(2,), shared_bytes=64), blocks=[0])
-    assert (beyond.kind, beyond.instruction, beyond.thread, beyond.address) == ("out_of_bounds", 2, 16, 0x7000_0000_0040)
+    assert (beyond.kind, beyond.instruction, beyond.thread, beyond.address) == (
+        "out_of_bounds",
+        2,
+        16,
+        0x7000_0000_0040,
+    )
     crooked = faulting(program(LANE, {**load, "a": 0}, lists=(2,), shared_bytes=64))
     assert (crooked.kind, crooked.thread) == ("misaligned", 1)
     const = faulting(program({**STORE, "sub": Space.CONST, "a": -1}, lists=(0,), const_data=bytes(8)))
@@ -303,5 +330,7 @@ def test_waiting_for_ever_is_a_fault() -> None:
 
 
 def test_exited_threads_do_not_hold_a_barrier() -> None:
-    p = program(LANE, less_than(2), {"op": "EXIT", "guard": 2}, {"op": "BAR", "a": -1, "b": -1}, {"op": "NOP"}, consts=(0, 0, 8))
+    p = program(
+        LANE, less_than(2), {"op": "EXIT", "guard": 2}, {"op": "BAR", "a": -1, "b": -1}, {"op": "NOP"}, consts=(0, 0, 8)
+    )
     assert run(p, grid=(1, 1, 1), block=(64, 1, 1)).threads.tolist() == [64, 64, 64, 48, 48]

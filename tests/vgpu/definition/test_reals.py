@@ -52,7 +52,9 @@ def rounded_by_definition(fmt: Format, mode: Round, value: Fraction) -> Fraction
     if mode in (Round.RN, Round.RNA):
         middle = (low + high) / 2
         if magnitude == middle:
-            even = reals.encode(fmt, Round.RZ, reals.finite(0, low.numerator, -low.denominator.bit_length() + 1)) % 2 == 0
+            even = (
+                reals.encode(fmt, Round.RZ, reals.finite(0, low.numerator, -low.denominator.bit_length() + 1)) % 2 == 0
+            )
             return sign * (low if mode == Round.RN and even else high)
         return sign * (low if magnitude < middle else high)
     outward = {Round.RZ: False, Round.RM: sign < 0, Round.RP: sign > 0}[mode]
@@ -131,7 +133,7 @@ def hard_fused_operands(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     rng = np.random.default_rng(5)
     a, b, c = (rng.integers(0, 1 << 32, count, dtype=np.uint32) for _ in range(3))
     for operand in (a, b, c):
-        operand[:: 7] = rng.choice(np.array(EDGES[T.F32], np.uint32), len(operand[::7]))
+        operand[::7] = rng.choice(np.array(EDGES[T.F32], np.uint32), len(operand[::7]))
     middle = rng.random(count) < 0.6
     exponent = rng.integers(90, 160, count).astype(np.uint32) << np.uint32(23)
     a = np.where(middle, a & 0x807FFFFF | exponent, a).astype(np.uint32)

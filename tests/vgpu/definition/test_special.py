@@ -52,8 +52,11 @@ def test_tanh_relative_error() -> None:
     assert np.max(np.abs(f32_result("TANH", x) / np.tanh(x) - 1)) < 2.0**-10.987
 
 
-@pytest.mark.parametrize("op, exact, bound", [("RCP", lambda x: 1 / x, 2.0**-23), ("RSQRT", lambda x: x**-0.5, 2.0**-22.9), ("SQRT", np.sqrt, 2.0**-23)])
-def test_reciprocals_and_roots(op: str, exact, bound: float) -> None:  # noqa: ANN001
+@pytest.mark.parametrize(
+    "op, exact, bound",
+    [("RCP", lambda x: 1 / x, 2.0**-23), ("RSQRT", lambda x: x**-0.5, 2.0**-22.9), ("SQRT", np.sqrt, 2.0**-23)],
+)
+def test_reciprocals_and_roots(op: str, exact, bound: float) -> None:
     x = np.geomspace(1e-37, 1e37, 20000).astype(np.float32).astype(np.float64)
     assert np.max(np.abs(f32_result(op, x, sub=1) / exact(x) - 1)) < bound
 

@@ -15,11 +15,10 @@ struct Access {
     alignas(32) u32 offset[kLanes]; // from base; 0 for lanes that are off
 };
 
-// Lanes of `m` at `low + high * 2^32 + imm`. False when their high words differ too much for 32-bit offsets: treat lane by lane.
-bool shape_of(const vu32 &low, const vu32 *high, i64 imm, u32 m, u32 size, Access &out);
+// Lanes of `m` at `low + high * 2^32 + imm` (high may be null). False when they are too far apart for 32-bit offsets: treat lane by lane.
+bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access &out);
 
-u32 count_sectors(const Access &, u32 size);
-u32 count_lines(const Access &, u32 size);
+void count_blocks(const Access &, u32 size, u32 *sectors, u32 *lines); // global memory
 u32 count_words(const Access &);                           // distinct 4-byte words: constant memory
 u32 count_wavefronts(const Access &, u32 size, u32 *ideal); // shared memory
 u32 most_at_one_address(const Access &);

@@ -95,7 +95,10 @@ bool Block::run_turn() {
                 if (o.check) check_alignment(w);
             }
         }
-        if (!alive) return true;
+        if (!alive) {
+            if (shadow) shadow->settle(*launch);
+            return true;
+        }
         moved |= release_barriers();
         if (launch->executed.load(std::memory_order_relaxed) > o.max_instructions)
             for (Warp &w : warps)
@@ -163,7 +166,10 @@ bool Block::release_barriers() {
         }
         bar = Barrier{};
         time++;
-        if (shadow) shadow->meet(members, id, time);
+        if (shadow) {
+            shadow->settle(*launch);
+            shadow->meet(members, id, time);
+        }
     }
     return released;
 }

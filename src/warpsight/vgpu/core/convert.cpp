@@ -1,8 +1,9 @@
-// CVT and CVT2. The common conversions have a vector form each; every other one goes through an exact number (a double, or
-// sign and magnitude) that is rounded in integers by rounding.hpp, so the processor's rounding mode plays no part.
+// CVT and CVT2. The common conversions have a vector form each; every other one goes through an exact number (a double,
+// or sign and magnitude) that is rounded in integers by rounding.hpp, so the processor's rounding mode plays no part.
+#include <limits>
+
 #include "halves.hpp"
 #include "rounding.hpp"
-#include <limits>
 
 namespace warpsight {
 
@@ -15,14 +16,19 @@ bool is_signed_type(Type t) { return t == Type::S8 || t == Type::S16 || t == Typ
 // ---- between integers
 
 // Lanes as T, extended to 32 bits by T's sign.
-template <class T> WS_INLINE v8u extended8(v8u a) {
+template <class T>
+WS_INLINE v8u extended8(v8u a) {
     constexpr int gap = 32 - 8 * (sizeof(T) < 4 ? (int)sizeof(T) : 4);
-    if constexpr (gap == 0) return a;
-    else if constexpr (std::is_signed_v<T>) return (v8u)((v8i)(a << gap) >> gap);
-    else return a & (kFull >> gap);
+    if constexpr (gap == 0)
+        return a;
+    else if constexpr (std::is_signed_v<T>)
+        return (v8u)((v8i)(a << gap) >> gap);
+    else
+        return a & (kFull >> gap);
 }
 
-template <class D, class S> void resize(Warp &w, const Ins &i, u32 m) {
+template <class D, class S>
+void resize(Warp &w, const Ins &i, u32 m) {
     const u32 *a = Row::at(w, i.a);
     if constexpr (sizeof(D) < 8) {
         write8(w, i.d0, m, [&](int g) { return extended8<Bits<D>>(extended8<S>(load8(a, g))); });
@@ -45,7 +51,7 @@ Handler resize_handler(const Ins &i) {
 // ---- any source as an exact number
 
 struct Number {
-    bool whole;     // an integer: sign and magnitude; else a double
+    bool whole;  // an integer: sign and magnitude; else a double
     bool negative;
     u64 magnitude;
     double real;
@@ -56,11 +62,11 @@ Number read_number(const u32 *row, int l, Type t) {
     int bytes = type_bytes(t);
     if (bytes == 8) bits |= (u64)row[l + kLanes] << 32;
     switch (t) {
-    case Type::F16: return {false, false, 0, half_to_float((u16)bits)};
-    case Type::BF16: return {false, false, 0, bf16_to_float((u16)bits)};
-    case Type::F32: return {false, false, 0, std::bit_cast<float>((u32)bits)};
-    case Type::F64: return {false, false, 0, std::bit_cast<double>(bits)};
-    default: break;
+        case Type::F16: return {false, false, 0, half_to_float((u16)bits)};
+        case Type::BF16: return {false, false, 0, bf16_to_float((u16)bits)};
+        case Type::F32: return {false, false, 0, std::bit_cast<float>((u32)bits)};
+        case Type::F64: return {false, false, 0, std::bit_cast<double>(bits)};
+        default: break;
     }
     int gap = 64 - 8 * bytes;
     bits <<= gap;
@@ -71,11 +77,11 @@ Number read_number(const u32 *row, int l, Type t) {
 
 double rounded_to_whole(double x, u8 mode) {
     switch (mode) {
-    case kRZ: return __builtin_trunc(x);
-    case kRM: return __builtin_floor(x);
-    case kRP: return __builtin_ceil(x);
-    case kRNA: return __builtin_round(x);
-    default: return __builtin_rint(x);
+        case kRZ: return __builtin_trunc(x);
+        case kRM: return __builtin_floor(x);
+        case kRP: return __builtin_ceil(x);
+        case kRNA: return __builtin_round(x);
+        default: return __builtin_rint(x);
     }
 }
 
@@ -89,17 +95,17 @@ u64 clamped_integer(Number n, Type t, u8 mode) {
         n = {true, x < 0, size >= 0x1p64 ? ~0ull : (u64)size, 0};
     }
     u64 highest = is_signed ? (1ull << (width - 1)) - 1 : width == 64 ? ~0ull : (1ull << width) - 1;
-    u64 lowest = is_signed ? highest + 1 : 0; // size of the most negative number
+    u64 lowest = is_signed ? highest + 1 : 0;  // size of the most negative number
     if (n.negative) return 0 - (n.magnitude < lowest ? n.magnitude : lowest);
     return n.magnitude < highest ? n.magnitude : highest;
 }
 
 Format format_of(Type t) {
     switch (t) {
-    case Type::F16: return kF16Format;
-    case Type::BF16: return kBf16Format;
-    case Type::F32: return kF32Format;
-    default: return kF64Format;
+        case Type::F16: return kF16Format;
+        case Type::BF16: return kBf16Format;
+        case Type::F32: return kF32Format;
+        default: return kF64Format;
     }
 }
 
@@ -123,9 +129,12 @@ u64 converted(const u32 *row, int l, const Ins &i) {
         return n.negative ? 0 - n.magnitude : n.magnitude;
     }
     u64 bits;
-    if (n.whole) bits = round_integer(n.negative, n.magnitude, format_of(i.ta), mode);
-    else if (i.sub == 1) bits = round_double(rounded_to_whole(n.real, mode), format_of(i.ta), kRN);
-    else bits = round_double(n.real, format_of(i.ta), mode);
+    if (n.whole)
+        bits = round_integer(n.negative, n.magnitude, format_of(i.ta), mode);
+    else if (i.sub == 1)
+        bits = round_double(rounded_to_whole(n.real, mode), format_of(i.ta), kRN);
+    else
+        bits = round_double(n.real, format_of(i.ta), mode);
     return finished_bits(bits, i.ta, i.mod);
 }
 
@@ -141,71 +150,106 @@ void convert_any(Warp &w, const Ins &i, u32 m) {
         u64 bits = converted(row, l, i) << gap;
         out[l] = (extend ? (u64)((i64)bits >> gap) : bits >> gap) & mask;
     }
-    if (room == 8) fill<u64>(w, i.d0, m, [&](int l) { return out[l]; });
-    else fill<u32>(w, i.d0, m, [&](int l) { return (u32)out[l]; });
+    if (room == 8)
+        fill<u64>(w, i.d0, m, [&](int l) { return out[l]; });
+    else
+        fill<u32>(w, i.d0, m, [&](int l) { return (u32)out[l]; });
 }
 
 // ---- common conversions with floats
 
-template <bool Signed> void integer_to_float(Warp &w, const Ins &i, u32 m) {
+template <bool Signed>
+void integer_to_float(Warp &w, const Ins &i, u32 m) {
     const u32 *a = Row::at(w, i.a);
     write8(w, i.d0, m, [&](int g) {
         v8u x = load8(a, g);
-        if (Signed) return (v8u)__builtin_convertvector((v8i)x, v8f);
+        if (Signed) return (v8u) __builtin_convertvector((v8i)x, v8f);
         // Halves convert exactly, the scaling is exact, so the sum is the only rounding.
         v8f high = __builtin_convertvector((v8i)(x >> 16), v8f), low = __builtin_convertvector((v8i)(x & 0xffff), v8f);
         return (v8u)(high * 65536.0f + low);
     });
 }
 
-template <u8 Mode> WS_INLINE float whole_float(float x) {
-    if constexpr (Mode == kRZ) return __builtin_truncf(x);
-    else if constexpr (Mode == kRM) return __builtin_floorf(x);
-    else if constexpr (Mode == kRP) return __builtin_ceilf(x);
-    else return __builtin_rintf(x);
+// Other integers to F32 or F64: the processor's own conversion, which rounds to nearest.
+template <class R, class T>
+void integer_to_real(Warp &w, const Ins &i, u32 m) {
+    auto a = values<T>(w, i.a);
+    fill<R>(w, i.d0, m, [&](int l) { return (R)a[l]; });
+}
+
+template <u8 Mode, class R>
+WS_INLINE R whole_real(R x) {
+    if constexpr (Mode == kRZ)
+        return std::trunc(x);
+    else if constexpr (Mode == kRM)
+        return std::floor(x);
+    else if constexpr (Mode == kRP)
+        return std::ceil(x);
+    else
+        return std::rint(x);
 }
 
 // Clamping first keeps the conversion in range; NaN takes the middle of three choices, zero.
-template <class T, u8 Mode, bool Ftz> void float_to_integer(Warp &w, const Ins &i, u32 m) {
-    auto a = values<float>(w, i.a);
-    constexpr float top = std::is_signed_v<T> ? 0x1p31f : 0x1p32f, bottom = std::is_signed_v<T> ? -0x1p31f : 0.0f;
+template <class T, class R, u8 Mode, bool Ftz>
+void real_to_integer(Warp &w, const Ins &i, u32 m) {
+    auto a = values<R>(w, i.a);
+    constexpr R top = std::is_signed_v<T> ? (R)0x1p31 : (R)0x1p32, bottom = std::is_signed_v<T> ? (R)-0x1p31 : (R)0;
     fill<u32>(w, i.d0, m, [&](int l) {
-        float x = whole_float<Mode>(taken<float, Ftz>(a[l]));
+        R x = whole_real<Mode, R>(taken<R, Ftz>(a[l]));
         bool high = x >= top, inside = x > bottom && x < top;
-        float safe = inside ? x : 0.0f;
+        R safe = inside ? x : (R)0;
         u32 bits;
-        if constexpr (std::is_signed_v<T>) bits = (u32)(i32)safe;
-        else bits = safe >= 0x1p31f ? (u32)(i32)(safe - 0x1p31f) ^ 0x80000000u : (u32)(i32)safe;
+        if constexpr (std::is_signed_v<T>)
+            bits = (u32)(i32)safe;
+        else
+            bits = safe >= (R)0x1p31 ? (u32)(i32)(safe - (R)0x1p31) ^ 0x80000000u : (u32)(i32)safe;
         u32 least = std::is_signed_v<T> && x <= bottom ? 0x80000000u : 0u;
         return high ? (u32)std::numeric_limits<T>::max() : bits | least;
     });
 }
 
-template <class T> Handler to_integer_handler(u8 mod) {
-    const bool ftz = mod & kFtz;
-    switch (mod & kRound) {
-    case kRN: return ftz ? float_to_integer<T, kRN, true> : float_to_integer<T, kRN, false>;
-    case kRZ: return ftz ? float_to_integer<T, kRZ, true> : float_to_integer<T, kRZ, false>;
-    case kRM: return ftz ? float_to_integer<T, kRM, true> : float_to_integer<T, kRM, false>;
-    case kRP: return ftz ? float_to_integer<T, kRP, true> : float_to_integer<T, kRP, false>;
-    default: return convert_any;
+template <class T, class R, bool Ftz>
+Handler to_integer_handler(u8 mode) {
+    switch (mode) {
+        case kRN: return real_to_integer<T, R, kRN, Ftz>;
+        case kRZ: return real_to_integer<T, R, kRZ, Ftz>;
+        case kRM: return real_to_integer<T, R, kRM, Ftz>;
+        case kRP: return real_to_integer<T, R, kRP, Ftz>;
+        default: return nullptr;
     }
 }
 
-template <class Format16> void half_to_f32(Warp &w, const Ins &i, u32 m) {
+template <class T>
+Handler to_integer_handler(const Ins &i) {
+    const u8 mode = i.mod & kRound;
+    if (i.tb == Type::F64) return to_integer_handler<T, double, false>(mode);
+    if (i.tb != Type::F32) return nullptr;
+    return i.mod & kFtz ? to_integer_handler<T, float, true>(mode) : to_integer_handler<T, float, false>(mode);
+}
+
+Handler from_integer_handler(const Ins &i) {
+    if (i.ta == Type::F32 && i.tb == Type::S32) return integer_to_float<true>;
+    if (i.ta == Type::F32 && (i.tb == Type::U32 || i.tb == Type::B32)) return integer_to_float<false>;
+    return with_integer(i.tb, [&]<class T>() -> Handler {
+        return i.ta == Type::F32 ? integer_to_real<float, T> : i.ta == Type::F64 ? integer_to_real<double, T> : nullptr;
+    });
+}
+
+template <class Format16>
+void half_to_f32(Warp &w, const Ins &i, u32 m) {
     float x[kLanes];
     take_halves<Format16, kLanes>(w, i.a, false, x);
     const bool ftz = i.mod & kFtz;
     fill<float>(w, i.d0, m, [&](int l) { return canonical(ftz ? flushed(x[l]) : x[l]); });
 }
 
-template <class Format16> void f32_to_half(Warp &w, const Ins &i, u32 m) {
+template <class Format16>
+void f32_to_half(Warp &w, const Ins &i, u32 m) {
     auto a = values<float>(w, i.a);
     const bool ftz = i.mod & kFtz;
     float x[kLanes];
     u16 h[kLanes];
-    for (int l = 0; l < kLanes; l++)
-        x[l] = ftz ? flushed(a[l]) : a[l];
+    for (int l = 0; l < kLanes; l++) x[l] = ftz ? flushed(a[l]) : a[l];
     Format16::narrow(x, h, kLanes);
     finish_halves<Format16>(h, kLanes, i.mod & (kSat | kRelu));
     write_halves<kLanes>(w, i.d0, m, h);
@@ -238,7 +282,8 @@ void f32_to_tf32(Warp &w, const Ins &i, u32 m) {
 }
 
 // Two floats to a pair: a to the high half, b to the low half.
-template <class Format16> void pack(Warp &w, const Ins &i, u32 m) {
+template <class Format16>
+void pack(Warp &w, const Ins &i, u32 m) {
     const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
     Ins half = i;
     half.ta = std::is_same_v<Format16, HalfFormat> ? Type::F16 : Type::BF16;
@@ -247,12 +292,12 @@ template <class Format16> void pack(Warp &w, const Ins &i, u32 m) {
     fill<u32>(w, i.d0, m, [&](int l) { return (u32)converted(b, l, half) | (u32)converted(a, l, half) << 16; });
 }
 
-template <class Format16> void pack_nearest(Warp &w, const Ins &i, u32 m) {
+template <class Format16>
+void pack_nearest(Warp &w, const Ins &i, u32 m) {
     auto a = values<float>(w, i.a), b = values<float>(w, i.b);
     float x[2 * kLanes];
     u16 h[2 * kLanes];
-    for (int l = 0; l < kLanes; l++)
-        x[2 * l] = b[l], x[2 * l + 1] = a[l];
+    for (int l = 0; l < kLanes; l++) x[2 * l] = b[l], x[2 * l + 1] = a[l];
     Format16::narrow(x, h, 2 * kLanes);
     if (i.sub == 1 || i.mod & kRelu) finish_halves<Format16>(h, 2 * kLanes, kRelu);
     write_halves<2 * kLanes>(w, i.d0, m, h);
@@ -264,14 +309,13 @@ Handler common_handler(const Ins &i) {
     const bool nearest = (i.mod & kRound) == kRN, sat = i.mod & kSat, plain = i.sub == 0;
     if (is_integer(d) && is_integer(s)) return sat || i.vec > type_bytes(d) ? nullptr : resize_handler(i);
     if (i.vec > type_bytes(d)) return nullptr;
-    if (s == Type::F32 && d == Type::S32) return to_integer_handler<i32>(i.mod);
-    if (s == Type::F32 && d == Type::U32) return to_integer_handler<u32>(i.mod);
-    if (!plain) return nullptr;
+    if (d == Type::S32) return to_integer_handler<i32>(i);
+    if (d == Type::U32) return to_integer_handler<u32>(i);
+    if (is_integer(d) || !plain) return nullptr;
+    if (is_integer(s)) return nearest && !sat && !(i.mod & kRelu) ? from_integer_handler(i) : nullptr;
     if (d == Type::F32 && !sat && !(i.mod & kRelu)) {
         if (s == Type::F16) return half_to_f32<HalfFormat>;
         if (s == Type::BF16) return half_to_f32<BrainFormat>;
-        if (s == Type::S32 && nearest) return integer_to_float<true>;
-        if (s == Type::U32 && nearest) return integer_to_float<false>;
         if (s == Type::F64 && nearest) return f64_to_f32;
     }
     if (s == Type::F32 && nearest) {
@@ -290,7 +334,7 @@ Handler pack_handler(const Ins &i) {
     return nullptr;
 }
 
-} // namespace
+}  // namespace
 
 Handler find_convert(const Ins &i) {
     if (i.op == Op::CVT2) return pack_handler(i);
@@ -301,4 +345,4 @@ Handler find_convert(const Ins &i) {
     return common ? common : convert_any;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,6 +1,6 @@
 // Eight lanes at a time: the vector steps that the hot handlers are made of, and the masked store that ends them.
-// A row is four groups of eight lanes. Every group reads all its sources before it writes, so a destination may be a source.
-// Without AVX2 the same steps are spelled with plain vectors; the bits are the same.
+// A row is four groups of eight lanes. Every group reads all its sources before it writes, so a destination may be a
+// source. Without AVX2 the same steps are spelled with plain vectors; the bits are the same.
 #pragma once
 #include "machine.hpp"
 #if defined(__AVX2__)
@@ -60,8 +60,7 @@ WS_INLINE u32 signs8(v8u v) {
     return (u32)_mm256_movemask_ps((__m256)v);
 #else
     u32 bits = 0;
-    for (int l = 0; l < 8; l++)
-        bits |= (v[l] >> 31) << l;
+    for (int l = 0; l < 8; l++) bits |= (v[l] >> 31) << l;
     return bits;
 #endif
 }
@@ -99,7 +98,8 @@ WS_INLINE Pair8 add_pair8(Pair8 a, Pair8 b) {
 WS_INLINE Pair8 sub_pair8(Pair8 a, Pair8 b) { return {a.lo - b.lo, a.hi - b.hi + (v8u)(a.lo < b.lo)}; }
 
 // The whole product of 32-bit lanes.
-template <bool Signed> WS_INLINE Pair8 multiply8(v8u a, v8u b) {
+template <bool Signed>
+WS_INLINE Pair8 multiply8(v8u a, v8u b) {
 #if defined(__AVX2__)
     auto times = [](__m256i x, __m256i y) { return Signed ? _mm256_mul_epi32(x, y) : _mm256_mul_epu32(x, y); };
     __m256i even = times((__m256i)a, (__m256i)b);
@@ -125,7 +125,8 @@ WS_INLINE Pair8 multiply_pair8(Pair8 a, Pair8 b) {
 }
 
 // Writes f(g), eight lanes of 32 bits for each group g, to row d in the lanes of m.
-template <class F> WS_INLINE void write8(const WarpRows &w, Ref d, u32 m, F f) {
+template <class F>
+WS_INLINE void write8(const WarpRows &w, Ref d, u32 m, F f) {
     u32 *row = Row::at(w, d);
     for (int g = 0; g < kGroups; g++) {
         v8u v = f(g);
@@ -135,7 +136,8 @@ template <class F> WS_INLINE void write8(const WarpRows &w, Ref d, u32 m, F f) {
 }
 
 // The same for 64-bit values in two rows.
-template <class F> WS_INLINE void write_pair8(const WarpRows &w, Ref d, u32 m, F f) {
+template <class F>
+WS_INLINE void write_pair8(const WarpRows &w, Ref d, u32 m, F f) {
     u32 *row = Row::at(w, d), *high = row + kLanes;
     for (int g = 0; g < kGroups; g++) {
         Pair8 v = f(g);
@@ -150,10 +152,10 @@ template <class F> WS_INLINE void write_pair8(const WarpRows &w, Ref d, u32 m, F
 }
 
 // One bit per lane from f(g), which answers with sign bits.
-template <class F> WS_INLINE u32 bits8(F f) {
+template <class F>
+WS_INLINE u32 bits8(F f) {
     u32 bits = 0;
-    for (int g = 0; g < kGroups; g++)
-        bits |= signs8(f(g)) << (8 * g);
+    for (int g = 0; g < kGroups; g++) bits |= signs8(f(g)) << (8 * g);
     return bits;
 }
 
@@ -169,4 +171,4 @@ WS_INLINE void write_tests(const WarpRows &w, const Ins &i, u32 first, u32 secon
 
 WS_INLINE void write_test(const WarpRows &w, const Ins &i, u32 t, u32 m) { write_tests(w, i, t, ~t, m); }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -9,7 +9,8 @@ namespace {
 
 // ---- signs
 
-template <class T, bool Ftz, bool Clear> void change_sign(Warp &w, const Ins &i, u32 m) {
+template <class T, bool Ftz, bool Clear>
+void change_sign(Warp &w, const Ins &i, u32 m) {
     constexpr Bits<T> sign = Real<T>::sign;
     auto a = values<T>(w, i.a);
     fill<Bits<T>>(w, i.d0, m, [&](int l) {
@@ -18,7 +19,8 @@ template <class T, bool Ftz, bool Clear> void change_sign(Warp &w, const Ins &i,
     });
 }
 
-template <class T> void copy_sign(Warp &w, const Ins &i, u32 m) {
+template <class T>
+void copy_sign(Warp &w, const Ins &i, u32 m) {
     constexpr Bits<T> sign = Real<T>::sign;
     auto a = values<Bits<T>>(w, i.a), b = values<Bits<T>>(w, i.b);
     fill<Bits<T>>(w, i.d0, m, [&](int l) { return (b[l] & ~sign) | (a[l] & sign); });
@@ -28,20 +30,22 @@ template <class T> void copy_sign(Warp &w, const Ins &i, u32 m) {
 
 enum : int { kNanMode = 1, kXorSign = 2 };
 
-template <bool Max, int Sub> struct RealExtreme {
+template <bool Max, int Sub>
+struct RealExtreme {
     WS_INLINE static v8u run8(v8u x, v8u y) {
         const v8u sign = all8(Real<float>::sign), nan = all8(Real<float>::canonical);
         v8u flip = Sub & kXorSign ? (x ^ y) & sign : all8(0);
         if (Sub & kXorSign) x &= ~sign, y &= ~sign;
         v8f a = (v8f)x, b = (v8f)y;
         v8u r = (v8u)((Max ? a > b : a < b) ? x : y);
-        r = a == b ? (Max ? x & y : x | y) : r; // only zeros differ: -0 is the smaller
+        r = a == b ? (Max ? x & y : x | y) : r;  // only zeros differ: -0 is the smaller
         r = a != a ? y : r;
         r = b != b ? x : r;
         v8i none = Sub & kNanMode ? (v8i)(a != a) | (v8i)(b != b) : (v8i)((v8f)r != (v8f)r);
         return none ? nan : r | flip;
     }
-    template <class T> WS_INLINE static Bits<T> run(Bits<T> x, Bits<T> y) {
+    template <class T>
+    WS_INLINE static Bits<T> run(Bits<T> x, Bits<T> y) {
         constexpr Bits<T> sign = Real<T>::sign;
         Bits<T> flip = Sub & kXorSign ? (x ^ y) & sign : 0;
         if (Sub & kXorSign) x &= ~sign, y &= ~sign;
@@ -55,7 +59,8 @@ template <bool Max, int Sub> struct RealExtreme {
     }
 };
 
-template <class T, class F, bool Ftz> void extreme(Warp &w, const Ins &i, u32 m) {
+template <class T, class F, bool Ftz>
+void extreme(Warp &w, const Ins &i, u32 m) {
     if constexpr (sizeof(T) == 4) {
         const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
         write8(w, i.d0, m, [&](int g) { return F::run8((v8u)taken8<Ftz>(a, g), (v8u)taken8<Ftz>(b, g)); });
@@ -65,13 +70,14 @@ template <class T, class F, bool Ftz> void extreme(Warp &w, const Ins &i, u32 m)
     }
 }
 
-template <class T, bool Max> Handler extreme_handler(const Ins &i) {
+template <class T, bool Max>
+Handler extreme_handler(const Ins &i) {
     const bool ftz = i.mod & kFtz && sizeof(T) == 4;
     switch (i.sub & 3) {
-    case 0: return ftz ? extreme<T, RealExtreme<Max, 0>, true> : extreme<T, RealExtreme<Max, 0>, false>;
-    case 1: return ftz ? extreme<T, RealExtreme<Max, 1>, true> : extreme<T, RealExtreme<Max, 1>, false>;
-    case 2: return ftz ? extreme<T, RealExtreme<Max, 2>, true> : extreme<T, RealExtreme<Max, 2>, false>;
-    default: return ftz ? extreme<T, RealExtreme<Max, 3>, true> : extreme<T, RealExtreme<Max, 3>, false>;
+        case 0: return ftz ? extreme<T, RealExtreme<Max, 0>, true> : extreme<T, RealExtreme<Max, 0>, false>;
+        case 1: return ftz ? extreme<T, RealExtreme<Max, 1>, true> : extreme<T, RealExtreme<Max, 1>, false>;
+        case 2: return ftz ? extreme<T, RealExtreme<Max, 2>, true> : extreme<T, RealExtreme<Max, 2>, false>;
+        default: return ftz ? extreme<T, RealExtreme<Max, 3>, true> : extreme<T, RealExtreme<Max, 3>, false>;
     }
 }
 
@@ -83,7 +89,7 @@ struct ApproxDiv {
         const v8u sign = all8(Real<float>::sign), infinite = all8(Real<float>::exponent);
         v8u x = (v8u)a, y = (v8u)b, size = y & ~sign;
         v8u quotient = (v8u)(a / b);
-        v8i large = (size > 0x7e800000u) & (size < infinite); // 2^126 < |b| < 2^128
+        v8i large = (size > 0x7e800000u) & (size < infinite);  // 2^126 < |b| < 2^128
         v8i finite = (x & ~sign) < infinite;
         v8u lost = finite ? (x ^ y) & sign : all8(Real<float>::canonical);
         return (v8f)(v8u)(large ? lost : quotient);
@@ -94,13 +100,15 @@ Handler divide_handler(const Ins &i) {
     if (i.ta == Type::F64) return rounded_handler<double, RealDiv, 2>(i.mod & kRound);
     const u8 mod = i.sub == 0 ? i.mod : i.mod & (kFtz | kSat);
     if (i.sub != 1) return rounded_handler<float, RealDiv, 2>(mod);
-    if (mod & kSat) return mod & kFtz ? nearest<float, ApproxDiv, 2, true, true> : nearest<float, ApproxDiv, 2, false, true>;
+    if (mod & kSat)
+        return mod & kFtz ? nearest<float, ApproxDiv, 2, true, true> : nearest<float, ApproxDiv, 2, false, true>;
     return mod & kFtz ? nearest<float, ApproxDiv, 2, true, false> : nearest<float, ApproxDiv, 2, false, false>;
 }
 
 // ---- comparisons
 
-template <class T, bool Ftz, int Test> void test_lanes(Warp &w, const Ins &i, u32 m) {
+template <class T, bool Ftz, int Test>
+void test_lanes(Warp &w, const Ins &i, u32 m) {
     u32 t;
     if constexpr (sizeof(T) == 4) {
         const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
@@ -112,7 +120,8 @@ template <class T, bool Ftz, int Test> void test_lanes(Warp &w, const Ins &i, u3
     write_test(w, i, t, m);
 }
 
-template <class T, bool Ftz, int... Tests> Handler test_of(u8 sub, std::integer_sequence<int, Tests...>) {
+template <class T, bool Ftz, int... Tests>
+Handler test_of(u8 sub, std::integer_sequence<int, Tests...>) {
     constexpr Handler all[] = {test_lanes<T, Ftz, Tests>...};
     return sub < sizeof...(Tests) ? all[sub] : nullptr;
 }
@@ -123,53 +132,60 @@ Handler test_handler(const Ins &i) {
     return i.mod & kFtz ? test_of<float, true>(i.sub, tests) : test_of<float, false>(i.sub, tests);
 }
 
-template <class T> bool in_class(Bits<T> x, int which) {
+template <class T>
+bool in_class(Bits<T> x, int which) {
     Bits<T> exponent = x & Real<T>::exponent, size = x & (Bits<T>)~Real<T>::sign;
     switch (which) {
-    case 0: return size < Real<T>::exponent;
-    case 1: return size == Real<T>::exponent;
-    case 2: return size <= Real<T>::exponent;
-    case 3: return size > Real<T>::exponent;
-    case 4: return exponent != 0 && exponent != Real<T>::exponent;
-    default: return exponent == 0 && size != 0;
+        case 0: return size < Real<T>::exponent;
+        case 1: return size == Real<T>::exponent;
+        case 2: return size <= Real<T>::exponent;
+        case 3: return size > Real<T>::exponent;
+        case 4: return exponent != 0 && exponent != Real<T>::exponent;
+        default: return exponent == 0 && size != 0;
     }
 }
 
-template <class T> void test_class(Warp &w, const Ins &i, u32 m) {
+template <class T>
+void test_class(Warp &w, const Ins &i, u32 m) {
     auto a = values<Bits<T>>(w, i.a);
     u32 t = bits_where([&](int l) { return in_class<T>(a[l], i.sub); });
     if (i.d0) put_predicate(w.preds, (i32)i.d0, t, m);
 }
 
-template <class T> Handler sign_handler(const Ins &i) {
+template <class T>
+Handler sign_handler(const Ins &i) {
     const bool ftz = i.mod & kFtz && sizeof(T) == 4;
     if (i.op == Op::COPYSIGN) return copy_sign<T>;
     if (i.op == Op::NEG) return ftz ? change_sign<T, true, false> : change_sign<T, false, false>;
     return ftz ? change_sign<T, true, true> : change_sign<T, false, true>;
 }
 
-template <class T> Handler handler_of(const Ins &i) {
-    const u8 mod = sizeof(T) == 8 ? i.mod & kRound : i.mod; // F64 knows neither FTZ nor SAT
+template <class T>
+Handler handler_of(const Ins &i) {
+    const u8 mod = sizeof(T) == 8 ? i.mod & kRound : i.mod;  // F64 knows neither FTZ nor SAT
     switch (i.op) {
-    case Op::ADD: return rounded_handler<T, RealAdd, 2>(mod);
-    case Op::SUB: return rounded_handler<T, RealSub, 2>(mod);
-    case Op::MUL: return rounded_handler<T, RealMul, 2>(mod);
-    case Op::FMA: case Op::MAD: return rounded_handler<T, RealFma, 3>(mod);
-    case Op::DIV: return divide_handler(i);
-    case Op::NEG: case Op::ABS: case Op::COPYSIGN: return sign_handler<T>(i);
-    case Op::MIN: return extreme_handler<T, false>(i);
-    case Op::MAX: return extreme_handler<T, true>(i);
-    case Op::SETP: return test_handler(i);
-    case Op::TESTP: return test_class<T>;
-    default: return nullptr;
+        case Op::ADD: return rounded_handler<T, RealAdd, 2>(mod);
+        case Op::SUB: return rounded_handler<T, RealSub, 2>(mod);
+        case Op::MUL: return rounded_handler<T, RealMul, 2>(mod);
+        case Op::FMA:
+        case Op::MAD: return rounded_handler<T, RealFma, 3>(mod);
+        case Op::DIV: return divide_handler(i);
+        case Op::NEG:
+        case Op::ABS:
+        case Op::COPYSIGN: return sign_handler<T>(i);
+        case Op::MIN: return extreme_handler<T, false>(i);
+        case Op::MAX: return extreme_handler<T, true>(i);
+        case Op::SETP: return test_handler(i);
+        case Op::TESTP: return test_class<T>;
+        default: return nullptr;
     }
 }
 
-} // namespace
+}  // namespace
 
 Handler find_float(const Ins &i) {
     if (i.ta == Type::F32) return handler_of<float>(i);
     return i.ta == Type::F64 ? handler_of<double>(i) : nullptr;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -24,13 +24,20 @@ u32 add_bf16x2(u32 a, u32 b) { return add_bf16((u16)a, (u16)b) | (u32)add_bf16((
 
 namespace {
 
-template <class Format16> u8 known_mod(u8 mod) { return std::is_same_v<Format16, BrainFormat> ? mod & (u8)~kFtz : mod; }
+template <class Format16>
+u8 known_mod(u8 mod) {
+    return std::is_same_v<Format16, BrainFormat> ? mod & (u8)~kFtz : mod;
+}
 
 struct HalfFma {
-    template <class T> WS_INLINE static T run(T a, T b, T c) { return odd_fma(a, b, c); }
+    template <class T>
+    WS_INLINE static T run(T a, T b, T c) {
+        return odd_fma(a, b, c);
+    }
 };
 
-template <class Format16, int N, class F, int Arity> void arithmetic(Warp &w, const Ins &i, u32 m) {
+template <class Format16, int N, class F, int Arity>
+void arithmetic(Warp &w, const Ins &i, u32 m) {
     using T = typename Format16::Work;
     const u8 mod = known_mod<Format16>(i.mod);
     float a[N], b[N], c[N];
@@ -40,15 +47,18 @@ template <class Format16, int N, class F, int Arity> void arithmetic(Warp &w, co
     take_halves<Format16, N>(w, i.b, mod & kFtz, b);
     if constexpr (Arity == 3) take_halves<Format16, N>(w, i.c, mod & kFtz, c);
     for (int k = 0; k < N; k++) {
-        if constexpr (Arity == 3) r[k] = F::run((T)a[k], (T)b[k], (T)c[k]);
-        else r[k] = F::run((T)a[k], (T)b[k]);
+        if constexpr (Arity == 3)
+            r[k] = F::run((T)a[k], (T)b[k], (T)c[k]);
+        else
+            r[k] = F::run((T)a[k], (T)b[k]);
     }
     Format16::narrow(r, h, N);
     finish_halves<Format16>(h, N, mod);
     write_halves<N>(w, i.d0, m, h);
 }
 
-template <class Format16, int N> void change_sign(Warp &w, const Ins &i, u32 m) {
+template <class Format16, int N>
+void change_sign(Warp &w, const Ins &i, u32 m) {
     u16 h[N];
     read_halves<N>(w, i.a, h);
     const bool ftz = known_mod<Format16>(i.mod) & kFtz, clear = i.op == Op::ABS;
@@ -59,17 +69,19 @@ template <class Format16, int N> void change_sign(Warp &w, const Ins &i, u32 m) 
     write_halves<N>(w, i.d0, m, h);
 }
 
-template <class Format16> u16 extreme_half(u16 x, u16 y, bool max, u8 sub) {
+template <class Format16>
+u16 extreme_half(u16 x, u16 y, bool max, u8 sub) {
     u16 flip = sub & 2 ? (x ^ y) & 0x8000 : 0;
     if (sub & 2) x &= 0x7fff, y &= 0x7fff;
     bool no_x = (x & 0x7fff) > Format16::exponent, no_y = (y & 0x7fff) > Format16::exponent;
     if ((no_x && no_y) || (sub & 1 && (no_x || no_y))) return 0x7fff;
-    auto rank = [](u16 h) { return h & 0x8000 ? -(int)(h & 0x7fff) - 1 : (int)h; }; // -0 below +0
+    auto rank = [](u16 h) { return h & 0x8000 ? -(int)(h & 0x7fff) - 1 : (int)h; };  // -0 below +0
     u16 r = no_x ? y : no_y ? x : (rank(x) < rank(y)) == max ? y : x;
     return r | flip;
 }
 
-template <class Format16, int N> void extreme(Warp &w, const Ins &i, u32 m) {
+template <class Format16, int N>
+void extreme(Warp &w, const Ins &i, u32 m) {
     u16 a[N], b[N], h[N];
     read_halves<N>(w, i.a, a);
     read_halves<N>(w, i.b, b);
@@ -82,62 +94,55 @@ template <class Format16, int N> void extreme(Warp &w, const Ins &i, u32 m) {
     write_halves<N>(w, i.d0, m, h);
 }
 
-bool tested(float a, float b, u8 test) {
-    switch (test) {
-    case 0: return a == b;
-    case 1: return a < b || a > b;
-    case 2: return a < b;
-    case 3: return a <= b;
-    case 4: return a > b;
-    case 5: return a >= b;
-    case 6: return !(a < b || a > b);
-    case 7: return a != b;
-    case 8: return !(a >= b);
-    case 9: return !(a > b);
-    case 10: return !(a <= b);
-    case 11: return !(a < b);
-    case 12: return a == a && b == b;
-    default: return a != a || b != b;
-    }
-}
-
-template <class Format16, int N> void test_halves(Warp &w, const Ins &i, u32 m) {
+template <class Format16, int N, int Test>
+void test_halves(Warp &w, const Ins &i, u32 m) {
     float a[N], b[N];
     const bool ftz = known_mod<Format16>(i.mod) & kFtz;
     take_halves<Format16, N>(w, i.a, ftz, a);
     take_halves<Format16, N>(w, i.b, ftz, b);
-    if constexpr (N == kLanes) {
-        write_test(w, i, bits_where([&](int l) { return tested(a[l], b[l], i.sub); }), m);
-    } else { // the low half's answer goes to d0, the high half's to d1
-        u32 low = bits_where([&](int l) { return tested(a[2 * l], b[2 * l], i.sub); });
-        u32 high = bits_where([&](int l) { return tested(a[2 * l + 1], b[2 * l + 1], i.sub); });
+    auto tested = [&](int k) { return real_compared<Test, float>(a[k], b[k]); };
+    if constexpr (N == kLanes)
+        write_test(w, i, bits_where(tested), m);
+    else {  // the low half's answer goes to d0, the high half's to d1
+        u32 low = bits_where([&](int l) { return tested(2 * l); }),
+            high = bits_where([&](int l) { return tested(2 * l + 1); });
         write_tests(w, i, low, high, m);
     }
 }
 
-template <class Format16, int N> Handler handler_of(const Ins &i) {
+template <class Format16, int N, int... Tests>
+Handler test_of(u8 sub, std::integer_sequence<int, Tests...>) {
+    constexpr Handler all[] = {test_halves<Format16, N, Tests>...};
+    return sub < sizeof...(Tests) ? all[sub] : nullptr;
+}
+
+template <class Format16, int N>
+Handler handler_of(const Ins &i) {
     switch (i.op) {
-    case Op::ADD: return arithmetic<Format16, N, RealAdd, 2>;
-    case Op::SUB: return arithmetic<Format16, N, RealSub, 2>;
-    case Op::MUL: return arithmetic<Format16, N, RealMul, 2>;
-    case Op::FMA: case Op::MAD: return arithmetic<Format16, N, HalfFma, 3>;
-    case Op::NEG: case Op::ABS: return change_sign<Format16, N>;
-    case Op::MIN: case Op::MAX: return extreme<Format16, N>;
-    case Op::SETP: return i.sub < 14 ? test_halves<Format16, N> : nullptr;
-    default: return nullptr;
+        case Op::ADD: return arithmetic<Format16, N, RealAdd, 2>;
+        case Op::SUB: return arithmetic<Format16, N, RealSub, 2>;
+        case Op::MUL: return arithmetic<Format16, N, RealMul, 2>;
+        case Op::FMA:
+        case Op::MAD: return arithmetic<Format16, N, HalfFma, 3>;
+        case Op::NEG:
+        case Op::ABS: return change_sign<Format16, N>;
+        case Op::MIN:
+        case Op::MAX: return extreme<Format16, N>;
+        case Op::SETP: return test_of<Format16, N>(i.sub, std::make_integer_sequence<int, 14>{});
+        default: return nullptr;
     }
 }
 
-} // namespace
+}  // namespace
 
 Handler find_half(const Ins &i) {
     switch (i.ta) {
-    case Type::F16: return handler_of<HalfFormat, kLanes>(i);
-    case Type::BF16: return handler_of<BrainFormat, kLanes>(i);
-    case Type::F16X2: return handler_of<HalfFormat, 2 * kLanes>(i);
-    case Type::BF16X2: return handler_of<BrainFormat, 2 * kLanes>(i);
-    default: return nullptr;
+        case Type::F16: return handler_of<HalfFormat, kLanes>(i);
+        case Type::BF16: return handler_of<BrainFormat, kLanes>(i);
+        case Type::F16X2: return handler_of<HalfFormat, 2 * kLanes>(i);
+        case Type::BF16X2: return handler_of<BrainFormat, 2 * kLanes>(i);
+        default: return nullptr;
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight

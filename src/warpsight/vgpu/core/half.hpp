@@ -15,4 +15,4 @@ u16 add_bf16(u16 a, u16 b);
 u32 add_f16x2(u32 a, u32 b);
 u32 add_bf16x2(u32 a, u32 b);
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,90 +1,15 @@
-// Moves, integer arithmetic, bit operations and predicates.
-// The common operations on 32 and 64 bits work on eight lanes at a time (64 bits as they lie: low and high words apart);
-// the others take one lane at a time from bits.hpp. The choice by type and modifiers is made when a program is loaded.
-#include "integer_ops.hpp"
+// Integer arithmetic: sums, products, carries, divisions, minima. Moves, tests and bit operations are in bits.cpp.
+// The choice by type and modifiers is made when a program is loaded; nothing is decided again when it runs.
+#include "integer_shells.hpp"
 
 namespace warpsight {
 
-u32 gather_bits(const vi32 &v) {
-    return bits8([&](int g) { return load8((const u32 *)&v, g); });
-}
-
 namespace {
-
-bool is_signed_type(Type t) { return t == Type::S8 || t == Type::S16 || t == Type::S32 || t == Type::S64 || t == Type::S16X2; }
-
-// ---- eight lanes of 32 bits
-
-template <class F> void rows1(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a);
-    write8(w, i.d0, m, [&](int g) { return F::run(load8(a, g)); });
-}
-
-template <class F> void rows2(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
-    write8(w, i.d0, m, [&](int g) { return F::run(load8(a, g), load8(b, g)); });
-}
-
-template <class F> void rows3(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b), *c = Row::at(w, i.c);
-    write8(w, i.d0, m, [&](int g) { return F::run(load8(a, g), load8(b, g), load8(c, g)); });
-}
-
-// ---- eight lanes of 64 bits
-
-template <class F> void pairs1(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a);
-    write_pair8(w, i.d0, m, [&](int g) { return F::run(load_pair8(a, g)); });
-}
-
-template <class F> void pairs2(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
-    write_pair8(w, i.d0, m, [&](int g) { return F::run(load_pair8(a, g), load_pair8(b, g)); });
-}
-
-template <class F> void pairs3(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b), *c = Row::at(w, i.c);
-    write_pair8(w, i.d0, m, [&](int g) { return F::run(load_pair8(a, g), load_pair8(b, g), load_pair8(c, g)); });
-}
-
-// ---- shifts: the amount is a 32-bit row whatever the type
-
-template <class F> void shift_rows(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *n = Row::at(w, i.b);
-    write8(w, i.d0, m, [&](int g) { return F::run(load8(a, g), load8(n, g)); });
-}
-
-template <class F> void shift_pairs(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *n = Row::at(w, i.b);
-    write_pair8(w, i.d0, m, [&](int g) { return F::run(load_pair8(a, g), load8(n, g)); });
-}
-
-template <class T, class F> void shift_lanes(Warp &w, const Ins &i, u32 m) {
-    auto a = values<T>(w, i.a);
-    auto n = values<u32>(w, i.b);
-    fill<T>(w, i.d0, m, [&](int l) { return F::template run<T>(a[l], n[l]); });
-}
-
-template <class F> Handler shift_handler(Type t) {
-    return with_integer(t, []<class T>() -> Handler {
-        if constexpr (sizeof(T) == 8) return shift_pairs<F>;
-        else if constexpr (sizeof(T) == 4) return shift_rows<F>;
-        else return shift_lanes<T, F>;
-    });
-}
-
-template <bool Right, bool WrapAmount> void funnel(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b), *c = Row::at(w, i.c);
-    write8(w, i.d0, m, [&](int g) {
-        v8u lo = load8(a, g), hi = load8(b, g), n = load8(c, g);
-        n = WrapAmount ? n & 31 : (v8u)(n < 32 ? n : all8(32));
-        return Right ? srl8(lo, n) | sll8(hi, 32 - n) : sll8(hi, n) | srl8(lo, 32 - n);
-    });
-}
 
 // ---- widening products
 
-template <bool Signed, bool Accumulate> void multiply_wide(Warp &w, const Ins &i, u32 m) {
+template <bool Signed, bool Accumulate>
+void multiply_wide(Warp &w, const Ins &i, u32 m) {
     const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b), *c = Row::at(w, Accumulate ? i.c : i.a);
     write_pair8(w, i.d0, m, [&](int g) {
         Pair8 p = multiply8<Signed>(load8(a, g), load8(b, g));
@@ -92,25 +17,28 @@ template <bool Signed, bool Accumulate> void multiply_wide(Warp &w, const Ins &i
     });
 }
 
-template <class T, bool Accumulate> void multiply_wide16(Warp &w, const Ins &i, u32 m) {
+template <class T, bool Accumulate>
+void multiply_wide16(Warp &w, const Ins &i, u32 m) {
     auto a = values<T>(w, i.a), b = values<T>(w, i.b);
     auto c = values<u32>(w, Accumulate ? i.c : i.a);
     fill<u32>(w, i.d0, m, [&](int l) { return (u32)a[l] * (u32)b[l] + (Accumulate ? c[l] : 0u); });
 }
 
-template <bool Accumulate> Handler wide_handler(Type t) {
+template <bool Accumulate>
+Handler wide_handler(Type t) {
     switch (t) {
-    case Type::U16: return multiply_wide16<u16, Accumulate>;
-    case Type::S16: return multiply_wide16<i16, Accumulate>;
-    case Type::U32: return multiply_wide<false, Accumulate>;
-    case Type::S32: return multiply_wide<true, Accumulate>;
-    default: return nullptr;
+        case Type::U16: return multiply_wide16<u16, Accumulate>;
+        case Type::S16: return multiply_wide16<i16, Accumulate>;
+        case Type::U32: return multiply_wide<false, Accumulate>;
+        case Type::S32: return multiply_wide<true, Accumulate>;
+        default: return nullptr;
     }
 }
 
 // ---- carries
 
-template <class T, bool Subtract> void carry_lanes(Warp &w, const Ins &i, u32 m) {
+template <class T, bool Subtract>
+void carry_lanes(Warp &w, const Ins &i, u32 m) {
     auto a = values<T>(w, i.a), b = values<T>(w, i.b);
     u32 in = predicate(w.preds, i.c);
     using Wide = unsigned __int128;
@@ -120,7 +48,8 @@ template <class T, bool Subtract> void carry_lanes(Warp &w, const Ins &i, u32 m)
     if (i.d1) put_predicate(w.preds, i.d1, out, m);
 }
 
-template <class T, class Product> void carry_mad(Warp &w, const Ins &i, u32 m) {
+template <class T, class Product>
+void carry_mad(Warp &w, const Ins &i, u32 m) {
     auto a = values<T>(w, i.a), b = values<T>(w, i.b), c = values<T>(w, i.c);
     u32 in = predicate(w.preds, i.e);
     using U = Bits<T>;
@@ -134,204 +63,36 @@ template <class T, class Product> void carry_mad(Warp &w, const Ins &i, u32 m) {
 
 Handler carry_handler(const Ins &i) {
     return with_integer(i.ta, [&]<class T>() -> Handler {
-        if constexpr (sizeof(T) < 4) return nullptr;
-        else if (i.op == Op::MADC) return i.sub ? carry_mad<T, MulHi> : carry_mad<T, Mul>;
-        else return i.op == Op::SUBC ? carry_lanes<Bits<T>, true> : carry_lanes<Bits<T>, false>;
-    });
-}
-
-// ---- tests
-
-template <int Test, class V> WS_INLINE auto compared(V a, V b) {
-    if constexpr (Test == 0) return a == b;
-    else if constexpr (Test == 1) return a != b;
-    else if constexpr (Test == 2) return a < b;
-    else if constexpr (Test == 3) return a <= b;
-    else if constexpr (Test == 4) return a > b;
-    else return a >= b;
-}
-
-template <class T, int Test> void test_lanes(Warp &w, const Ins &i, u32 m) {
-    u32 t;
-    if constexpr (sizeof(T) == 4) {
-        using V = std::conditional_t<is_signed_of<T>, v8i, v8u>;
-        const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
-        t = bits8([&](int g) { return (v8u)compared<Test, V>((V)load8(a, g), (V)load8(b, g)); });
-    } else {
-        auto a = values<T>(w, i.a), b = values<T>(w, i.b);
-        t = bits_where([&](int l) { return compared<Test, T>(a[l], b[l]); });
-    }
-    write_test(w, i, t, m);
-}
-
-Handler test_handler(const Ins &i) {
-    return with_integer(i.ta, [&]<class T>() -> Handler {
-        constexpr Handler all[] = {test_lanes<T, 0>, test_lanes<T, 1>, test_lanes<T, 2>,
-                                   test_lanes<T, 3>, test_lanes<T, 4>, test_lanes<T, 5>};
-        return i.sub < 6 ? all[i.sub] : nullptr;
-    });
-}
-
-// ---- moves and predicates
-
-void move128(Warp &w, const Ins &i, u32 m) {
-    u32 *from = Row::at(w, i.a), *to = Row::at(w, i.d0);
-    for (int g = 0; g < kGroups; g++) {
-        v8u in = lanes8(m, g), v[4];
-        for (int r = 0; r < 4; r++)
-            v[r] = load8(from + r * kLanes, g);
-        for (int r = 0; r < 4; r++)
-            store8(to + r * kLanes, g, choose8(in, v[r], load8(to + r * kLanes, g)));
-    }
-}
-
-void select_rows(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
-    u32 c = predicate(w.preds, i.c);
-    write8(w, i.d0, m, [&](int g) { return choose8(lanes8(c, g), load8(a, g), load8(b, g)); });
-}
-
-void select_pairs(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
-    u32 c = predicate(w.preds, i.c);
-    write_pair8(w, i.d0, m, [&](int g) {
-        v8u in = lanes8(c, g);
-        Pair8 x = load_pair8(a, g), y = load_pair8(b, g);
-        return Pair8{choose8(in, x.lo, y.lo), choose8(in, x.hi, y.hi)};
-    });
-}
-
-void table_predicates(Warp &w, const Ins &i, u32 m) {
-    u32 a = predicate(w.preds, i.a), b = predicate(w.preds, i.b), c = predicate(w.preds, i.c), r = 0;
-    for (int k = 0; k < 8; k++)
-        if (i.imm >> k & 1) r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
-    if (i.d0) put_predicate(w.preds, (i32)i.d0, r, m);
-}
-
-void predicate_to_row(Warp &w, const Ins &i, u32 m) {
-    u32 a = predicate(w.preds, i.a);
-    v8u yes = all8((u32)i.imm);
-    write8(w, i.d0, m, [&](int g) { return choose8(lanes8(a, g), yes, all8(0)); });
-}
-
-// A tree of choices: c picks in the four leaves (each 0, 1, c or not c), then b, then a.
-struct Table3 {
-    v8u keep[4], flip[4];
-    explicit Table3(i64 table) {
-        for (int k = 0; k < 4; k++) {
-            u32 zero = table >> 2 * k & 1, one = table >> (2 * k + 1) & 1;
-            flip[k] = all8(0u - zero);
-            keep[k] = all8(0u - (zero ^ one));
-        }
-    }
-    WS_INLINE v8u run(v8u a, v8u b, v8u c) const {
-        auto leaf = [&](int k) { return (c & keep[k]) ^ flip[k]; };
-        v8u l0 = leaf(0), l2 = leaf(2);
-        v8u low = l0 ^ ((l0 ^ leaf(1)) & b), high = l2 ^ ((l2 ^ leaf(3)) & b);
-        return low ^ ((low ^ high) & a);
-    }
-};
-
-void table_rows(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b), *c = Row::at(w, i.c);
-    const Table3 t(i.imm);
-    write8(w, i.d0, m, [&](int g) { return t.run(load8(a, g), load8(b, g), load8(c, g)); });
-}
-
-void table_pairs(Warp &w, const Ins &i, u32 m) {
-    const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b), *c = Row::at(w, i.c);
-    const Table3 t(i.imm);
-    write_pair8(w, i.d0, m, [&](int g) {
-        Pair8 x = load_pair8(a, g), y = load_pair8(b, g), z = load_pair8(c, g);
-        return Pair8{t.run(x.lo, y.lo, z.lo), t.run(x.hi, y.hi, z.hi)};
-    });
-}
-
-// ---- bit fields and the rest, one lane at a time
-
-template <class T> void extract(Warp &w, const Ins &i, u32 m) {
-    auto a = values<T>(w, i.a);
-    auto pos = values<u32>(w, i.b), len = values<u32>(w, i.c);
-    fill<T>(w, i.d0, m, [&](int l) { return bit_field<T>(a[l], pos[l], len[l]); });
-}
-
-template <class T> void insert(Warp &w, const Ins &i, u32 m) {
-    auto f = values<T>(w, i.a), g = values<T>(w, i.b);
-    auto pos = values<u32>(w, i.c), len = values<u32>(w, i.e);
-    fill<T>(w, i.d0, m, [&](int l) { return insert_field<T>(f[l], g[l], pos[l], len[l]); });
-}
-
-template <class T> void extend(Warp &w, const Ins &i, u32 m) {
-    auto a = values<T>(w, i.a);
-    auto bits = values<u32>(w, i.b);
-    fill<T>(w, i.d0, m, [&](int l) { return extend_from<T>(a[l], bits[l], i.sub != 0); });
-}
-
-template <class T> void count(Warp &w, const Ins &i, u32 m) {
-    auto a = values<T>(w, i.a);
-    if (i.op == Op::POPC) fill<u32>(w, i.d0, m, [&](int l) { return (u32)std::popcount((Bits<T>)a[l]); });
-    else if (i.op == Op::CLZ) fill<u32>(w, i.d0, m, [&](int l) { return (u32)leading_zeros<T>(a[l]); });
-    else fill<u32>(w, i.d0, m, [&](int l) { return find_top_bit<T>(a[l], i.sub == 1); });
-}
-
-template <Op O> void rare3(Warp &w, const Ins &i, u32 m) {
-    auto a = values<u32>(w, i.a), b = values<u32>(w, i.b), c = values<u32>(w, O == Op::BMSK ? i.b : i.c);
-    bool sa = is_signed_type(i.ta), sb = is_signed_type(i.tb);
-    fill<u32>(w, i.d0, m, [&](int l) -> u32 {
-        if constexpr (O == Op::FNS) return find_nth_set(a[l], b[l], (i32)c[l]);
-        else if constexpr (O == Op::PRMT) return permute_bytes(a[l], b[l], c[l], i.sub);
-        else if constexpr (O == Op::BMSK) return bit_mask(a[l], b[l], i.sub != 0);
-        else if constexpr (O == Op::DP4A) return dot_bytes(a[l], b[l], c[l], sa, sb);
-        else if constexpr (O == Op::DP2A) return dot_halves(a[l], b[l], c[l], sa, sb, i.sub != 0);
-        else return absolute_differences(a[l], b[l], c[l], i.vec == 4 ? 4 : 2, sa, i.sub != 0);
+        if constexpr (sizeof(T) < 4)
+            return nullptr;
+        else if (i.op == Op::MADC)
+            return i.sub ? carry_mad<T, MulHi> : carry_mad<T, Mul>;
+        else
+            return i.op == Op::SUBC ? carry_lanes<Bits<T>, true> : carry_lanes<Bits<T>, false>;
     });
 }
 
 // ---- the choice, made once per instruction of a program
 
-template <class F> Handler handler1(Type t) {
-    return with_integer(t, []<class T>() -> Handler {
-        if constexpr (sizeof(T) == 8) return pairs1<F>;
-        else if constexpr (sizeof(T) == 4) return rows1<F>;
-        else return lanes1<T, F>;
-    });
+template <class F>
+Handler halves2(Type t) {
+    return t == Type::S16X2 ? lanes2<u32, Halves<i16, F>> : lanes2<u32, Halves<u16, F>>;
 }
 
-template <class F> Handler handler2(Type t) {
-    return with_integer(t, []<class T>() -> Handler {
-        if constexpr (sizeof(T) == 8) return pairs2<F>;
-        else if constexpr (sizeof(T) == 4) return rows2<F>;
-        else return lanes2<T, F>;
-    });
-}
-
-template <class F> Handler handler3(Type t) {
-    return with_integer(t, []<class T>() -> Handler {
-        if constexpr (sizeof(T) == 8) return pairs3<F>;
-        else if constexpr (sizeof(T) == 4) return rows3<F>;
-        else return lanes3<T, F>;
-    });
-}
-
-template <class F> Handler scalar1(Type t) { return with_integer(t, []<class T>() -> Handler { return lanes1<T, F>; }); }
-template <class F> Handler scalar2(Type t) { return with_integer(t, []<class T>() -> Handler { return lanes2<T, F>; }); }
-template <class F> Handler scalar3(Type t) { return with_integer(t, []<class T>() -> Handler { return lanes3<T, F>; }); }
-
-template <class F> Handler halves2(Type t) { return t == Type::S16X2 ? lanes2<u32, Halves<i16, F>> : lanes2<u32, Halves<u16, F>>; }
-
-template <bool Max> Handler extreme_handler(const Ins &i) {
+template <bool Max>
+Handler extreme_handler(const Ins &i) {
     return i.mod & kRelu ? scalar2<Extreme<Max, true>>(i.ta) : scalar2<Extreme<Max, false>>(i.ta);
 }
 
 Handler paired16_handler(const Ins &i) {
     bool relu = i.mod & kRelu;
     switch (i.op) {
-    case Op::ADD: return halves2<Add>(i.ta);
-    case Op::SUB: return halves2<Sub>(i.ta);
-    case Op::MUL: return halves2<Mul>(i.ta);
-    case Op::MIN: return relu ? halves2<Extreme<false, true>>(i.ta) : halves2<Extreme<false, false>>(i.ta);
-    case Op::MAX: return relu ? halves2<Extreme<true, true>>(i.ta) : halves2<Extreme<true, false>>(i.ta);
-    default: return nullptr;
+        case Op::ADD: return halves2<Add>(i.ta);
+        case Op::SUB: return halves2<Sub>(i.ta);
+        case Op::MUL: return halves2<Mul>(i.ta);
+        case Op::MIN: return relu ? halves2<Extreme<false, true>>(i.ta) : halves2<Extreme<false, false>>(i.ta);
+        case Op::MAX: return relu ? halves2<Extreme<true, true>>(i.ta) : halves2<Extreme<true, false>>(i.ta);
+        default: return nullptr;
     }
 }
 
@@ -339,76 +100,35 @@ Handler arithmetic_handler(const Ins &i) {
     const Type t = i.ta;
     const bool sat = i.mod & kSat && t == Type::S32;
     switch (i.op) {
-    case Op::ADD: return sat ? lanes2<i32, AddSat> : handler2<Add>(t);
-    case Op::SUB: return sat ? lanes2<i32, SubSat> : handler2<Sub>(t);
-    case Op::MUL: return handler2<Mul>(t);
-    case Op::MULHI:
-        if (type_bytes(t) == 4) return t == Type::S32 ? rows2<MulHi32<true>> : rows2<MulHi32<false>>;
-        return scalar2<MulHi>(t);
-    case Op::MULWIDE: return wide_handler<false>(t);
-    case Op::MAD: return handler3<Mad>(t);
-    case Op::MADHI: return sat ? lanes3<i32, MadHiSat> : scalar3<MadHi>(t);
-    case Op::MADWIDE: return wide_handler<true>(t);
-    case Op::ADDC: case Op::SUBC: case Op::MADC: return carry_handler(i);
-    case Op::NEG: return handler1<Neg>(t);
-    case Op::ABS: return is_signed_type(t) ? handler1<Abs>(t) : handler1<Copy>(t);
-    case Op::MIN: return extreme_handler<false>(i);
-    case Op::MAX: return extreme_handler<true>(i);
-    case Op::DIV: return scalar2<Div>(t);
-    case Op::REM: return scalar2<Rem>(t);
-    case Op::SAD: return scalar3<Sad>(t);
-    default: return nullptr;
+        case Op::ADD: return sat ? lanes2<i32, AddSat> : handler2<Add>(t);
+        case Op::SUB: return sat ? lanes2<i32, SubSat> : handler2<Sub>(t);
+        case Op::MUL: return handler2<Mul>(t);
+        case Op::MULHI:
+            if (type_bytes(t) == 4) return t == Type::S32 ? rows2<MulHi32<true>> : rows2<MulHi32<false>>;
+            return scalar2<MulHi>(t);
+        case Op::MULWIDE: return wide_handler<false>(t);
+        case Op::MAD: return handler3<Mad>(t);
+        case Op::MADHI: return sat ? lanes3<i32, MadHiSat> : scalar3<MadHi>(t);
+        case Op::MADWIDE: return wide_handler<true>(t);
+        case Op::ADDC:
+        case Op::SUBC:
+        case Op::MADC: return carry_handler(i);
+        case Op::NEG: return handler1<Neg>(t);
+        case Op::ABS: return is_signed_type(t) ? handler1<Abs>(t) : handler1<Copy>(t);
+        case Op::MIN: return extreme_handler<false>(i);
+        case Op::MAX: return extreme_handler<true>(i);
+        case Op::DIV: return scalar2<Div>(t);
+        case Op::REM: return scalar2<Rem>(t);
+        case Op::SAD: return scalar3<Sad>(t);
+        default: return nullptr;
     }
 }
 
-Handler bit_handler(const Ins &i) {
-    const Type t = i.ta;
-    switch (i.op) {
-    case Op::AND: return handler2<And>(t);
-    case Op::OR: return handler2<Or>(t);
-    case Op::XOR: return handler2<Xor>(t);
-    case Op::NOT: return handler1<Not>(t);
-    case Op::CNOT: return scalar1<Cnot>(t);
-    case Op::LOP3: return type_bytes(t) == 8 ? table_pairs : table_rows;
-    case Op::SHL: return shift_handler<Shl>(t);
-    case Op::SHR: return is_signed_type(t) ? shift_handler<Shr<true>>(t) : shift_handler<Shr<false>>(t);
-    case Op::BFE: return with_integer(t, []<class T>() -> Handler { return extract<T>; });
-    case Op::BFI: return with_integer(t, []<class T>() -> Handler { return insert<T>; });
-    case Op::BREV: return scalar1<Brev>(t);
-    case Op::BFIND: case Op::CLZ: case Op::POPC: return with_integer(t, []<class T>() -> Handler { return count<T>; });
-    case Op::SZEXT: return is_signed_type(t) ? extend<i32> : extend<u32>;
-    default: return nullptr;
-    }
-}
-
-Handler move_handler(const Ins &i) {
-    int bytes = type_bytes(i.ta);
-    if (i.op == Op::SEL) return bytes == 8 ? select_pairs : bytes < 8 ? select_rows : nullptr;
-    return bytes == 16 ? move128 : bytes == 8 ? pairs1<Copy> : rows1<Copy>;
-}
-
-} // namespace
+}  // namespace
 
 Handler find_integer(const Ins &i) {
-    switch (i.op) {
-    case Op::MOV: case Op::SEL: return move_handler(i);
-    case Op::PLOP: return table_predicates;
-    case Op::P2R: return predicate_to_row;
-    case Op::SETP: return test_handler(i);
-    case Op::SHF:
-        if (i.sub & 2) return i.sub & 1 ? funnel<true, true> : funnel<false, true>;
-        return i.sub & 1 ? funnel<true, false> : funnel<false, false>;
-    case Op::FNS: return rare3<Op::FNS>;
-    case Op::PRMT: return rare3<Op::PRMT>;
-    case Op::BMSK: return rare3<Op::BMSK>;
-    case Op::DP4A: return rare3<Op::DP4A>;
-    case Op::DP2A: return rare3<Op::DP2A>;
-    case Op::VABSDIFF: return rare3<Op::VABSDIFF>;
-    default: break;
-    }
-    if (i.ta == Type::U16X2 || i.ta == Type::S16X2) return paired16_handler(i);
-    if (Handler h = arithmetic_handler(i)) return h;
-    return bit_handler(i);
+    if (Handler h = find_bits(i)) return h;
+    return i.ta == Type::U16X2 || i.ta == Type::S16X2 ? paired16_handler(i) : arithmetic_handler(i);
 }
 
-} // namespace warpsight
+}  // namespace warpsight

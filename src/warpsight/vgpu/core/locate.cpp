@@ -62,12 +62,11 @@ Allocation *Memory::find(u64 address) {
 
 bool gather_addresses(const Warp &w, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out) {
     if (space == kShared || space == kLocal) {
-        if (!shape_of(Row::u(w, row), nullptr, 0, m, size, out)) return false;
+        if (!shape_of(Row::at(w, row), nullptr, 0, m, size, out)) return false;
         out.base = (u32)(out.base + (u64)imm);
         return true;
     }
-    const vu32 &high = Row::u(w, Row::high(row));
-    if (!shape_of(Row::u(w, row), &high, imm, m, size, out)) return false;
+    if (!shape_of(Row::at(w, row), Row::at(w, Row::high(row)), imm, m, size, out)) return false;
     return space != kGeneric || space_of(out.base) == space_of(out.base + out.reach);
 }
 
@@ -105,7 +104,8 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
 char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
     const u32 bytes = w.block->launch->options.local_bytes;
     offset &= 0xffffffffffull;
-    if (offset + size > bytes) w.block->fail(w, FaultKind::out_of_bounds, lane, kLocalWindow + offset, (u8)size);
+    if (offset + size > bytes) // in a called function it is the stack that has run out
+        w.block->fail(w, w.frame[lane] ? FaultKind::stack_overflow : FaultKind::out_of_bounds, lane, kLocalWindow + offset, (u8)size);
     if (offset & (alignment - 1)) w.block->fail(w, FaultKind::misaligned, lane, kLocalWindow + offset, (u8)size);
     return w.local + (size_t)lane * bytes + offset;
 }
@@ -129,11 +129,14 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     n[k_requests]++;
     n[k_bytes] += lanes * size;
     switch (p.space) {
-    case kGlobal:
-        n[k_sectors] += count_sectors(x, size);
+    case kGlobal: {
+        u32 sectors, lines;
+        count_blocks(x, size, &sectors, &lines);
+        n[k_sectors] += sectors;
         n[k_sectors_ideal] += (lanes * size + 31) / 32;
-        n[k_lines] += count_lines(x, size);
+        n[k_lines] += lines;
         break;
+    }
     case kShared: {
         u32 ideal;
         n[k_wavefronts] += count_wavefronts(x, size, &ideal);
@@ -148,11 +151,14 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
             u32 lane = lowest(rest);
             y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
         }
+        u32 words = std::max(1u, size / 4), sectors, lines, first = y.offset[lowest(x.m)];
+        for (u32 lane = 0; lane < kLanes; lane++)
+            if (!(x.m >> lane & 1)) y.offset[lane] = first;
         y.reach = ~0u >> 1;
-        u32 words = std::max(1u, size / 4);
-        n[k_sectors] += count_sectors(y, 4) * words;
+        count_blocks(y, 4, &sectors, &lines);
+        n[k_sectors] += sectors * words;
         n[k_sectors_ideal] += (lanes * size + 31) / 32;
-        n[k_lines] += count_lines(y, 4) * words;
+        n[k_lines] += lines * words;
         break;
     }
     default:

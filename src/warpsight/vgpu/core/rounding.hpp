@@ -1,13 +1,14 @@
 // Rounding of an exact number to any binary format in any mode, in integers only: conversions do not depend on the
 // processor's rounding mode. A number is sign, 64-bit magnitude and power of two; a double is one exactly.
 #pragma once
-#include "lanes.hpp"
 #include <bit>
+
+#include "lanes.hpp"
 
 namespace warpsight {
 
 struct Format {
-    int mantissa, bias; // explicit mantissa bits, exponent bias; IEEE layout
+    int mantissa, bias;  // explicit mantissa bits, exponent bias; IEEE layout
     u64 quiet_nan;
 };
 constexpr Format kF16Format{10, 15, 0x7fff}, kBf16Format{7, 127, 0x7fff}, kTf32Format{10, 127, 0x3ffff},
@@ -18,11 +19,11 @@ constexpr u64 infinity_of(Format f) { return (u64)(2 * f.bias + 1) << f.mantissa
 
 inline bool rounds_up(bool negative, bool odd, u64 rest, u64 half, u8 mode) {
     switch (mode) {
-    case kRZ: return false;
-    case kRM: return negative && rest != 0;
-    case kRP: return !negative && rest != 0;
-    case kRNA: return rest >= half;
-    default: return rest > half || (rest == half && odd);
+        case kRZ: return false;
+        case kRM: return negative && rest != 0;
+        case kRP: return !negative && rest != 0;
+        case kRNA: return rest >= half;
+        default: return rest > half || (rest == half && odd);
     }
 }
 
@@ -31,18 +32,19 @@ inline u64 round_number(bool negative, u64 magnitude, int power, Format f, u8 mo
     const u64 sign = negative ? sign_bit_of(f) : 0;
     if (magnitude == 0) return sign;
     int zeros = std::countl_zero(magnitude);
-    u64 m = magnitude << zeros;            // top bit set
-    int exponent = power + 63 - zeros;     // of the top bit
+    u64 m = magnitude << zeros;         // top bit set
+    int exponent = power + 63 - zeros;  // of the top bit
     const int lowest = 1 - f.bias;
     int field = exponent > lowest ? exponent - lowest : 0;
     int drop = 63 - f.mantissa + (exponent < lowest ? lowest - exponent : 0);
-    if (drop > 62) { // too small to keep a bit: squeeze, and remember in the last bit that something was there
+    if (drop > 62) {  // too small to keep a bit: squeeze, and remember in the last bit that something was there
         int extra = drop - 62;
         m = extra > 63 ? 1 : (m >> extra) | ((m & ((1ull << extra) - 1)) != 0);
         drop = 62;
     }
     u64 kept = m >> drop, rest = m & ((1ull << drop) - 1);
-    u64 value = ((u64)field << f.mantissa) + kept + (rounds_up(negative, kept & 1, rest, 1ull << (drop - 1), mode) ? 1 : 0);
+    u64 value =
+        ((u64)field << f.mantissa) + kept + (rounds_up(negative, kept & 1, rest, 1ull << (drop - 1), mode) ? 1 : 0);
     if (value >= infinity_of(f)) {
         bool keep_finite = mode == kRZ || (mode == kRM && !negative) || (mode == kRP && negative);
         value = infinity_of(f) - (keep_finite ? 1 : 0);
@@ -62,4 +64,4 @@ inline u64 round_integer(bool negative, u64 magnitude, Format f, u8 mode) {
     return round_number(negative && magnitude, magnitude, 0, f, mode);
 }
 
-} // namespace warpsight
+}  // namespace warpsight

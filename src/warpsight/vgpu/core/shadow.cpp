@@ -4,12 +4,24 @@
 #include <algorithm>
 
 namespace warpsight {
+namespace {
+
+constexpr size_t kMostUnwritten = 4096;
+
+} // namespace
 
 SharedShadow::SharedShadow(u32 bytes, u8 granule, u32 warps)
     : granule_(granule), warps_(warps), cells_((bytes + granule - 1) / granule), synced_((size_t)warps * warps),
       arrivals_((size_t)kBarriers * warps) {}
 
+void SharedShadow::settle(Launch &launch) {
+    for (auto &[cell, fault] : unwritten_)
+        if (!cells_[cell].write_time) launch.record(std::move(fault));
+    unwritten_.clear();
+}
+
 void SharedShadow::reset() {
+    unwritten_.clear();
     std::fill(cells_.begin(), cells_.end(), Cell{});
     std::fill(synced_.begin(), synced_.end(), 0u);
     std::fill(arrivals_.begin(), arrivals_.end(), 0u);
@@ -57,7 +69,7 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
         if (!c.write_time) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
-            w.block->launch->record(std::move(f));
+            if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, std::move(f));
         } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) && !ordered(w, c.writer, c.write_time)) {
             race(w, lane, offset, size, false, c.writer, c.write_pc);
         }

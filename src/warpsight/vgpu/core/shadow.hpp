@@ -20,6 +20,7 @@ struct SharedShadow {
     };
     SharedShadow(u32 bytes, u8 granule, u32 warps);
     void reset();
+    void settle(Launch &); // reads of words that are still unwritten are faults; those written since were races and are reported as such
     void arrive(u32 warp, u32 barrier, u32 time);
     void meet(u32 warps, u32 barrier, u32 time);
     void read(Warp &, u32 lane, u32 offset, u32 size, Kind);
@@ -30,6 +31,7 @@ struct SharedShadow {
     void race(Warp &, u32 lane, u32 offset, u32 size, bool is_write, u32 other_thread, i32 other_pc);
     u32 granule_, warps_;
     std::vector<Cell> cells_;
+    std::vector<std::pair<u32, Fault>> unwritten_; // reads, since the last barrier, of cells that nothing had written
     std::vector<u32> synced_;   // [warp][other]: accesses of `other` before this time come before anything `warp` does now
     std::vector<u32> arrivals_; // [barrier][warp]: time of a pending bar.arrive, 0: none
 };

@@ -11,16 +11,18 @@ struct Shape {
     int m, n, k;
     bool wmma;
 };
-constexpr Shape kShapes[] = {{16, 8, 16, false}, {16, 8, 8, false}, {8, 8, 4, false}, {16, 8, 32, false},
+constexpr Shape kShapes[] = {{16, 8, 16, false}, {16, 8, 8, false}, {8, 8, 4, false},   {16, 8, 32, false},
                              {16, 8, 4, false},  {8, 8, 16, false}, {16, 16, 16, true}, {32, 8, 16, true},
                              {8, 32, 16, true},  {16, 16, 8, true}, {8, 8, 4, true}};
 
 // How a type lies in a fragment: elements per row (F64: one element over two rows).
 int packed_in_row(Type t) {
     switch (t) {
-    case Type::F16: case Type::BF16: return 2;
-    case Type::S8: case Type::U8: return 4;
-    default: return 1;
+        case Type::F16:
+        case Type::BF16: return 2;
+        case Type::S8:
+        case Type::U8: return 4;
+        default: return 1;
     }
 }
 
@@ -33,37 +35,36 @@ int fragment_rows(int elements, Type t, bool wmma_operand) {
 void read_entry(const WarpRows &w, Ref r, Type t, double *x) {
     const u32 *row = Row::at(w, r);
     float f[2 * kLanes];
+    u8 bytes[4 * kLanes];
     switch (t) {
-    case Type::F16:
-    case Type::BF16:
-        if (t == Type::F16) take_halves<HalfFormat, 2 * kLanes>(w, r, false, f);
-        else take_halves<BrainFormat, 2 * kLanes>(w, r, false, f);
-        for (int k = 0; k < 2 * kLanes; k++)
-            x[k] = f[k];
-        return;
-    case Type::S8:
-        for (int k = 0; k < 4 * kLanes; k++)
-            x[k] = (i8)(row[k / 4] >> 8 * (k % 4));
-        return;
-    case Type::U8:
-        for (int k = 0; k < 4 * kLanes; k++)
-            x[k] = (u8)(row[k / 4] >> 8 * (k % 4));
-        return;
-    case Type::S32:
-        for (int l = 0; l < kLanes; l++)
-            x[l] = (i32)row[l];
-        return;
-    case Type::F64: {
-        auto v = values<double>(w, r);
-        for (int l = 0; l < kLanes; l++)
-            x[l] = v[l];
-        return;
-    }
-    default: { // F32 and TF32
-        const u32 mask = t == Type::TF32 ? 0xffffe000u : kFull;
-        for (int l = 0; l < kLanes; l++)
-            x[l] = std::bit_cast<float>(row[l] & mask);
-    }
+        case Type::F16:
+        case Type::BF16:
+            if (t == Type::F16)
+                take_halves<HalfFormat, 2 * kLanes>(w, r, false, f);
+            else
+                take_halves<BrainFormat, 2 * kLanes>(w, r, false, f);
+            for (int k = 0; k < 2 * kLanes; k++) x[k] = f[k];
+            return;
+        case Type::S8:
+            std::memcpy(bytes, row, sizeof bytes);
+            for (int k = 0; k < 4 * kLanes; k++) x[k] = (i8)bytes[k];
+            return;
+        case Type::U8:
+            std::memcpy(bytes, row, sizeof bytes);
+            for (int k = 0; k < 4 * kLanes; k++) x[k] = bytes[k];
+            return;
+        case Type::S32:
+            for (int l = 0; l < kLanes; l++) x[l] = (i32)row[l];
+            return;
+        case Type::F64: {
+            auto v = values<double>(w, r);
+            for (int l = 0; l < kLanes; l++) x[l] = v[l];
+            return;
+        }
+        default: {  // F32 and TF32
+            const u32 mask = t == Type::TF32 ? 0xffffe000u : kFull;
+            for (int l = 0; l < kLanes; l++) x[l] = std::bit_cast<float>(row[l] & mask);
+        }
     }
 }
 
@@ -76,102 +77,110 @@ i32 integer_result(double x, bool saturate) {
 void write_entry(const WarpRows &w, Ref r, Type t, u32 m, const double *x, bool saturate) {
     u16 h[2 * kLanes];
     switch (t) {
-    case Type::F16:
-        HalfFormat::narrow(x, h, 2 * kLanes);
-        return write_halves<2 * kLanes>(w, r, m, h);
-    case Type::S32: return fill<i32>(w, r, m, [&](int l) { return integer_result(x[l], saturate); });
-    case Type::F64: return fill<double>(w, r, m, [&](int l) { return canonical(x[l]); });
-    default: return fill<float>(w, r, m, [&](int l) { return canonical((float)x[l]); });
+        case Type::F16: HalfFormat::narrow(x, h, 2 * kLanes); return write_halves<2 * kLanes>(w, r, m, h);
+        case Type::S32: return fill<i32>(w, r, m, [&](int l) { return integer_result(x[l], saturate); });
+        case Type::F64: return fill<double>(w, r, m, [&](int l) { return canonical(x[l]); });
+        default: return fill<float>(w, r, m, [&](int l) { return canonical((float)x[l]); });
     }
 }
 
 enum class Part { a, b, c };
-
-// Where numbers of list entry e lie in the matrix: calls place(index in the entry, row, column). In mma.sync an entry of A or
-// B is a tile of eight rows (columns of B) by four lanes; in wmma the fragment is the matrix in row-major order, repeated.
-template <class Place> WS_INLINE void each_place(Shape s, Part part, int e, int packed, Place place) {
-    const int width = 4 * packed, per_entry = kLanes * packed;
-    if (part == Part::c && packed == 1) { // two columns of a row lie in two entries
-        for (int l = 0; l < kLanes; l++)
-            place(l, l / 4 + 8 * (e / 2), 2 * (l % 4) + e % 2);
-        return;
-    }
-    const int blocks = part != Part::b && s.m == 16 ? 2 : 1;
-    const int down = part == Part::c ? 8 * e : 8 * (e % blocks), right = part == Part::c ? 0 : e / blocks * width;
-    for (int k = 0; k < per_entry; k++) {
-        if (part == Part::b) place(k, right + k % width, k / width);
-        else place(k, down + k / width, right + k % width);
-    }
-}
 
 struct Matrix {
     int rows, columns;
     alignas(32) double at[32 * 32];
 };
 
-void gather(const WarpRows &w, const Ref *list, int entries, Type t, Shape s, Part part, Matrix &to) {
-    const int packed = packed_in_row(t), per_entry = kLanes * packed, elements = to.rows * to.columns;
+// Where the numbers of list entry e lie in a matrix of mma.sync: calls place(index in the entry, index in the matrix).
+// An entry is a tile, eight rows (columns of B) by the elements of four lanes, except that single accumulators put two
+// neighbouring columns in two entries.
+template <Part P, int Packed, class Place>
+WS_INLINE void each_place(const Matrix &x, int e, Place place) {
+    constexpr int width = 4 * Packed;
+    const int blocks = P == Part::a && x.rows == 16 ? 2 : 1;  // tiles below one another come first
+    const int down = P == Part::c ? 8 * e : 8 * (e % blocks), right = P == Part::c ? 0 : e / blocks * width;
+    for (int g = 0; g < 8; g++)
+        for (int c = 0; c < width; c++) {
+            if constexpr (P == Part::c && Packed == 1)
+                place(4 * g + c, (g + 8 * (e / 2)) * 8 + 2 * c + e % 2);
+            else if constexpr (P == Part::b)
+                place(width * g + c, (right + c) * 8 + g);
+            else
+                place(width * g + c, (down + g) * x.columns + right + c);
+        }
+}
+
+// The same in a wmma fragment: the matrix in row-major order dealt to the lanes, again from the start when it is used
+// up.
+template <int Packed, class Place>
+WS_INLINE void each_dealt(const Matrix &x, int e, int entries, Place place) {
+    const int elements = x.rows * x.columns, per_lane = entries * Packed;
+    for (int l = 0; l < kLanes && l * per_lane + e * Packed < elements; l++)
+        for (int c = 0; c < Packed; c++) place(l * Packed + c, l * per_lane + e * Packed + c);
+}
+
+template <Part P, int Packed>
+void gather_as(const WarpRows &w, const Ref *list, int entries, Type t, bool wmma, Matrix &to) {
     double x[4 * kLanes];
     for (int e = 0; e < entries; e++) {
         read_entry(w, list[e], t, x);
-        if (!s.wmma) {
-            each_place(s, part, e, packed, [&](int k, int i, int j) { to.at[i * to.columns + j] = x[k]; });
-            continue;
-        }
-        for (int k = 0; k < per_entry; k++) {
-            int index = k / packed * (entries * packed) + e * packed + k % packed;
-            if (index < elements) to.at[index] = x[k]; // later copies say the same
-        }
+        auto place = [&](int from, int index) { to.at[index] = x[from]; };
+        if (wmma)
+            each_dealt<Packed>(to, e, entries, place);
+        else
+            each_place<P, Packed>(to, e, place);
     }
 }
 
-void scatter(const WarpRows &w, const Ref *list, int entries, Type t, Shape s, u32 m, bool saturate, const Matrix &from) {
-    const int packed = packed_in_row(t), per_entry = kLanes * packed, elements = from.rows * from.columns;
+template <Part P>
+void gather(const WarpRows &w, const Ref *list, int entries, Type t, bool wmma, Matrix &to) {
+    switch (packed_in_row(t)) {
+        case 1: return gather_as<P, 1>(w, list, entries, t, wmma, to);
+        case 2: return gather_as<P, 2>(w, list, entries, t, wmma, to);
+        default: return gather_as<P, 4>(w, list, entries, t, wmma, to);
+    }
+}
+
+template <int Packed>
+void scatter(const WarpRows &w, const Ins &i, int entries, Type t, bool wmma, u32 m, const Matrix &from) {
     double x[4 * kLanes];
     for (int e = 0; e < entries; e++) {
-        if (!s.wmma) {
-            each_place(s, Part::c, e, packed, [&](int k, int i, int j) { x[k] = from.at[i * from.columns + j]; });
-        } else {
-            for (int k = 0; k < per_entry; k++)
-                x[k] = from.at[(k / packed * (entries * packed) + e * packed + k % packed) % elements];
-        }
-        write_entry(w, list[e], t, m, x, saturate);
+        auto place = [&](int to, int index) { x[to] = from.at[index]; };
+        if (wmma)
+            each_dealt<Packed>(from, e, entries, place);
+        else
+            each_place<Part::c, Packed>(from, e, place);
+        write_entry(w, i.list[e], t, m, x, i.imm & 1);
     }
 }
 
-typedef double v4d __attribute__((vector_size(32)));
-
-// Fusing changes nothing where the product is exact, which is everywhere but in F64, where it is asked for.
-WS_INLINE v4d fused(v4d a, v4d b, v4d c) {
-#if defined(__FMA__)
-    return (v4d)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    for (int l = 0; l < 4; l++)
-        c[l] = __builtin_fma(a[l], b[l], c[l]);
-    return c;
-#endif
+WS_INLINE v4d load4(const double *p) {  // one whole load: copies in parts would wait for one another
+    v4d v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
 }
+WS_INLINE void store4(double *p, v4d v) { std::memcpy(p, &v, sizeof v); }
 
-// c += a * b, k ascending; four rows by eight columns at a time.
+// c += a * b, k ascending; four rows by eight columns at a time. Fusing changes nothing where the product is exact,
+// which is everywhere but in F64, where it is asked for.
 void multiply_add(const Matrix &a, const Matrix &b, Matrix &c) {
-    const int n = c.columns;
+    const int n = c.columns, depth = a.columns;
     for (int j = 0; j < n; j += 8)
         for (int i = 0; i < c.rows; i += 4) {
-            v4d acc[4][2];
-            for (int r = 0; r < 4; r++)
-                std::memcpy(acc[r], &c.at[(i + r) * n + j], sizeof acc[r]);
-            for (int k = 0; k < a.columns; k++) {
-                v4d right[2];
-                std::memcpy(right, &b.at[k * n + j], sizeof right);
+            const double *left = &a.at[i * depth], *right = &b.at[j];
+            double *out = &c.at[i * n + j];
+            v4d low[4], high[4];
+            for (int r = 0; r < 4; r++) low[r] = load4(out + r * n), high[r] = load4(out + r * n + 4);
+            for (int k = 0; k < depth; k++) {
+                const v4d y = load4(right + k * n), z = load4(right + k * n + 4);
                 for (int r = 0; r < 4; r++) {
-                    double x = a.at[(i + r) * a.columns + k];
-                    v4d left = {x, x, x, x};
-                    acc[r][0] = fused(left, right[0], acc[r][0]);
-                    acc[r][1] = fused(left, right[1], acc[r][1]);
+                    const double x = left[r * depth + k];
+                    const v4d all = {x, x, x, x};
+                    low[r] = RealFma::run(all, y, low[r]);
+                    high[r] = RealFma::run(all, z, high[r]);
                 }
             }
-            for (int r = 0; r < 4; r++)
-                std::memcpy(&c.at[(i + r) * n + j], acc[r], sizeof acc[r]);
+            for (int r = 0; r < 4; r++) store4(out + r * n, low[r]), store4(out + r * n + 4, high[r]);
         }
 }
 
@@ -194,29 +203,34 @@ void multiply(Warp &w, const Ins &i, u32 m) {
     Matrix a, b, c;
     a.rows = s.m, a.columns = s.k, b.rows = s.k, b.columns = s.n, c.rows = s.m, c.columns = s.n;
     const Ref *list = i.list + count.d;
-    gather(w, list, count.a, i.ta, s, Part::a, a);
-    gather(w, list += count.a, count.b, type_of_b(i), s, Part::b, b);
-    gather(w, list += count.b, count.c, i.tb, s, Part::c, c);
+    gather<Part::a>(w, list, count.a, i.ta, s.wmma, a);
+    gather<Part::b>(w, list += count.a, count.b, type_of_b(i), s.wmma, b);
+    gather<Part::c>(w, list += count.b, count.c, i.tb, s.wmma, c);
     multiply_add(a, b, c);
-    scatter(w, i.list, count.d, type_of_d(i), s, m, i.imm & 1, c);
+    const Type d = type_of_d(i);
+    if (packed_in_row(d) == 2)
+        scatter<2>(w, i, count.d, d, s.wmma, m, c);
+    else
+        scatter<1>(w, i, count.d, d, s.wmma, m, c);
 }
 
 bool types_fit(const Ins &i) {
     const Type b = type_of_b(i), d = type_of_d(i);
     const Shape s = kShapes[i.sub];
     switch (i.ta) {
-    case Type::F16:
-        return b == i.ta && s.k >= 8 && s.k < 32 && (i.tb == Type::F32 || i.tb == Type::F16) && (d == Type::F32 || d == Type::F16);
-    case Type::BF16: return b == i.ta && s.k >= 8 && s.k < 32 && i.tb == Type::F32 && d == Type::F32;
-    case Type::TF32: return b == i.ta && s.k <= 8 && i.tb == Type::F32 && d == Type::F32;
-    case Type::S8: case Type::U8:
-        return (b == Type::S8 || b == Type::U8) && s.k >= 16 && i.tb == Type::S32 && d == Type::S32;
-    case Type::F64: return b == i.ta && s.k <= 16 && i.tb == Type::F64 && d == Type::F64;
-    default: return false;
+        case Type::F16:
+            return b == i.ta && s.k >= 8 && s.k < 32 && (i.tb == Type::F32 || i.tb == Type::F16) &&
+                   (d == Type::F32 || d == Type::F16);
+        case Type::BF16: return b == i.ta && s.k >= 8 && s.k < 32 && i.tb == Type::F32 && d == Type::F32;
+        case Type::TF32: return b == i.ta && s.k <= 8 && i.tb == Type::F32 && d == Type::F32;
+        case Type::S8:
+        case Type::U8: return (b == Type::S8 || b == Type::U8) && s.k >= 16 && i.tb == Type::S32 && d == Type::S32;
+        case Type::F64: return b == i.ta && s.k <= 16 && i.tb == Type::F64 && d == Type::F64;
+        default: return false;
     }
 }
 
-} // namespace
+}  // namespace
 
 Handler find_tensor(const Ins &i) {
     if (i.op != Op::MMA || i.sub >= sizeof kShapes / sizeof *kShapes || !types_fit(i)) return nullptr;
@@ -225,4 +239,4 @@ Handler find_tensor(const Ins &i) {
     return multiply;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -64,8 +64,8 @@ def program(
 
 
 def ins(op: str, ta: T = T.U32, **fields: Any) -> Ins:
-    zeros = dict.fromkeys(Ins._fields, 0)
-    return Ins(**{**zeros, "op": op, "ta": ta, "tb": fields.pop("tb", ta), **fields})
+    record: dict[str, Any] = {**dict.fromkeys(Ins._fields, 0), "op": op, "ta": ta, "tb": ta, **fields}
+    return Ins(**record)
 
 
 def apply(op: str, ta: T, *operands: Sequence[int] | NDArray[Any], **fields: Any) -> list[Any]:

@@ -77,10 +77,14 @@ def _unsigned(values: Lanes, kind: T) -> Lanes:
     return exact(values) & ((1 << bits_of(kind)) - 1)
 
 
+def _sum_and_carry(kind: T, a: Lanes, b: Lanes, carry: Lanes) -> tuple[Lanes, Lanes]:
+    total = _unsigned(a, kind) + _unsigned(b, kind) + exact(carry.astype(np.uint8))
+    return wrap(total, kind), (total >> bits_of(kind)).astype(np.bool_)
+
+
 @operation("ADDC")
 def add_carry(x: Ins, a: Lanes, b: Lanes, carry: Lanes) -> tuple[Lanes, Lanes]:
-    total = _unsigned(a, x.ta) + _unsigned(b, x.ta) + exact(carry.astype(np.uint8))
-    return wrap(total, x.ta), (total >> bits_of(x.ta)).astype(np.bool_)
+    return _sum_and_carry(x.ta, a, b, carry)
 
 
 @operation("SUBC")
@@ -93,7 +97,7 @@ def subtract_borrow(x: Ins, a: Lanes, b: Lanes, borrow: Lanes) -> tuple[Lanes, L
 def multiply_add_carry(x: Ins, a: Lanes, b: Lanes, c: Lanes, carry: Lanes) -> tuple[Lanes, Lanes]:
     product = exact(a) * exact(b)
     part = wrap(product >> bits_of(x.ta) if x.sub else product, x.ta)
-    return add_carry(x, part, c, carry)  # type: ignore[return-value]
+    return _sum_and_carry(x.ta, part, c, carry)
 
 
 @operation("NEG", of="integer")
@@ -106,14 +110,18 @@ def absolute(x: Ins, a: Lanes) -> Lanes:
     return wrap(np.abs(exact(a)), x.ta)
 
 
+def _above_zero(x: Ins, values: Lanes) -> Lanes:
+    return np.maximum(values, values.dtype.type(0)) if x.mod & Mod.RELU else values
+
+
 @operation("MIN", of="integer")
 def minimum(x: Ins, a: Lanes, b: Lanes) -> Lanes:
-    return np.minimum(a, b)
+    return _above_zero(x, np.minimum(a, b))
 
 
 @operation("MAX", of="integer")
 def maximum(x: Ins, a: Lanes, b: Lanes) -> Lanes:
-    return np.maximum(a, b)
+    return _above_zero(x, np.maximum(a, b))
 
 
 def _truncated_quotient(a: int, b: int) -> int:

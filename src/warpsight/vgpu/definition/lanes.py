@@ -6,7 +6,6 @@ NaNs. Must stay true: a write changes only lanes of its mask, small results are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,8 +52,12 @@ class Ins(NamedTuple):
 
 
 def decode_code(program: Program) -> list[Ins]:
-    rows: Iterable[dict[str, int]] = ({name: int(record[name]) for name in Ins._fields} for record in program.code)
-    return [Ins(**{**r, "op": OP_NAMES[r["op"]], "ta": T(r["ta"]), "tb": T(r["tb"])}) for r in rows]  # type: ignore[arg-type]
+    code: list[Ins] = []
+    for record in program.code:
+        fields: dict[str, Any] = {name: int(record[name]) for name in Ins._fields}
+        fields |= {"op": OP_NAMES[fields["op"]], "ta": T(fields["ta"]), "tb": T(fields["tb"])}
+        code.append(Ins(**fields))
+    return code
 
 
 def dtype_of(kind: T) -> type[np.integer[Any]]:

@@ -19,6 +19,7 @@ from warpsight.vgpu.bytecode import (
     OPS,
     PARAM_WINDOW,
     SHARED_WINDOW,
+    Flag,
     Program,
     Space,
 )
@@ -68,6 +69,13 @@ class Launch:
         self.warps: Lanes = np.zeros(size, np.int64)
         self.threads: Lanes = np.zeros(size, np.int64)
         self.threads_on: Lanes = np.zeros(size, np.int64)
+
+    def count(self, x: Ins, pc: int, lanes: int, on: int) -> None:
+        """Note that a warp ran an instruction with these lanes, of which `on` had a true guard."""
+        if not x.flags & Flag.HIDDEN:
+            self.warps[pc] += 1
+            self.threads[pc] += lanes.bit_count()
+            self.threads_on[pc] += on.bit_count()
 
     @property
     def block_threads(self) -> int:
@@ -137,6 +145,13 @@ class Warp:
 
     def fail(self, kind: FaultKind, lane: int, address: int = 0, text: str = "") -> NoReturn:
         raise DefinitionFault(kind, self.now, self.block.number, self.number * LANES + lane, address, text)
+
+    def issue(self, lane: int) -> None:
+        """Take one instruction from the launch's budget."""
+        self.executed += 1
+        self.launch.executed += 1
+        if self.launch.executed > self.launch.max_instructions:
+            self.fail("endless_loop", lane)
 
     def list_rows(self, x: Ins, count: int, start: int = 0) -> list[int]:
         return [int(r) for r in self.launch.program.lists[x.list + start : x.list + start + count]]

@@ -169,20 +169,21 @@ def multiply_accumulate(w: Warp, x: Ins, mask: int) -> None:
     _scatter(w, fragments[0], rows[0], result, mask)
 
 
-def _wmma_address(w: Warp, x: Ins, lane: int, fragment: Fragment, j: int) -> int:
+def _wmma_offset(x: Ins, stride: int, fragment: Fragment, lane: int, j: int) -> int:
     row, column = fragment.position(lane, j)
-    stride = int(w.registers.row(x.b)[lane])
     index = column * stride + row if x.imm & 1 else row * stride + column
-    return w.addresses(x.a, 0, Space(x.width))[lane] + index * TYPE_BYTES[fragment.kind]
+    return index * TYPE_BYTES[fragment.kind]
 
 
 @action("WMMALD")
 def load_fragment(w: Warp, x: Ins, mask: int) -> None:
     fragment, size = Fragment(x.target, x.sub, x.ta), TYPE_BYTES[x.ta]
+    bases, strides = w.addresses(x.a, 0, Space(x.width)), w.registers.row(x.b).tolist()
     elements: Lanes = np.zeros((LANES, fragment.elements), dtype_of(x.ta))
     for lane in lanes_of(mask):
         for j in range(fragment.elements):
-            data = w.read(lane, Space(x.width), _wmma_address(w, x, lane, fragment, j), size, size)
+            address = bases[lane] + _wmma_offset(x, strides[lane], fragment, lane, j)
+            data = w.read(lane, Space(x.width), address, size, size)
             elements[lane, j] = np.frombuffer(data, dtype_of(x.ta))[0]
     _put_elements(w, fragment, w.list_rows(x, fragment.registers), elements, mask)
 
@@ -190,7 +191,9 @@ def load_fragment(w: Warp, x: Ins, mask: int) -> None:
 @action("WMMAST")
 def store_fragment(w: Warp, x: Ins, mask: int) -> None:
     fragment, size = Fragment(x.target, x.sub, x.ta), TYPE_BYTES[x.ta]
+    bases, strides = w.addresses(x.a, 0, Space(x.width)), w.registers.row(x.b).tolist()
     elements = _split(w, fragment, w.list_rows(x, fragment.registers))
     for lane in lanes_of(mask):
         for j in range(fragment.elements):
-            w.write(lane, Space(x.width), _wmma_address(w, x, lane, fragment, j), elements[lane, j].tobytes(), size)
+            address = bases[lane] + _wmma_offset(x, strides[lane], fragment, lane, j)
+            w.write(lane, Space(x.width), address, elements[lane, j].tobytes(), size)

@@ -84,7 +84,7 @@ def reduce_members(w: Warp, x: Ins, mask: int) -> None:
 def elect(w: Warp, x: Ins, mask: int) -> None:
     leader = lanes_of(mask)[0]
     w.registers.put(x.d0, _same(leader), mask)
-    np.equal(LANE_INDEX, leader)
+    w.registers.put_predicate(x.d1, np.equal(LANE_INDEX, leader), mask)
 
 
 @action("ACTIVEMASK")

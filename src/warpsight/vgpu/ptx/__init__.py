@@ -1,4 +1,6 @@
-"""The PTX front end: the text that NVRTC or Triton writes to a Program of lane bytecode. `load_ptx` is all that others need."""
+"""The PTX front end: the text that NVRTC or Triton writes to a Program of lane bytecode. `load_ptx` is all that others
+need.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Virtual registers to rows and predicates: liveness over the control-flow graph, then a linear scan.
 
-An interval covers every instruction from the first to the last where the value may be live, so a loop that a value crosses is covered whole.
-Each lane has its own control flow and its own column of a row, so per-lane liveness is enough. A guarded write keeps the old value in the
-other lanes: it counts as a use. Two values share a row only if one ends strictly before the other starts.
+An interval covers every instruction from the first to the last where the value may be live, so a loop that a value
+crosses is covered whole. Each lane has its own control flow and its own column of a row, so per-lane liveness is
+enough. A guarded write keeps the old value in the other lanes: it counts as a use. Two values share a row only if
+one ends strictly before the other starts.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Allocated:
-    """A function with rows and predicates from 0 (predicate 0: true) up; spans of lists and targets are still its own."""
+    """A function with rows and predicates from 0 (predicate 0: true) up; lists and targets are still its own."""
 
     code: Ints
     lists: Ints
@@ -96,7 +97,10 @@ def find_blocks(code: Ints, jumps: dict[int, list[int]]) -> Blocks:
 
 
 def intervals(n_ids: int, ids: Ints, keys: Ints, blocks: Blocks) -> tuple[Ints, Ints]:
-    """First and last instruction of each value. `keys` are 2 * position + (1 for a write of all lanes); unused values get (0, -1)."""
+    """First and last instruction of each value; unused ones get (0, -1).
+
+    `keys` are 2 * position, plus 1 for a write of all lanes.
+    """
     first, last = np.full(n_ids, np.iinfo(np.int64).max), np.full(n_ids, -1)
     np.minimum.at(first, ids, keys)
     np.maximum.at(last, ids, keys)
@@ -169,7 +173,9 @@ def linear_scan(start: Ints, end: Ints, sizes: Ints) -> tuple[Ints, int]:
     active: list[tuple[int, int, int]] = []
     alive = np.flatnonzero((sizes > 0) & (end >= 0))
     order = alive[np.argsort(start[alive], kind="stable")]
-    for i, first, last, size in zip(order.tolist(), start[order].tolist(), end[order].tolist(), sizes[order].tolist(), strict=True):
+    for i, first, last, size in zip(
+        order.tolist(), start[order].tolist(), end[order].tolist(), sizes[order].tolist(), strict=True
+    ):
         while active and active[0][0] < first:
             _, place, width = heapq.heappop(active)
             heapq.heappush(free[width], place)
@@ -189,7 +195,7 @@ def allocate(body: Body, jumps: dict[int, list[int]]) -> Allocated:
     code = np.array(body.code, np.int64)
     lists = np.array(body.lists, np.int64)
     blocks = find_blocks(code, jumps)
-    sizes = np.array(body.reg_rows, np.int64)
+    sizes = np.array(body.names.reg_rows, np.int64)
     base = np.maximum.accumulate(np.where(sizes > 0, np.arange(len(sizes)), 0)) if len(sizes) else sizes
     is_row, is_pred = row_fields(code), pred_fields(code)
     fields = code[:, D0 : E + 1]
@@ -205,7 +211,9 @@ def allocate(body: Body, jumps: dict[int, list[int]]) -> Allocated:
     fields[mapped] = rows[fields[mapped]]
     if len(lists):
         lists = np.where(lists >= 0, rows[np.maximum(lists, 0)] if len(rows) else lists, lists)
-    return Allocated(code, lists, n_rows, n_preds, start, end, rows, sizes, int(rows[body.link]) if body.link >= 0 else -1)
+    return Allocated(
+        code, lists, n_rows, n_preds, start, end, rows, sizes, int(rows[body.link]) if body.link >= 0 else -1
+    )
 
 
 def _row_occurrences(
@@ -219,7 +227,7 @@ def _row_occurrences(
     if body.spans:
         spans = np.array([(i, *span) for i, span in body.spans.items()], np.int64)
         count = spans[:, 2] + spans[:, 3]
-        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        within: Ints = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         values = lists[np.repeat(spans[:, 1], count) + within]
         kept = values >= 0
         ids.append(base[values[kept]])
@@ -250,11 +258,13 @@ def _map_predicates(body: Body, code: Ints, fields: Ints, is_pred: NDArray[Any],
     writes = np.concatenate([column < 2, np.zeros(len(guarded), bool)])
     position = np.concatenate([at, guarded])
     keys = 2 * position + (writes & (code[position, GUARD] == 0))
-    start, end = intervals(body.n_preds, ids, keys, blocks)
-    sizes = np.ones(body.n_preds, np.int64)
+    start, end = intervals(body.names.n_preds, ids, keys, blocks)
+    sizes = np.ones(body.names.n_preds, np.int64)
     sizes[0] = 0
     places, top = linear_scan(start, end, sizes)
     places[1:] += 1
-    fields[at, column] = np.where(column < 2, places[index[at, column]], 2 * places[index[at, column]] + (fields[at, column] & 1))
+    fields[at, column] = np.where(
+        column < 2, places[index[at, column]], 2 * places[index[at, column]] + (fields[at, column] & 1)
+    )
     code[guarded, GUARD] = 2 * places[code[guarded, GUARD] >> 1] + (code[guarded, GUARD] & 1)
     return top + 1

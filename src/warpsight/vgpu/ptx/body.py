@@ -1,15 +1,15 @@
 """One function body to bytecode over virtual registers: scopes, names, operands, labels, lines, the frame.
 
-A register of n rows takes n consecutive numbers; allocate.py turns numbers into rows later. Branch targets, list offsets and frame sizes are
-relative to the function until link.py joins them. Exactly one emitted instruction per PTX instruction is counted, the others are HIDDEN.
-Frame of a function: results and parameters, then local variables, then saved rows; a callee's frame starts where the caller's ends.
+A register of n rows takes n consecutive numbers; allocate.py turns numbers into rows later. Branch targets, list
+offsets and frame sizes are relative to the function until link.py joins them. Exactly one emitted instruction per
+PTX instruction is counted, the others are HIDDEN. Frame of a function: results and parameters, then local
+variables, then saved rows; a callee's frame starts where the caller's ends.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warpsight.errors import UnsupportedInstruction
@@ -19,34 +19,15 @@ from warpsight.vgpu.ptx.decode import BYTES, Refused, decode, head
 from warpsight.vgpu.ptx.immediate import bits, integer
 from warpsight.vgpu.ptx.layout import WINDOWS, Layout, Place, align_up
 from warpsight.vgpu.ptx.lines import LineMap
-from warpsight.vgpu.ptx.parse import SIZES, Function, Parameter, make_variable, parse_param, statements
+from warpsight.vgpu.ptx.names import Names, Reg, Slot
+from warpsight.vgpu.ptx.parse import Function, Parameter, make_variable, parse_param, statements
 
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^\s,]+")
 _ADDRESS = re.compile(r"\[\s*([\w$%]+)\s*(?:(\+|-)\s*(-?\w+)\s*)?\]$")
 _SYMBOL = re.compile(r"([A-Za-z_$%][\w$.]*)(?:([-+])(-?\w+))?$")
-_REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(.*)$", re.DOTALL)
-_RANGE = re.compile(r"([\w$%]+)<(\d+)>$")
-_LOCAL = re.compile(r"\.(local|shared)\s+(.*?)([\w$%]+)\s*((?:\[[^\]]*\]\s*)*)$", re.DOTALL)
-_ROWS = {1: 1, 2: 1, 4: 1, 8: 2, 16: 4}
+_LOCAL = re.compile(r"\.(local|shared)\s*(.*?)([\w$%]+)\s*((?:\[[^\]]*\]\s*)*)$", re.DOTALL)
 _WIDEN = head("CVT", ta=T.U64, tb=T.U32, flags=Flag.HIDDEN)
 _LEAFP = head("LEAFP", flags=Flag.HIDDEN)
-
-
-class Reg(NamedTuple):
-    """A declared register: first number, and how many bytes it holds."""
-
-    id: int
-    bytes: int
-
-
-@dataclass
-class Slot:
-    """A variable of the frame. Outgoing parameters learn their offset at the call; `uses` are instructions to patch then."""
-
-    size: int
-    offset: int = 0
-    outgoing: bool = False
-    uses: list[int] = field(default_factory=list[int])
 
 
 class ListSpan(NamedTuple):
@@ -70,17 +51,15 @@ class Body:
         self.constants = layout.constants
         self.line_map = lines
         self.line, self.text = 0, ""
-        self.regs: dict[str, Reg] = {}
-        self.preds: dict[str, int] = {}
-        self.slots: dict[str, Slot] = {}
+        self.names = Names()
+        self.regs, self.preds, self.slots = self.names.regs, self.names.preds, self.names.slots
+        self.temp, self.temp_pred = self.names.temp, self.names.temp_pred
         self.kernel_params: dict[str, int] = {}
         self.code: list[tuple[int, ...]] = []
         self.lines: list[int] = []
         self.texts: list[str] = []
         self.lists: list[int] = []
         self.spans: dict[int, ListSpan] = {}
-        self.reg_rows: list[int] = []
-        self.n_preds = 1
         self.carry = 0
         self.frame = 0
         self.out_bytes = 0
@@ -89,7 +68,6 @@ class Body:
         self.labels: list[dict[str, int]] = [{}]
         self.parents: list[int] = [0]
         self.scope = 0
-        self._undo: list[list[tuple[str, Reg | None, int | None, Slot | None]]] = [[]]
         self.jumps: list[tuple[int, str, int]] = []
         self.targets: dict[tuple[int, str], list[str]] = {}
         self.prototypes: dict[tuple[int, str], str] = {}
@@ -116,47 +94,11 @@ class Body:
         self.emit(_LEAFP, 0, self.fp)
         self._close_statement(0)
 
-    def temp(self, size: int = 4) -> int:
-        """A fresh register of the front end's own."""
-        number, rows = len(self.reg_rows), _ROWS[size]
-        self.reg_rows.append(rows)
-        self.reg_rows.extend((0,) * (rows - 1))
-        return number
-
-    def temp_pred(self) -> int:
-        self.n_preds += 1
-        return self.n_preds - 1
-
     def carry_pred(self) -> int:
         """The condition-code register CC.CF."""
         if not self.carry:
-            self.carry = self.temp_pred()
+            self.carry = self.names.temp_pred()
         return self.carry
-
-    def _declare(self, name: str, kind: str) -> None:
-        if self.scope:
-            self._undo[-1].append((name, self.regs.pop(name, None), self.preds.pop(name, None), self.slots.pop(name, None)))
-        if kind == "pred":
-            self.preds[name] = self.temp_pred()
-        else:
-            self.regs[name] = Reg(self.temp(SIZES[kind]), SIZES[kind])
-
-    def _declare_registers(self, text: str) -> None:
-        m = _REGISTERS.match(text)
-        if m is None or (m[1] != "pred" and m[1] not in SIZES):
-            raise Refused("expected a register declaration")
-        for name in m[2].split(","):
-            name = name.strip()
-            if r := _RANGE.match(name):
-                for i in range(int(r[2])):
-                    self._declare(f"{r[1]}{i}", m[1])
-            else:
-                self._declare(name, m[1])
-
-    def _add_slot(self, name: str, slot: Slot) -> None:
-        if self.scope:
-            self._undo[-1].append((name, self.regs.pop(name, None), self.preds.pop(name, None), self.slots.get(name)))
-        self.slots[name] = slot
 
     # --- emission
 
@@ -236,7 +178,10 @@ class Body:
         m = _SYMBOL.match(text)
         if m is None or BYTES[t] < 4:
             raise Refused(f"operand `{text}` is not understood")
-        name, addend = self.layout.module.aliases.get(m[1], m[1]), (integer(m[3]) or 0 if m[3] else 0) * (-1 if m[2] == "-" else 1)
+        name, addend = (
+            self.layout.module.aliases.get(m[1], m[1]),
+            (integer(m[3]) or 0 if m[3] else 0) * (-1 if m[2] == "-" else 1),
+        )
         slot = self.slots.get(name)
         if slot is not None:
             if slot.outgoing:
@@ -262,7 +207,7 @@ class Body:
         return place
 
     def address(self, text: str, space: Space) -> tuple[int, int]:
-        """`[base + offset]` as (row operand, immediate) for an access in `space` (kernel or frame variables excluded)."""
+        """`[base + offset]` as (row operand, immediate) for an access in `space`."""
         m = _ADDRESS.match(text)
         if m is None:
             raise Refused(f"address `{text}` is not understood")
@@ -304,22 +249,22 @@ class Body:
     def lower(self) -> None:
         assert self.function.body is not None
         for m in statements(self.function.body):
-            if m[3] is not None:
+            if m[4] is not None:
                 self._instruction(m)
-            elif m[5] is not None:
-                self.line = self.line_map.locate(m[5])
             elif m[6] is not None:
-                self._brace(m[6])
+                self.line = self.line_map.locate(m[6])
+            elif m[3] is not None:
+                self.labels[self.scope][m[3]] = len(self.code)
+                self._last_label = m[3]
             elif m[7] is not None:
-                self.labels[self.scope][m[7]] = len(self.code)
-                self._last_label = m[7]
+                self._brace(m[7])
             elif m[8] is not None:
                 self._directive(m[8].strip())
         self._finish()
 
     def _instruction(self, m: re.Match[str]) -> None:
         first = len(self.code)
-        operands = m[4]
+        operands = m[5]
         self.text = " ".join(m[0].rstrip(";").split())
         try:
             guard = 0
@@ -327,7 +272,7 @@ class Body:
                 guard = 2 * self.dest_pred(m[2]) + (m[1] == "!")
             if "|" in operands:
                 operands = re.sub(r"\s*\|\s*", "|", operands)
-            form = decode(m[3])
+            form = decode(m[4])
             form.lower(self, form, _OPERAND.findall(operands), guard)
         except Refused as refusal:
             raise self.refusal(str(refusal)) from None
@@ -354,26 +299,22 @@ class Body:
             self.labels.append({})
             self.parents.append(self.scope)
             self.scope = len(self.labels) - 1
-            self._undo.append([])
+            self.names.open()
             return
-        for name, reg, pred, slot in reversed(self._undo.pop()):
-            for table, old in ((self.regs, reg), (self.preds, pred), (self.slots, slot)):
-                table.pop(name, None)
-                if old is not None:
-                    table[name] = old  # type: ignore[assignment]
+        self.names.close()
         self.scope = self.parents[self.scope]
 
     def _directive(self, text: str) -> None:
         self.text = " ".join(text.split())
-        word = text[1:].split(None, 1)[0]
+        word = text[1:].replace(".", " ").split(None, 1)[0]
         try:
             if word == "reg":
-                self._declare_registers(text)
+                self.names.declare_registers(text)
             elif word == "param":
                 p = parse_param(text)
                 slot = Slot(p.size, outgoing=True)
                 self.outgoing.append(slot)
-                self._add_slot(p.name, slot)
+                self.names.add_slot(p.name, slot)
             elif word == "local":
                 self._declare_local(text)
             elif word == "branchtargets":
@@ -391,7 +332,7 @@ class Body:
             raise Refused("expected a local variable")
         v = make_variable(m[3], "local", m[2], m[4], "")
         self.frame = align_up(self.frame, v.align)
-        self._add_slot(v.name, Slot(v.size, self.frame))
+        self.names.add_slot(v.name, Slot(v.size, self.frame))
         self.frame += v.size
 
     # --- names that are resolved at the end
@@ -414,4 +355,6 @@ class Body:
             self._close_statement(len(self.code) - 1)
 
     def _falls_off(self) -> bool:
-        return any(i == len(self.code) for labels in self.labels for i in labels.values()) or not self.texts[-1].startswith(("ret", "exit", "bra", "trap"))
+        return any(i == len(self.code) for labels in self.labels for i in labels.values()) or not self.texts[
+            -1
+        ].startswith(("ret", "exit", "bra", "trap"))

@@ -1,7 +1,8 @@
 """An opcode string such as `ld.global.nc.v4.f32` to a Form, once per spelling.
 
-Each mnemonic has one decoder (`@decodes("ld")`) that takes its modifiers one by one; a modifier nobody took is refused. Nothing is skipped
-in silence: words that cannot change a result are named by their decoder. A Form knows how to lower one instruction of its kind.
+Each mnemonic has one decoder (`@decodes("ld")`) that takes its modifiers one by one; a modifier nobody took is
+refused. Nothing is skipped in silence: words that cannot change a result are named by their decoder. A Form knows
+how to lower one instruction of its kind.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 
 X = TypeVar("X")
 
-TYPES: dict[str, T] = {t.name.lower(): t for t in T if t is not T.PRED}
-TYPES |= {"e4m3x2": T.E4M3X2, "e5m2x2": T.E5M2X2, "pred": T.PRED}
+TYPES: dict[str, T] = {t.name.lower(): t for t in T}
 BYTES: dict[int, int] = {int(t): n for t, n in TYPE_BYTES.items()}
 FLOATS = frozenset((T.F16, T.BF16, T.F32, T.F64, T.F16X2, T.BF16X2, T.TF32))
 HALVES = frozenset((T.F16, T.F16X2))
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A decoded opcode. `head` is the start of the bytecode record (op .. pad), `srcs` the types of the source operands."""
+    """A decoded opcode. `head` is the start of the bytecode record (op .. pad), `srcs` the types of the sources."""
 
     lower: Callable[[Body, Form, Sequence[str], int], None]
     head: tuple[int, ...] = (0,) * 9
@@ -44,7 +44,9 @@ class Form:
     extra: Any = None
 
 
-def head(op: str, sub: int = 0, ta: int = 0, tb: int = 0, mod: int = 0, width: int = 0, vec: int = 0, flags: int = 0) -> tuple[int, ...]:
+def head(
+    op: str, sub: int = 0, ta: int = 0, tb: int = 0, mod: int = 0, width: int = 0, vec: int = 0, flags: int = 0
+) -> tuple[int, ...]:
     return (OPS[op].number, int(sub), int(ta), int(tb), int(mod), int(width), int(vec), int(flags), 0)
 
 

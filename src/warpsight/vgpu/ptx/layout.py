@@ -1,7 +1,9 @@
-"""Where things are: constant rows, variables in their state spaces, relocations. Addresses of global memory are left to the launch.
+"""Where things are: constant rows, variables in their state spaces, relocations. Addresses of global memory are left
+to the launch.
 
-Constant rows 0 and 1 are zero (operand -1 reads as zero at any width). Only variables that the program reaches are laid out; the start
-of dynamic shared memory follows the static part, which is why all static shared variables are placed before code is lowered.
+Constant rows 0 and 1 are zero (operand -1 reads as zero at any width). Only variables that the program reaches are
+laid out; the start of dynamic shared memory follows the static part, which is why all static shared variables are
+placed before code is lowered.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ class Layout:
     _global_rows: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
     def place_shared(self, variables: list[Variable]) -> None:
-        """Static shared variables first (big alignments first would save bytes; source order keeps addresses easy to follow)."""
+        """Static variables in source order, then the start of dynamic shared memory."""
         for v in (v for v in variables if not v.unsized):
             self.shared_bytes = align_up(self.shared_bytes, v.align)
             self._add(v, Space.SHARED, self.shared_bytes)

@@ -1,7 +1,8 @@
 """Functions to one Program: who calls whom, where each function's code, rows and frame are.
 
-Callees come before their callers, so that lanes inside a call (lower index) run before lanes that wait behind it and the two meet again.
-Functions that can be active together never share rows; a recursive one saves its own around calls.
+Callees come before their callers, so that lanes inside a call (lower index) run before lanes that wait behind it
+and the two meet again. Functions that can be active together never share rows; a recursive one saves its own around
+calls.
 """
 
 from __future__ import annotations
@@ -13,10 +14,17 @@ import numpy as np
 
 from warpsight.errors import UnsupportedInstruction, UsageError
 from warpsight.vgpu.bytecode import INSTRUCTION, OPS, Atomic, Flag, Param, Program, Space
-from warpsight.vgpu.ptx import lower_arith, lower_control, lower_convert, lower_float, lower_memory, lower_tensor, lower_warp
+from warpsight.vgpu.ptx import (
+    lower_arith,
+    lower_control,
+    lower_convert,
+    lower_float,
+    lower_memory,
+    lower_tensor,
+    lower_warp,
+)
 from warpsight.vgpu.ptx.allocate import (
     D0,
-    E,
     FLAGS,
     GUARD,
     IMM,
@@ -24,12 +32,14 @@ from warpsight.vgpu.ptx.allocate import (
     OP,
     TARGET,
     Allocated,
+    E,
     Ints,
     allocate,
     pred_fields,
     row_fields,
 )
 from warpsight.vgpu.ptx.body import Body
+from warpsight.vgpu.ptx.calls import call_graph, reach
 from warpsight.vgpu.ptx.decode import Refused, head
 from warpsight.vgpu.ptx.layout import Layout, align_up
 from warpsight.vgpu.ptx.lines import LineMap, own_file
@@ -39,7 +49,6 @@ RECURSION_BYTES = 64 * 1024
 LOWERINGS = (lower_arith, lower_control, lower_convert, lower_float, lower_memory, lower_tensor, lower_warp)
 """The modules that register decoders; importing them is what fills the registry."""
 
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _SHARED = re.compile(r"(?<![\w.%])\.shared\s+((?:\.\w+(?:\s+\d+)?\s+)+)([\w$%]+)\s*((?:\[[^\]]*\]\s*)*);")
 _CALL, _CALLX, _PUSH, _POP, _BRA, _BRX, _ATOM, _LD, _ST = (
     OPS[name].number for name in ("CALL", "CALLX", "PUSH", "POP", "BRA", "BRX", "ATOM", "LD", "ST")
@@ -64,11 +73,11 @@ def load_ptx(text: str, entry: str | None = None) -> Program:
     """The kernel `entry` of a PTX text (its only one when None) as a Program; refuses what the machine cannot run."""
     module = parse_module(text)
     kernel = _pick(module, entry)
-    names, edges = _call_graph(module, kernel)
+    names, edges = call_graph(module, kernel)
     layout = Layout(module)
     layout.function_index = {name: i for i, name in enumerate(names[:-1])}
     layout.place_shared(_shared_variables(module, [module.functions[name].body or "" for name in names]))
-    recursive = {name for name in names if name in _reach(edges, name)}
+    recursive = {name for name in names if name in reach(edges, name)}
     file = own_file(kernel.body or "")
     parts = {name: _lower(layout, module.functions[name], file, name in recursive) for name in names}
     return _join(module, kernel, layout, parts, recursive)
@@ -81,54 +90,13 @@ def _pick(module: Module, entry: str | None) -> Function:
     if entry is None or entry not in entries:
         found = ", ".join(entries) or "none"
         wanted = "exactly one kernel" if entry is None else f"kernel `{entry}`"
-        raise UsageError(f"expected {wanted} in the PTX, found: {found}", "name one of these (extern \"C\" keeps names plain)")
+        raise UsageError(
+            f"expected {wanted} in the PTX, found: {found}", 'name one of these (extern "C" keeps names plain)'
+        )
     kernel = entries[entry]
     if re.search(r"\.(reqnctapercluster|explicitcluster)\b", kernel.directives):
         raise UnsupportedInstruction(kernel.directives, hint="thread-block clusters are not supported")
     return kernel
-
-
-def _call_graph(module: Module, kernel: Function) -> tuple[list[str], dict[str, set[str]]]:
-    """Functions reachable from the kernel, callees before callers, and who may call whom (an address taken is a call)."""
-    defined = {name for name, f in module.functions.items() if f.body is not None and not f.is_entry}
-    if not defined:
-        return [kernel.name], {kernel.name: set()}
-    edges, order = dict[str, set[str]](), list[str]()
-
-    def mentioned(text: str, seen: set[str]) -> set[str]:
-        found = set[str]()
-        for word in set(_NAME.findall(text)) - seen:
-            seen.add(word)
-            word = module.aliases.get(word, word)
-            if word in defined:
-                found.add(word)
-            elif word in module.raw_variables and module.raw_variables[word][3]:
-                found |= mentioned(module.raw_variables[word][3], seen)
-        return found
-
-    def visit(name: str) -> None:
-        edges[name] = mentioned(module.functions[name].body or "", set())
-        for callee in sorted(edges[name]):
-            if callee not in edges:
-                visit(callee)
-        order.append(name)
-
-    visit(kernel.name)
-    indirect = {name for name in order if any(w in (module.functions[name].body or "") for w in (".callprototype", ".calltargets"))}
-    if indirect:  # an indirect call may reach every function
-        for name in indirect:
-            edges[name] |= set(order) - {kernel.name}
-    return order, edges
-
-
-def _reach(edges: dict[str, set[str]], name: str) -> set[str]:
-    seen, todo = set[str](), list(edges[name])
-    while todo:
-        callee = todo.pop()
-        if callee not in seen:
-            seen.add(callee)
-            todo.extend(edges[callee])
-    return seen
 
 
 def _shared_variables(module: Module, bodies: list[str]) -> list[Variable]:
@@ -166,8 +134,10 @@ def _lower(layout: Layout, function: Function, file: int, recursive: bool) -> Pa
 def _resolve(body: Body) -> tuple[dict[int, list[int]], list[tuple[int, list[int]]]]:
     jumps, tables = dict[int, list[int]](), list[tuple[int, list[int]]]()
     for index, name, scope in body.jumps:
+        body.text, body.line = body.texts[index], body.lines[index]
         jumps[index] = [_label(body, name, scope)]
     for index, name, scope in body.tables:
+        body.text, body.line = body.texts[index], body.lines[index]
         names = body.lookup(body.targets, name, scope)  # type: ignore[arg-type]
         assert isinstance(names, list)
         targets = [_label(body, str(word), scope) for word in names]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
@@ -255,12 +225,26 @@ def _join(module: Module, kernel: Function, layout: Layout, parts: dict[str, Par
     local = RECURSION_BYTES if recursive else _stack_bytes(parts, edges, kernel.name)
     params, param_bytes = _params(kernel)
     return Program(
-        entry=kernel.name, code=_records(matrix), lists=np.array(lists, np.int32), tables=np.array(tables, np.int32),
-        consts=np.array(layout.constants.rows, np.uint32), n_rows=max(n_rows, 1), n_preds=preds, params=params, param_bytes=param_bytes,
-        shared_bytes=layout.shared_bytes, local_bytes=local, lines=np.array(lines, np.int32), texts=tuple(texts), symbols=tuple(layout.symbols),
-        relocations=tuple(layout.relocations), functions=functions, const_data=bytes(layout.const_data),
-        uses_dynamic_shared=layout.uses_dynamic_shared, order_sensitive=_order_sensitive(matrix),
-    )  # fmt: skip
+        entry=kernel.name,
+        code=_records(matrix),
+        lists=np.array(lists, np.int32),
+        tables=np.array(tables, np.int32),
+        consts=np.array(layout.constants.rows, np.uint32),
+        n_rows=max(n_rows, 1),
+        n_preds=preds,
+        params=params,
+        param_bytes=param_bytes,
+        shared_bytes=layout.shared_bytes,
+        local_bytes=local,
+        lines=np.array(lines, np.int32),
+        texts=tuple(texts),
+        symbols=tuple(layout.symbols),
+        relocations=tuple(layout.relocations),
+        functions=functions,
+        const_data=bytes(layout.const_data),
+        uses_dynamic_shared=layout.uses_dynamic_shared,
+        order_sensitive=_order_sensitive(matrix),
+    )
 
 
 def _jump_to(target: int) -> Ints:
@@ -271,7 +255,9 @@ def _copy_link(link: int, shared_link: int) -> Ints:
     return np.array([(*head("MOV", ta=9, flags=Flag.HIDDEN), 0, link, 0, shared_link, -1, -1, -1, 0, 0, 0)], np.int64)
 
 
-def _place(part: Part, parts: dict[str, Part], lists: list[int], tables: list[int], shift: int, shared_link: int) -> Ints:
+def _place(
+    part: Part, parts: dict[str, Part], lists: list[int], tables: list[int], shift: int, shared_link: int
+) -> Ints:
     """The function's code with its rows, predicates, lists and targets moved to where the program has them."""
     code, base = part.allocated.code, part.code_base + shift
     is_row, is_pred = row_fields(code), pred_fields(code)
@@ -281,7 +267,11 @@ def _place(part: Part, parts: dict[str, Part], lists: list[int], tables: list[in
     live = is_pred & (fields >= factor)
     fields += np.where(live, factor * part.pred_base, 0)
     code[:, GUARD] += np.where(code[:, GUARD] > 1, 2 * part.pred_base, 0)
-    listed = list(part.body.spans) + [i for i in range(len(code)) if code[i, OP] in (_PUSH, _POP)] if part.allocated.lists.size else []
+    listed = (
+        list(part.body.spans) + [i for i in range(len(code)) if code[i, OP] in (_PUSH, _POP)]
+        if part.allocated.lists.size
+        else []
+    )
     if listed:
         code[listed, LIST] += len(lists)
     moved = part.allocated.lists
@@ -325,4 +315,3 @@ def _order_sensitive(matrix: Ints) -> bool:
     used = (flags & int(Flag.UNUSED_RESULT)) == 0
     volatile = np.isin(op, [_LD, _ST]) & shared_out & ((flags & int(Flag.VOLATILE)) != 0)
     return bool((atoms & (floats | exchanging | used)).any() or volatile.any() or (op == OPS["MALLOC"].number).any())
-

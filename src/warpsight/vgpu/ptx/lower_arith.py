@@ -1,4 +1,6 @@
-"""Integer and bit instructions: operations whose operands line up with the bytecode's, and a few that take two or three steps."""
+"""Integer and bit instructions: operations whose operands line up with the bytecode's, and a few that take two or
+three steps.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 INTEGERS = (T.U16, T.S16, T.U32, T.S32, T.U64, T.S64)
 WORDS = (T.U32, T.S32, T.U64, T.S64)
+PAIRS = (T.U16X2, T.S16X2)
 BITS = (T.B16, T.B32, T.B64)
 WIDER = {T.U16: T.U32, T.S16: T.S32, T.U32: T.U64, T.S32: T.S64}
 HIDDEN = Flag.HIDDEN
@@ -38,7 +41,9 @@ def lower_simple(body: Body, form: Form, operands: Sequence[str], guard: int) ->
     body.code.append((*form.head, guard, d, 0, a, b, c, e, 0, 0, form.imm))
 
 
-def simple(op: str, ta: T, srcs: tuple[T, ...], dst: T | None = None, *, sub: int = 0, tb: int = 0, mod: int = 0, vec: int = 0) -> Form:
+def simple(
+    op: str, ta: T, srcs: tuple[T, ...], dst: T | None = None, *, sub: int = 0, tb: int = 0, mod: int = 0, vec: int = 0
+) -> Form:
     return Form(lower_simple, head(op, sub=sub, ta=ta, tb=tb, mod=mod, vec=vec), dst if dst is not None else ta, srcs)
 
 
@@ -48,7 +53,9 @@ def simple(op: str, ta: T, srcs: tuple[T, ...], dst: T | None = None, *, sub: in
 def carry_form(op: str, m: Mods, *, carry_in: bool, sub: int = 0) -> Form:
     carry_out = m.flag("cc")
     t = m.type(*WORDS)
-    return Form(_lower_carry, head(op, sub=sub, ta=t), t, (t,) * (3 if op == "MADC" else 2), extra=(carry_in, carry_out))
+    return Form(
+        _lower_carry, head(op, sub=sub, ta=t), t, (t,) * (3 if op == "MADC" else 2), extra=(carry_in, carry_out)
+    )
 
 
 def _lower_carry(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
@@ -57,7 +64,8 @@ def _lower_carry(body: Body, form: Form, operands: Sequence[str], guard: int) ->
     d = body.dest(operands[0], form.dst)
     rows = [body.value(text, t) for text, t in zip(operands[1:], form.srcs, strict=True)]
     flag_in = 2 * body.carry_pred() if carry_in else 1
-    body.emit(form.head, guard, d, body.carry_pred() if carry_out else 0, *rows, flag_in)
+    a, b, c, e = [*rows, flag_in, -1][:4]
+    body.emit(form.head, guard, d, body.carry_pred() if carry_out else 0, a, b, c, e)
 
 
 @decodes("addc")
@@ -75,7 +83,7 @@ def _add(base: str, m: Mods) -> Form:
     op = base.upper()
     if "cc" in m.words:
         return carry_form(op + "C", m, carry_in=False)
-    t = m.type(*INTEGERS, *FLOATS - {T.TF32})
+    t = m.type(*INTEGERS, *PAIRS, *FLOATS - {T.TF32})
     if t in FLOATS:
         return simple(op, t, (t, t), mod=m.float_mod(t))
     sat = m.flag("sat")
@@ -132,14 +140,21 @@ def _lower_mul24(body: Body, form: Form, operands: Sequence[str], guard: int) ->
     for text in operands[1:3]:
         row = body.value(text, t)
         cut = body.temp()
-        body.emit(head("BFE", ta=t, flags=HIDDEN), guard, cut, a=row, b=-1, c=body.constants.word(24))
+        body.emit(head("BFE", ta=t, flags=HIDDEN), 0, cut, a=row, b=-1, c=body.constants.word(24))
         factors.append(cut)
     product = body.temp() if add or high else d
     if high:  # bits 16..47 of the 48-bit product
         wide = body.temp(8)
-        body.emit(head("MULWIDE", ta=t, tb=WIDER[t], flags=HIDDEN), guard, wide, a=factors[0], b=factors[1])
+        body.emit(head("MULWIDE", ta=t, tb=WIDER[t], flags=HIDDEN), 0, wide, a=factors[0], b=factors[1])
         product = body.temp() if add else d
-        body.emit(head("SHF", sub=1, flags=HIDDEN if add else 0), guard, product, a=wide, b=wide + 1, c=body.constants.word(16))
+        body.emit(
+            head("SHF", sub=1, flags=HIDDEN if add else 0),
+            guard,
+            product,
+            a=wide,
+            b=wide + 1,
+            c=body.constants.word(16),
+        )
     else:
         body.emit(head("MUL", ta=t, flags=HIDDEN if add else 0), guard, product, a=factors[0], b=factors[1])
     if add:
@@ -255,7 +270,9 @@ def _fns(base: str, m: Mods) -> Form:
 @decodes("prmt")
 def _prmt(base: str, m: Mods) -> Form:
     m.type(T.B32)
-    return simple("PRMT", T.B32, (T.B32,) * 3, sub=m.one({"f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6}, 0))
+    return simple(
+        "PRMT", T.B32, (T.B32,) * 3, sub=m.one({"f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6}, 0)
+    )
 
 
 @decodes("bmsk")
@@ -300,9 +317,12 @@ def _abs(base: str, m: Mods) -> Form:
 
 @decodes("min", "max")
 def _min(base: str, m: Mods) -> Form:
-    t = m.type(*INTEGERS, *FLOATS - {T.TF32})
+    t = m.type(*INTEGERS, *PAIRS, *FLOATS - {T.TF32})
     if t not in FLOATS:
-        return simple(base.upper(), t, (t, t))
+        relu = m.flag("relu")
+        if relu and t not in (T.S32, T.S16X2):
+            raise Refused(".relu needs .s32 or .s16x2")
+        return simple(base.upper(), t, (t, t), mod=Mod.RELU if relu else 0)
     mod = Mod.FTZ if m.flag("ftz") else 0
     sub = int(m.flag("NaN"))
     if m.flag("xorsign"):

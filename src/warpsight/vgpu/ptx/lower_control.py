@@ -1,7 +1,9 @@
-"""Branches, calls and the end of threads. Calls to the CUDA run time (vprintf, malloc, free, assertions) become one operation each.
+"""Branches, calls and the end of threads. Calls to the CUDA run time (vprintf, malloc, free, assertions) become one
+operation each.
 
-A call leaves its arguments in the callee's frame, which starts where this function's ends; results are left there too. Rows that are live
-across a call of a recursive function are saved in the frame (PUSH/POP), predicates with them.
+A call leaves its arguments in the callee's frame, which starts where this function's ends; results are left there
+too. Rows that are live across a call of a recursive function are saved in the frame (PUSH/POP), predicates with
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from warpsight.vgpu.ptx.lower_arith import HIDDEN, expect
 from warpsight.vgpu.ptx.parse import Function, parse_params
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body, Slot
+    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.names import Slot
 
 
 @decodes("bra")

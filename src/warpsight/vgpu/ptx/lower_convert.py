@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _BITS_OF = {1: T.B8, 2: T.B16, 4: T.B32, 8: T.B64, 16: T.B128}
 _INTEGRAL = {"rni": Round.RN, "rzi": Round.RZ, "rmi": Round.RM, "rpi": Round.RP}
 _SPACES = {
-    "global": Space.GLOBAL, "shared": Space.SHARED, "shared::cta": Space.SHARED, "shared::cluster": Space.SHARED, "local": Space.LOCAL,
+    "global": Space.GLOBAL, "shared": Space.SHARED, "shared::cta": Space.SHARED, "shared::cluster": Space.SHARED,
+    "local": Space.LOCAL,
     "const": Space.CONST, "param": Space.PARAM, "param::entry": Space.PARAM,
 }  # fmt: skip
 
@@ -66,7 +67,13 @@ def _unpack(body: Body, parts: list[str], source: str, t: T, guard: int) -> None
         if d == NONE:
             continue
         if width == 2 and i % 2:
-            body.emit(head("SHR", ta=T.U32, flags=flags), guard, d, a=row + i // 2 if row >= 0 else row - i // 2, b=body.constants.word(16))
+            body.emit(
+                head("SHR", ta=T.U32, flags=flags),
+                guard,
+                d,
+                a=row + i // 2 if row >= 0 else row - i // 2,
+                b=body.constants.word(16),
+            )
         elif width == 2:
             word = row + i // 2 if row >= 0 else row - i // 2
             body.emit(head("AND", ta=T.B32, flags=flags), guard, d, a=word, b=body.constants.word(0xFFFF))
@@ -135,7 +142,7 @@ def _cvt_rounding(m: Mods, d: T, s: T) -> tuple[int, int]:
         raise Refused("conversion to .tf32 is `cvt.rna.tf32.f32`")
     if plain == Round.RNA and d is not T.TF32:
         raise Refused(".rna needs .tf32")
-    if integral >= 0 and (floats == 0 or d in FLOATS and (s not in FLOATS or BYTES[d] != BYTES[s])):
+    if integral >= 0 and (floats == 0 or (d in FLOATS and (s not in FLOATS or BYTES[d] != BYTES[s]))):
         raise Refused("rounding to an integer needs a float source and an integer or equal destination")
     if plain >= 0 and not (narrowing or d is T.TF32 or (d in FLOATS and s not in FLOATS) or {d, s} == {T.F16, T.BF16}):
         raise Refused("that rounding does not go with these types")

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 ARITHMETIC = tuple(FLOATS - {T.TF32})
 _COMPARISONS: dict[str, int] = {c.name.lower(): int(c) for c in Cmp} | {"lo": 2, "ls": 3, "hi": 4, "hs": 5}
 _BOOLEANS = {"and": 0, "or": 1, "xor": 2}
-_TRUE = {T.U32: 0xFFFFFFFF, T.S32: 0xFFFFFFFF, T.F32: 0x3F800000, T.F16: 0x3C00, T.BF16: 0x3F80, T.U16: 0xFFFF, T.S16: 0xFFFF}
+_TRUE = {
+    T.U32: 0xFFFFFFFF,
+    T.S32: 0xFFFFFFFF,
+    T.F32: 0x3F800000,
+    T.F16: 0x3C00,
+    T.BF16: 0x3F80,
+    T.U16: 0xFFFF,
+    T.S16: 0xFFFF,
+}
 
 
 @decodes("fma")
@@ -124,7 +132,19 @@ def _lower_setp(body: Body, form: Form, operands: Sequence[str], guard: int) -> 
     t = form.dst
     d1 = body.dest_pred(second) if second else 0
     body.code.append(
-        (*form.head, guard, body.dest_pred(first), d1, body.value(operands[1], t), body.value(operands[2], t), c, -1, 0, 0, form.imm)
+        (
+            *form.head,
+            guard,
+            body.dest_pred(first),
+            d1,
+            body.value(operands[1], t),
+            body.value(operands[2], t),
+            c,
+            -1,
+            0,
+            0,
+            form.imm,
+        )
     )
 
 
@@ -139,7 +159,9 @@ def _set(base: str, m: Mods) -> Form:
     if t not in (*BITS, *INTEGERS, *ARITHMETIC) or (d in (T.F16X2, T.BF16X2) and t not in (T.F16X2, T.BF16X2)):
         raise Refused(f"type .{t.name.lower()} is not supported here")
     ta, mod = _compared(m, t, cmp, unsigned)
-    return Form(_lower_set, head("SETP", sub=cmp, ta=ta, mod=mod, flags=HIDDEN), t, imm=max(boolean, 0), extra=(boolean >= 0, d))
+    return Form(
+        _lower_set, head("SETP", sub=cmp, ta=ta, mod=mod, flags=HIDDEN), t, imm=max(boolean, 0), extra=(boolean >= 0, d)
+    )
 
 
 def _lower_set(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
@@ -148,15 +170,24 @@ def _lower_set(body: Body, form: Form, operands: Sequence[str], guard: int) -> N
     packed = form.dst in (T.F16X2, T.BF16X2)
     low, high = body.temp_pred(), body.temp_pred() if packed else 0
     c = body.pred(operands[3]) if combined else 0
-    body.emit(form.head, guard, low, high, body.value(operands[1], form.dst), body.value(operands[2], form.dst), c, imm=form.imm)
+    body.emit(
+        form.head,
+        0,
+        low,
+        high,
+        body.value(operands[1], form.dst),
+        body.value(operands[2], form.dst),
+        c,
+        imm=form.imm,
+    )
     d = body.dest(operands[0], dt)
     if not packed:
         body.emit(head("P2R"), guard, d, 0, 2 * low, imm=_TRUE[dt])
         return
     one = {T.F16X2: 0x3C00, T.BF16X2: 0x3F80}.get(dt, 0xFFFF)
     parts = body.temp(), body.temp()
-    body.emit(head("P2R", flags=HIDDEN), guard, parts[0], 0, 2 * low, imm=one)
-    body.emit(head("P2R", flags=HIDDEN), guard, parts[1], 0, 2 * high, imm=one << 16)
+    body.emit(head("P2R", flags=HIDDEN), 0, parts[0], 0, 2 * low, imm=one)
+    body.emit(head("P2R", flags=HIDDEN), 0, parts[1], 0, 2 * high, imm=one << 16)
     body.emit(head("OR", ta=T.B32), guard, d, 0, *parts)
 
 
@@ -188,6 +219,6 @@ def _lower_slct(body: Body, form: Form, operands: Sequence[str], guard: int) -> 
     expect(operands, 4)
     t = form.dst
     p = body.temp_pred()
-    body.emit(form.head, guard, p, 0, body.value(operands[3], form.srcs[0]), -1, 0)
+    body.emit(form.head, 0, p, 0, body.value(operands[3], form.srcs[0]), -1, 0)
     d = body.dest(operands[0], t)
     body.emit(head("SEL", ta=t), guard, d, 0, body.value(operands[1], t), body.value(operands[2], t), 2 * p)

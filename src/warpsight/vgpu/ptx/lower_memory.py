@@ -1,7 +1,7 @@
 """Loads, stores, atomics, prefetches and asynchronous copies in every state space.
 
-Cache and prefetch hints change no value and are dropped by name; orderings stronger than weak mark the access VOLATILE. Parameters of device
-functions live in the frame (local memory), those of the kernel in the param space.
+Cache and prefetch hints change no value and are dropped by name; orderings stronger than weak mark the access
+VOLATILE. Parameters of device functions live in the frame (local memory), those of the kernel in the param space.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ if TYPE_CHECKING:
     from warpsight.vgpu.ptx.body import Body
 
 SPACES = {
-    "global": Space.GLOBAL, "shared": Space.SHARED, "shared::cta": Space.SHARED, "shared::cluster": Space.SHARED, "local": Space.LOCAL,
+    "global": Space.GLOBAL, "shared": Space.SHARED, "shared::cta": Space.SHARED, "shared::cluster": Space.SHARED,
+    "local": Space.LOCAL,
     "const": Space.CONST, "param": Space.PARAM, "param::entry": Space.PARAM, "param::func": Space.PARAM,
 }  # fmt: skip
 _EVICTIONS = ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")
 HINTS = frozenset(
-    ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "L2::64B", "L2::128B", "L2::256B")
-    + tuple(f"{level}::{word}" for level in ("L1", "L2") for word in _EVICTIONS)
+    [
+        *("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "L2::64B", "L2::128B", "L2::256B"),
+        *(f"{level}::{word}" for level in ("L1", "L2") for word in _EVICTIONS),
+    ]
 )
 _SCOPES = frozenset(("cta", "cluster", "gpu", "sys"))
 _STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "mmio", "acq_rel"))
 _MEMORY_TYPES = (
-    T.B8, T.U8, T.S8, T.B16, T.U16, T.S16, T.B32, T.U32, T.S32, T.B64, T.U64, T.S64, T.F16, T.BF16, T.F16X2, T.BF16X2, T.F32, T.F64, T.B128,
+    T.B8, T.U8, T.S8, T.B16, T.U16, T.S16, T.B32, T.U32, T.S32, T.B64, T.U64, T.S64,
+    T.F16, T.BF16, T.F16X2, T.BF16X2, T.F32, T.F64, T.B128,
 )  # fmt: skip
 
 
@@ -44,15 +48,15 @@ def _ordering(m: Mods) -> int:
 
 @decodes("ld", "ldu")
 def _ld(base: str, m: Mods) -> Form:
-    return _access(m, _lower_ld, "LD")
+    return _access(m, "LD")
 
 
 @decodes("st")
 def _st(base: str, m: Mods) -> Form:
-    return _access(m, _lower_st, "ST")
+    return _access(m, "ST")
 
 
-def _access(m: Mods, lower: object, op: str) -> Form:
+def _access(m: Mods, op: str) -> Form:
     space = m.one(SPACES, Space.GENERIC)
     flags = _ordering(m)
     policy = m.flag("L2::cache_hint")
@@ -79,6 +83,8 @@ def _place(body: Body, form: Form, text: str) -> tuple[tuple[int, ...], int, int
     if space is not Space.PARAM:
         return start, *body.address(text, space)
     found = body.slot_of(text)
+    if found is None and not body.function.is_entry:  # the address of a parameter of a device function is a local one
+        return (start[0], int(Space.LOCAL), *start[2:]), *body.address(text, Space.LOCAL)
     if found is None:
         return start, *body.address(text, space)
     slot, offset = found
@@ -98,7 +104,7 @@ def _lower_ld(body: Body, form: Form, operands: Sequence[str], guard: int) -> No
         raise Refused(f"a vector of {form.imm} is expected")
     rows = _halves([body.dest(name, t) for name in names], t)
     wide = max((body.regs[name].bytes for name in names if name != "_"), default=0)
-    if BYTES[t] < 4 <= wide or BYTES[t] == 4 and wide == 8:
+    if BYTES[t] < 4 <= wide or (BYTES[t] == 4 and wide == 8):
         start = (*start[:7], start[7] | (Flag.WIDE32 if wide == 4 else Flag.WIDE64), start[8])
     lst = body.new_list(rows, len(rows))
     body.code.append((*start, guard, NONE, 0, a, -1, -1, -1, lst, 0, offset))
@@ -151,11 +157,12 @@ def _lower_atom(body: Body, form: Form, operands: Sequence[str], guard: int) -> 
     expect(operands, 2 + has_result + has_compare + policy, 2 + has_result + has_compare)
     t, size = form.dst, BYTES[form.dst]
     results = body.vector(operands[0]) if has_result else ["_"] * form.imm
-    where, value = operands[has_result], body.vector(operands[has_result + 1])
+    first = int(has_result)
+    where, value = operands[first], body.vector(operands[first + 1])
     if len(results) != form.imm or len(value) != form.imm:
         raise Refused(f"a vector of {form.imm} is expected")
     a, offset = body.address(where, space)
-    c = body.value(operands[has_result + 2], t) if has_compare else -1
+    c = body.value(operands[first + 2], t) if has_compare else -1
     for i, (result, text) in enumerate(zip(results, value, strict=True)):
         start = form.head if i == 0 else (*form.head[:7], form.head[7] | HIDDEN, 0)
         body.emit(start, guard, body.dest(result, t), 0, a, body.value(text, t), c, imm=offset + i * size)
@@ -166,9 +173,13 @@ def _lower_atom(body: Body, form: Form, operands: Sequence[str], guard: int) -> 
 
 @decodes("prefetch", "prefetchu", "applypriority", "discard")
 def _prefetch(base: str, m: Mods) -> Form:
-    space = m.one({"global": Space.GLOBAL, "local": Space.LOCAL, "const": Space.CONST, "param": Space.PARAM}, Space.GENERIC)
+    space = m.one(
+        {"global": Space.GLOBAL, "local": Space.LOCAL, "const": Space.CONST, "param": Space.PARAM}, Space.GENERIC
+    )
     m.drop(HINTS | {"L1", "L2"})
-    return Form(_lower_prefetch, head("PREFETCH", sub=space), imm=2 if base in ("applypriority", "discard") else 1, extra=space)
+    return Form(
+        _lower_prefetch, head("PREFETCH", sub=space), imm=2 if base in ("applypriority", "discard") else 1, extra=space
+    )
 
 
 def _lower_prefetch(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
@@ -223,7 +234,7 @@ def _lower_cp(body: Body, form: Form, operands: Sequence[str], guard: int) -> No
     count = full
     if limit and limit[0].lstrip("!").strip() in body.preds:  # ignore-src: true writes zeros
         count = body.temp()
-        body.emit(head("SEL", ta=T.B32, flags=HIDDEN), guard, count, 0, -1, full, body.pred(limit[0]))
+        body.emit(head("SEL", ta=T.B32, flags=HIDDEN), 0, count, 0, -1, full, body.pred(limit[0]))
     elif limit:
         count = body.value(limit[0], T.U32)
     start = (*form.head[:5], size, *form.head[6:])

@@ -15,14 +15,23 @@ if TYPE_CHECKING:
 
 SHAPES = {"m16n8k16": 0, "m16n8k8": 1, "m8n8k4": 2, "m16n8k32": 3, "m16n8k4": 4, "m8n8k16": 5}
 WMMA_SHAPES = {"m16n16k16": 6, "m32n8k16": 7, "m8n32k16": 8, "m16n16k8": 9, "m8n8k4": 10}
-_DIMS = {name: tuple(int(x) for x in name[1:].replace("n", " ").replace("k", " ").split()) for name in SHAPES | WMMA_SHAPES}
+_DIMS = {
+    name: tuple(int(x) for x in name[1:].replace("n", " ").replace("k", " ").split()) for name in SHAPES | WMMA_SHAPES
+}
 _HALF, _BYTE = frozenset((T.F16, T.BF16)), frozenset((T.S8, T.U8))
 _ALLOWED: dict[str, frozenset[T]] = {
     "m16n8k16": _HALF | _BYTE, "m16n8k8": _HALF | {T.TF32}, "m8n8k4": frozenset((T.F64,)), "m16n8k32": _BYTE,
     "m16n8k4": frozenset((T.TF32,)), "m8n8k16": _BYTE,
     "m16n16k16": _HALF | _BYTE, "m32n8k16": _HALF | _BYTE, "m8n32k16": _HALF | _BYTE, "m16n16k8": frozenset((T.TF32,)),
 }  # fmt: skip
-_ACCUMULATORS = {T.F16: (T.F16, T.F32), T.BF16: (T.F32,), T.TF32: (T.F32,), T.S8: (T.S32,), T.U8: (T.S32,), T.F64: (T.F64,)}
+_ACCUMULATORS = {
+    T.F16: (T.F16, T.F32),
+    T.BF16: (T.F32,),
+    T.TF32: (T.F32,),
+    T.S8: (T.S32,),
+    T.U8: (T.S32,),
+    T.F64: (T.F64,),
+}
 _ROW_BITS = {T.F64: 64}
 
 
@@ -50,6 +59,8 @@ def _mma(base: str, m: Mods) -> Form:
         raise Refused("four types are expected")
     d, a, b, c = types
     _check(shape, d, a, b, c)
+    if d is T.F64:
+        m.flag("rn")
     mm, nn, kk = _DIMS[shape]
     counts = (_rows(mm * nn, d), _rows(mm * kk, a), _rows(kk * nn, b), _rows(mm * nn, c))
     return _mma_form(number, (d, a, b, c), counts, sat)
@@ -64,7 +75,14 @@ def _check(shape: str, d: T, a: T, b: T, c: T) -> None:
 def _mma_form(shape: int, types: tuple[T, T, T, T], counts: tuple[int, ...], sat: bool) -> Form:
     d, a, b, c = types
     start = head("MMA", sub=shape, ta=a, tb=c, width=d if d is not c else 0, vec=sum(counts))
-    return Form(_lower_mma, start, _register_type(d), (_register_type(a), _register_type(b), _register_type(c)), int(sat), (counts, b))
+    return Form(
+        _lower_mma,
+        start,
+        _register_type(d),
+        (_register_type(a), _register_type(b), _register_type(c)),
+        int(sat),
+        (counts, b),
+    )
 
 
 def _lower_mma(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
@@ -130,6 +148,8 @@ def _wmma_mma(m: Mods, shape: str, number: int) -> Form:
         raise Refused("two or four types are expected")
     d, a, b, c = types
     _check(shape, d, a, b, c)
+    if d is T.F64:
+        m.flag("rn")
     counts = (_fragment(shape, "d", d), _fragment(shape, "a", a), _fragment(shape, "b", b), _fragment(shape, "c", c))
     return _mma_form(number, (d, a, b, c), counts, sat)
 
@@ -149,7 +169,9 @@ def _wmma_access(m: Mods, shape: str, number: int, *, load: bool) -> Form:
     column = m.one({"row": 0, "col": 1})
     space = m.one(SPACES, Space.GENERIC)
     t = m.type(T.F16, T.BF16, T.TF32, T.S8, T.U8, T.F32, T.S32, T.F64)
-    if which in "ab" and t not in _ALLOWED.get(shape, frozenset()) or which in "cd" and t not in (T.F16, T.F32, T.S32, T.F64):
+    if (which in "ab" and t not in _ALLOWED.get(shape, frozenset())) or (
+        which in "cd" and t not in (T.F16, T.F32, T.S32, T.F64)
+    ):
         raise Refused(f"type .{t.name.lower()} does not go with .{shape}")
     count = _fragment(shape, which, t)
     mm, nn, kk = _DIMS[shape]
@@ -157,7 +179,13 @@ def _wmma_access(m: Mods, shape: str, number: int, *, load: bool) -> Form:
     wide = {"a": kk, "b": nn}.get(which, nn)
     sub = {"a": 0, "b": 1}.get(which, 2)
     start = head("WMMALD" if load else "WMMAST", sub=sub, ta=t, width=space, vec=count)
-    return Form(_lower_wmma_access, start, _register_type(t), imm=column, extra=(space, number, count, load, tall if column else wide))
+    return Form(
+        _lower_wmma_access,
+        start,
+        _register_type(t),
+        imm=column,
+        extra=(space, number, count, load, tall if column else wide),
+    )
 
 
 def _lower_wmma_access(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:

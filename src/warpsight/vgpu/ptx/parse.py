@@ -1,7 +1,8 @@
 """PTX text to a module record: functions with their bodies as text, variables, files; and one body to statements.
 
-Only what an entry needs is looked at closely: bodies are split when asked for, initialisers are read when the variable is used.
-It knows the shape of statements, not the meaning of any instruction. Names keep their spelling; comments and debug sections are dropped.
+Only what an entry needs is looked at closely: bodies are split when asked for, initialisers are read when the
+variable is used. It knows the shape of statements, not the meaning of any instruction. Names keep their spelling;
+comments and debug sections are dropped.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ _FUNCTION = re.compile(
 _PLAIN = re.compile(r"\s*\.(pragma|alias)\b([^;]*);")
 _BRACE = re.compile(r"[{}]")
 _PARAM = re.compile(
-    r"\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+(?:\.align\s+(\d+)\s+)?(\.ptr\b(?:\s*\.\w+(?:\s+\d+)?)*\s+)?"
+    r"\.param\s*(?:\.align\s+(\d+)\s+)?\.(\w+)\s+(?:\.align\s+(\d+)\s+)?(\.ptr\b(?:\s*\.\w+(?:\s+\d+)?)*\s+)?"
     r"([\w$%]+)\s*(?:\[(\d*)\])?\s*$"
 )
 _FILE = re.compile(r'\s*(\d+)\s+"((?:[^"\\]|\\.)*)"')
 
 STATEMENT = re.compile(
     r"\s*(?:@\s*(!?)\s*([\w$%]+)\s+|)(?:"
-    r"([a-z][\w.:]*)(?=[\s;])\s*([^;]*);"  # instruction
+    r"([A-Za-z_$%][\w$]*)\s*:(?!:)"
+    r"|([a-z][\w.:]*)(?=[\s;])\s*([^;]*);"
     r"|\.loc\s+([^\n]*)"
     r"|([{}])"
-    r"|([A-Za-z_$%][\w$]*)\s*:(?!:)"
     r"|(\.[^;]*);"
     r"|;)"
 )
-"""Groups: 1 guard negated, 2 guard, 3 opcode, 4 operands, 5 .loc, 6 brace, 7 label, 8 directive."""
+"""Groups: 1 guard negated, 2 guard, 3 label, 4 opcode, 5 operands, 6 .loc, 7 brace, 8 directive."""
 
 SIZES: dict[str, int] = {
     **dict.fromkeys(("b8", "u8", "s8"), 1),
@@ -110,7 +111,15 @@ def make_variable(name: str, space: str, qualifiers: str, dims: str, init: str) 
             unsized = True
     if unsized and init:
         unsized, count = False, init.count(",") + 1
-    return Variable(name, space, kind, 0 if unsized else SIZES[kind] * count, max(align, SIZES[kind] * lanes if not align else align), init.strip(), unsized)
+    return Variable(
+        name,
+        space,
+        kind,
+        0 if unsized else SIZES[kind] * count,
+        align or SIZES[kind] * lanes,
+        init.strip(),
+        unsized,
+    )
 
 
 def parse_params(text: str | None) -> tuple[Parameter, ...]:
@@ -163,7 +172,7 @@ def parse_module(text: str) -> Module:
                 alias, aliasee = (word.strip() for word in m[2].split(","))
                 module.aliases[alias] = aliasee
         else:
-            raise UsageError(f"expected a PTX declaration, found `{text[position:position + 60].strip()}`")
+            raise UsageError(f"expected a PTX declaration, found `{text[position : position + 60].strip()}`")
         position = m.end()
     return Module(target, module.files, module.functions, module.raw_variables, module.aliases)
 
@@ -186,6 +195,6 @@ def statements(body: str) -> Iterator[re.Match[str]]:
     while position < end:
         m = match(body, position)
         if m is None:
-            raise UsageError(f"expected a PTX statement, found `{body[position:position + 80].strip()}`")
+            raise UsageError(f"expected a PTX statement, found `{body[position : position + 80].strip()}`")
         yield m
         position = m.end()

@@ -10,12 +10,19 @@ from warpsight.vgpu.ptx.decode import Refused, head
 if TYPE_CHECKING:
     from warpsight.vgpu.ptx.body import Body
 
-_NUMBERS: dict[str, int] = {f"%{name}": i for i, name in enumerate(SPECIALS)}
+_PLAIN: dict[str, int] = {f"%{name}": i for i, name in enumerate(SPECIALS)}
 # A launch without clusters is a launch of clusters of one block.
-_NUMBERS |= {f"%clusterid.{x}": _NUMBERS[f"%ctaid.{x}"] for x in "xyz"}
-_NUMBERS |= {f"%nclusterid.{x}": _NUMBERS[f"%nctaid.{x}"] for x in "xyz"}
-_FIXED: dict[str, int] = {f"%cluster_ctaid.{x}": 0 for x in "xyz"} | {f"%cluster_nctaid.{x}": 1 for x in "xyz"}
-_FIXED |= {"%cluster_ctarank": 0, "%cluster_nctarank": 1, "%reserved_smem_offset_begin": 0}
+_NUMBERS: dict[str, int] = {
+    **_PLAIN,
+    **{f"%clusterid.{x}": _PLAIN[f"%ctaid.{x}"] for x in "xyz"},
+    **{f"%nclusterid.{x}": _PLAIN[f"%nctaid.{x}"] for x in "xyz"},
+}
+_FIXED: dict[str, int] = {
+    **{f"%cluster_ctaid.{x}": 0 for x in "xyz"},
+    **{f"%cluster_nctaid.{x}": 1 for x in "xyz"},
+    "%cluster_ctarank": 0,
+    "%cluster_nctarank": 1,
+}
 _PAIRS = {"%globaltimer": ("%globaltimer_lo", "%globaltimer_hi")}
 KNOWN = frozenset(_NUMBERS) | frozenset(_FIXED) | frozenset(_PAIRS) | {"%clock64"}
 

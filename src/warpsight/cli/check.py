@@ -1,0 +1,60 @@
+"""`warpsight check TASK`: is the kernel right? Runs every workload on the virtual GPU against the NumPy reference.
+
+The verdict is the gate's; here it is asked for and shown. Exit code 0 only for a right kernel.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warpsight.cli.output import ExitCode, emit
+
+TASK_HELP = "A task folder, or the name of one under ./tasks."
+KERNEL_HELP = "Check this file instead of the task's own kernel."
+
+
+def check(
+    task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
+    workload: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
+    cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Check a kernel: compile it, run it on every workload, compare with the reference, look for faults.
+
+    \b
+    Examples:
+      warpsight check matmul_tiled
+      warpsight check tasks/saxpy --kernel mine.cu --workload odd --seed 3
+    """
+    from warpsight.cli import check_text
+    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.task_argument import choose_workloads, find_task, read_kernel, usage_of
+    from warpsight.devices.virtual import VirtualGpu
+    from warpsight.gate.check import build_candidate, check_candidate
+
+    found = find_task(task)
+    file, candidate = read_kernel(found, kernel)
+    chosen = choose_workloads(found, workload or [])
+    with progress_on_stderr() as say:
+        say("compiling")
+        build = build_candidate(found, candidate)
+        result = check_candidate(
+            found, candidate, VirtualGpu(cores=cores), seed=seed, workloads=chosen, progress=say, build=build
+        )
+    document = {
+        **result.model_dump(mode="json"),
+        "task": found.name,
+        "kernel": {"file": file, "sha256": candidate.sha256},
+        "seed": seed,
+        "device": "virtual",
+        "gpu_arch": build.gpu_arch,
+        "usage": usage_of(build, found.entry),
+    }
+    shown = check_text.Shown(found, file, candidate.source, chosen, build, seed)
+    emit(document, as_json=as_json, render=lambda console: check_text.render(console, result, shown))
+    raise typer.Exit(int(ExitCode.FINE if result.verdict == "right" else ExitCode.WRONG))

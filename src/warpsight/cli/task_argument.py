@@ -1,0 +1,81 @@
+"""What the verbs on a task share: finding the task, its kernel text and its workloads from the words of a command.
+
+Only reads. What must stay true: a wrong word is a UsageError that names the words that would have worked.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpsight.errors import UsageError
+
+if TYPE_CHECKING:
+    from warpsight.nouns import Build, Candidate, Task, Workload
+
+TASKS_FOLDER = Path("tasks")
+
+
+def find_task(word: str) -> Task:
+    """The task in the folder `word`, or in the folder of that name under ./tasks."""
+    from warpsight.tasks import read_task
+
+    for folder in (Path(word), TASKS_FOLDER / word):
+        if (folder / "task.toml").is_file() or folder.name == "task.toml":
+            return read_task(folder)
+    if Path(word).is_dir():
+        raise UsageError(f"expected a task folder, {word} has no task.toml", hint="warpsight new NAME makes a task")
+    known = sorted(path.parent.name for path in TASKS_FOLDER.glob("*/task.toml"))
+    raise UsageError(
+        f"no task {word!r}: neither a folder with a task.toml nor the name of one under ./{TASKS_FOLDER}",
+        hint=_near(word, known, nothing="give the path of a task folder, or make one with `warpsight new NAME`"),
+    )
+
+
+def read_kernel(task: Task, file: Path | None) -> tuple[str, Candidate]:
+    """The kernel to run and the name it is shown by: the task's own, or the text of another file."""
+    from warpsight.tasks import read_candidate
+
+    if file is None:
+        return task.kernel_file, read_candidate(task.kernel, task, task.kernel_file)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UsageError(f"expected a kernel file in UTF-8 at {file}: {problem}") from None
+    return file.name, read_candidate(text, task, file.name)
+
+
+def choose_workloads(task: Task, names: Sequence[str]) -> tuple[Workload, ...]:
+    """The workloads of these names, in the task's order; all when no name is given."""
+    known = [workload.name for workload in task.workloads]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"task {task.name} has no workload {name!r}", hint=_near(name, known))
+    return tuple(workload for workload in task.workloads if not names or workload.name in names)
+
+
+def profiled_workload(task: Task, name: str | None) -> Workload:
+    """The named workload, else the one that is flagged to be profiled, else the last that is not hidden."""
+    if name is not None:
+        return choose_workloads(task, [name])[0]
+    shown = [workload for workload in task.workloads if not workload.hidden] or list(task.workloads)
+    return next((workload for workload in shown if workload.profile), shown[-1])
+
+
+def sizes_text(workload: Workload) -> str:
+    return " ".join(f"{name}={size}" for name, size in workload.axes.items())
+
+
+def usage_of(build: Build, entry: str) -> dict[str, Any] | None:
+    """What the kernel needs of the machine, for a document; None when there is no program."""
+    found = next((use for use in build.entries if use.name == entry), None)
+    return None if found is None else found.model_dump(mode="json")
+
+
+def _near(word: str, known: Sequence[str], nothing: str = "") -> str:
+    if not known:
+        return nothing
+    near = difflib.get_close_matches(word, known, n=5, cutoff=0.5)
+    return f"one of {', '.join(near or known)}"

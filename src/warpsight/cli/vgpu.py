@@ -1,0 +1,115 @@
+"""`warpsight vgpu ...`: questions about the virtual GPU itself. `coverage` tries every PTX form it is meant to run.
+
+A census is a JSON file {"forms": {form: number of programs that use it}}; without one the built-in list is tried.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from warpsight.cli.output import ExitCode, emit
+from warpsight.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsight.vgpu.coverage import Coverage
+
+vgpu = typer.Typer(no_args_is_help=True, epilog="Example: warpsight vgpu coverage")
+CENSUS_HELP = 'Forms of real programs to try instead: {"forms": {form: programs}}.'
+
+
+@vgpu.callback()
+def _about() -> None:  # with a callback, one command stays a sub-command
+    """The virtual GPU: which PTX it runs."""
+
+
+@vgpu.command()
+def coverage(
+    census: Annotated[Path | None, typer.Option(metavar="FILE", help=CENSUS_HELP)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Try every PTX form: does it lower to bytecode, does the core run it, does the definition say what it means?
+
+    Exit code 1 when a form is not executed.
+
+    \b
+    Examples:
+      warpsight vgpu coverage
+      warpsight vgpu coverage --census forms.json --json
+    """
+    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.vgpu.coverage import cover
+    from warpsight.vgpu.ptx.forms import listed_forms
+
+    programs = {} if census is None else read_census(census)
+    with progress_on_stderr() as say:
+        found = cover(programs or listed_forms(), say)
+    document = _document(found, programs)
+    emit(document, as_json=as_json, render=lambda console: _render(console, found, programs))
+    raise typer.Exit(int(ExitCode.FINE if all(c.executed for c in found) else ExitCode.WRONG))
+
+
+def read_census(file: Path) -> dict[str, int]:
+    """Form -> number of programs, from a census file."""
+    try:
+        data: Any = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"expected a census in JSON at {file}: {problem}") from None
+    forms: Any = cast("dict[str, Any]", data).get("forms") if isinstance(data, dict) else None
+    good = isinstance(forms, dict) and bool(forms)
+    if not good or not all(isinstance(n, int) and n >= 0 for n in cast("dict[str, Any]", forms).values()):
+        raise UsageError(f'{file}: expected {{"forms": {{form: count, ...}}}} with at least one form')
+    return dict(cast("dict[str, int]", forms))
+
+
+def _totals(found: list[Coverage]) -> dict[str, int]:
+    return {
+        "forms": len(found),
+        "executed": sum(c.executed for c in found),
+        "lowers": sum(c.lowers for c in found),
+        "core": sum(c.core for c in found),
+        "definition": sum(c.definition for c in found),
+    }
+
+
+def _document(found: list[Coverage], programs: Mapping[str, int]) -> dict[str, Any]:
+    forms = [asdict(c) | {"executed": c.executed, "programs": programs.get(c.form)} for c in found]
+    return {"totals": _totals(found), "forms": forms}
+
+
+def _render(console: Console, found: list[Coverage], programs: Mapping[str, int]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    totals = _totals(found)
+    bases = len({c.form.split(".")[0] for c in found})
+    console.print(f"{totals['forms']} PTX forms of {bases} instructions, each tried as a kernel of one instruction")
+    meanings = (
+        ("lowers", "the front end turns it into bytecode"),
+        ("core", "the C++ core runs that bytecode"),
+        ("definition", "the NumPy definition says what it means"),
+        ("executed", "all three"),
+    )
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, meaning in meanings:
+        share = f"{100 * totals[name] / totals['forms']:.1f} %"
+        table.add_row(f"  {name}", Text(str(totals[name]), justify="right"), Text(share, justify="right"), meaning)
+    console.print(table)
+    missing = sorted((c for c in found if not c.executed), key=lambda c: (-programs.get(c.form, 0), c.form))
+    if not missing:
+        return
+    console.print("\nnot executed:")
+    rows = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("form", "programs", "why") if programs else ("form", "why"):
+        rows.add_column(title, overflow="fold")
+    for c in missing:
+        cells = [Text(c.form), str(programs.get(c.form, 0)), Text(c.reason)]
+        rows.add_row(*(cells if programs else (cells[0], cells[2])))
+    console.print(rows, soft_wrap=False)
