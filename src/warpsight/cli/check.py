@@ -19,7 +19,9 @@ KERNEL_HELP = "Check this file instead of the task's own kernel."
 def check(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
-    workload: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")] = None,
+    workload: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -33,7 +35,7 @@ def check(
     """
     from warpsight.cli import check_text
     from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import choose_workloads, find_task, read_kernel, usage_of
+    from warpsight.cli.task_argument import choose_workloads, document_of, find_task, read_kernel, usage_of
     from warpsight.devices.virtual import VirtualGpu
     from warpsight.gate.check import build_candidate, check_candidate
 
@@ -47,7 +49,7 @@ def check(
             found, candidate, VirtualGpu(cores=cores), seed=seed, workloads=chosen, progress=say, build=build
         )
     document = {
-        **result.model_dump(mode="json"),
+        **document_of(result),
         "task": found.name,
         "kernel": {"file": file, "sha256": candidate.sha256},
         "seed": seed,

@@ -45,14 +45,25 @@ def render(console: Console, result: Check, shown: Shown) -> None:
     if wrong:
         console.print()
         console.print(Text("\n".join(wrong)))
-    for fault in result.faults[:MOST_FAULTS]:
+    faults = merged(result.faults)
+    for fault in faults[:MOST_FAULTS]:
         console.print()
         console.print(_fault_text(fault, shown))
-    if len(result.faults) > MOST_FAULTS:
-        console.print(f"\nand {len(result.faults) - MOST_FAULTS} more faults: see --json")
+    if len(faults) > MOST_FAULTS:
+        console.print(f"\nand {len(faults) - MOST_FAULTS} more faults: see --json")
     render_diagnostics(console, result.diagnostics, shown)
     console.print()
     console.print(_verdict_text(result))
+
+
+def merged(faults: Sequence[Fault]) -> list[Fault]:
+    """One fault for each kind, line and array: an unrolled loop has many instructions for one line of the source."""
+    found: dict[tuple[str, int | None, str | None], Fault] = {}
+    for fault in faults:
+        key = (fault.kind, fault.line, fault.array)
+        first = found.get(key)
+        found[key] = fault if first is None else first.model_copy(update={"count": first.count + fault.count})
+    return list(found.values())
 
 
 def render_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], shown: Shown) -> None:
@@ -118,7 +129,9 @@ def _verdict_text(result: Check) -> Text:
     text = Text.assemble((result.verdict.replace("_", " "), f"bold {_COLOURS[result.verdict]}"))
     if result.verdict == "right":
         count = len(result.workloads)
-        return text.append(f": {count} workload{'s' if count != 1 else ''}, every element within the tolerance, no faults")
+        return text.append(
+            f": {count} workload{'s' if count != 1 else ''}, every element within the tolerance, no faults"
+        )
     if result.verdict == "fault":
         bad = sum(not found.ok for found in result.workloads)
         kinds = ", ".join(sorted({fault.kind for fault in result.faults}))

@@ -25,8 +25,12 @@ BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as t
 
 def profile(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Profile this file instead of the task's.")] = None,
-    workload: Annotated[str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")] = None,
+    kernel: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Profile this file instead of the task's.")
+    ] = None,
+    workload: Annotated[
+        str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
+    ] = None,
     lines: Annotated[int, typer.Option(min=0, help="How many source lines to show, costliest first.")] = 10,
     all_lines: Annotated[bool, typer.Option("--all-lines", help="Show every source line, in order.")] = False,
     all_counters: Annotated[bool, typer.Option("--all", help="Show the counters that are zero too.")] = False,
@@ -44,7 +48,7 @@ def profile(
     """
     from warpsight.cli import profile_text
     from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import find_task, profiled_workload, read_kernel, usage_of
+    from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel, usage_of
     from warpsight.devices.virtual import VirtualGpu, spread_blocks
     from warpsight.gate.check import build_candidate, kernel_values
 
@@ -64,7 +68,7 @@ def profile(
             build, found.entry, values, size, source_text=candidate.source, blocks=picked
         )
     document = {
-        **result.model_dump(mode="json"),
+        **document_of(result),
         **_ran(found, file, candidate, build),
         "workload": {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed},
         "launch": size._asdict(),
@@ -95,9 +99,10 @@ def _ran(task: Task, file: str, candidate: Candidate, build: Build) -> dict[str,
 def _does_not_compile(task: Task, file: str, candidate: Candidate, build: Build, as_json: bool) -> NoReturn:
     """There is nothing to count: the compiler's messages are the result."""
     from warpsight.cli import check_text
+    from warpsight.cli.task_argument import document_of
 
     shown = check_text.Shown(task, file, candidate.source, (), build, 0)
-    diagnostics = [diagnostic.model_dump(mode="json") for diagnostic in build.diagnostics]
+    diagnostics = [document_of(diagnostic) for diagnostic in build.diagnostics]
     document = {**_ran(task, file, candidate, build), "verdict": "does_not_compile", "diagnostics": diagnostics}
 
     def render(console: Console) -> None:

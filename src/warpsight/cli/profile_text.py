@@ -1,6 +1,6 @@
 """How a profile is shown to a person: what ran, the counters in groups, the costly source lines, what was not measured.
 
-Draws only, for 80 columns and more. A counter's full name is its group's prefix and its own; `--json` has the full names.
+Draws only, for 80 columns and more. A counter's full name is its group's prefix and its own, as `--json` has it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def render(console: Console, profile: Profile, shown: Shown) -> None:
 
 def _ran(profile: Profile, shown: Shown) -> Iterator[str]:
     size, use = shown.size, next(use for use in shown.build.entries if use.name == shown.entry)
-    yield f"{shown.task}: {shown.file}, kernel {profile.kernel}, workload {shown.workload.name} ({sizes_text(shown.workload)})"
+    workload = f"workload {shown.workload.name} ({sizes_text(shown.workload)})"
+    yield f"{shown.task}: {shown.file}, kernel {profile.kernel}, {workload}"
     yield f"launch     grid {_dim(size.grid)}, block {_dim(size.block)}, dynamic shared {size.shared_bytes} bytes"
     yield "device     virtual GPU (simulated counters, PTX)"
     if profile.sampled_blocks == profile.total_blocks:
@@ -70,10 +71,8 @@ def _ran(profile: Profile, shown: Shown) -> Iterator[str]:
     else:
         yield f"counted    {profile.sampled_blocks} of {profile.total_blocks} blocks, scaled to the whole launch"
     spills = use.spill_store_bytes + use.spill_load_bytes
-    yield (
-        f"build      {shown.build.gpu_arch}: {use.registers} registers a thread, {use.shared_bytes} bytes static shared, "
-        + (f"{spills} bytes of spills" if spills else "no spills")
-    )
+    memory = f"{use.shared_bytes} bytes static shared, {f'{spills} bytes of spills' if spills else 'no spills'}"
+    yield f"build      {shown.build.gpu_arch}: {use.registers} registers a thread, {memory}"
 
 
 def _counters(console: Console, profile: Profile, everything: bool) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 2.0
 
 
 @contextmanager
-def progress_on_stderr(patience_seconds: float = PATIENCE_SECONDS) -> Iterator[Callable[[str], None]]:
+def progress_on_stderr(patience_seconds: float = PATIENCE_SECONDS) -> Generator[Callable[[str], None], None, None]:
     """Gives a function that says what is being done; it is shown once `patience_seconds` have passed."""
     line = _Line()
     timer = threading.Timer(patience_seconds, line.show)

@@ -6,6 +6,7 @@ Only reads. What must stay true: a wrong word is a UsageError that names the wor
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
-    from warpsight.nouns import Build, Candidate, Task, Workload
+    from warpsight.nouns import Build, Candidate, Noun, Task, Workload
 
 TASKS_FOLDER = Path("tasks")
 
@@ -68,10 +69,15 @@ def sizes_text(workload: Workload) -> str:
     return " ".join(f"{name}={size}" for name, size in workload.axes.items())
 
 
+def document_of(record: Noun) -> dict[str, Any]:
+    """A record as it is in JSON. Through text, since only there infinities and NaN become strings."""
+    return json.loads(record.model_dump_json())
+
+
 def usage_of(build: Build, entry: str) -> dict[str, Any] | None:
     """What the kernel needs of the machine, for a document; None when there is no program."""
     found = next((use for use in build.entries if use.name == entry), None)
-    return None if found is None else found.model_dump(mode="json")
+    return None if found is None else document_of(found)
 
 
 def _near(word: str, known: Sequence[str], nothing: str = "") -> str:

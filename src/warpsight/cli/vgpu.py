@@ -63,10 +63,10 @@ def read_census(file: Path) -> dict[str, int]:
     except (OSError, ValueError) as problem:
         raise UsageError(f"expected a census in JSON at {file}: {problem}") from None
     forms: Any = cast("dict[str, Any]", data).get("forms") if isinstance(data, dict) else None
-    good = isinstance(forms, dict) and bool(forms)
-    if not good or not all(isinstance(n, int) and n >= 0 for n in cast("dict[str, Any]", forms).values()):
+    counts = cast("dict[str, Any]", forms) if isinstance(forms, dict) else {}
+    if not counts or not all(isinstance(count, int) and count >= 0 for count in counts.values()):
         raise UsageError(f'{file}: expected {{"forms": {{form: count, ...}}}} with at least one form')
-    return dict(cast("dict[str, int]", forms))
+    return counts
 
 
 def _totals(found: list[Coverage]) -> dict[str, int]:

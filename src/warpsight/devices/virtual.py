@@ -54,7 +54,7 @@ class VirtualGpu:
         if refused := refusal(build, entry, size):
             return Execution(refused=refused)
         program = program_of(build.ptx, entry)
-        memory, params, arrays = _lay_out(program, values, copy=True)
+        memory, params, arrays = lay_out(program, values)
         done = machine.launch(
             program, memory, grid=size.grid, block=size.block, params=params, dynamic_shared_bytes=size.shared_bytes, check=check,
             count=False, cores=self.cores, max_instructions=self.max_instructions, deadline_seconds=self.deadline_seconds, source=source_text,
@@ -72,11 +72,12 @@ class VirtualGpu:
         done = self._count(program, values, size, chosen)
         if done.faults:
             first = done.faults[0]
-            raise CannotProfile(f"the kernel faulted while it was profiled: {first.kind} at line {first.line}: {first.message}", hint=CHECK_FIRST)
+            what = f"{first.kind} at line {first.line}: {first.message}"
+            raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
         return make_profile(program, done.counts, done.blocks_run, total, source_text, self.name)
 
     def _count(self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]) -> machine.Launched:
-        memory, params, _ = _lay_out(program, values, copy=True)
+        memory, params, _ = lay_out(program, values)
         return machine.launch(
             program, memory, grid=size.grid, block=size.block, params=params, dynamic_shared_bytes=size.shared_bytes, blocks=blocks,
             cores=self.cores, max_instructions=self.max_instructions, deadline_seconds=self.deadline_seconds,
@@ -121,8 +122,8 @@ def refusal(build: Build, entry: str, size: LaunchSize) -> str:
     return ""
 
 
-def _lay_out(program: Program, values: Sequence[Value], *, copy: bool) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
-    """Arrays in device memory and the bytes of the parameters, checked against what the kernel declares."""
+def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
+    """Copies of the arrays in device memory and the bytes of the parameters, checked against what the kernel declares."""
     if len(values) != len(program.params):
         raise DeviceError(
             f"kernel {program.entry!r} takes {len(program.params)} parameters, the task gives {len(values)}",
@@ -133,7 +134,7 @@ def _lay_out(program: Program, values: Sequence[Value], *, copy: bool) -> tuple[
         if value.is_scalar:
             raw = value.array.tobytes()
         else:
-            arrays[value.name] = np.array(value.array, copy=copy, order="C")
+            arrays[value.name] = np.array(value.array, order="C")
             address = memory.add(value.name, arrays[value.name], writable=value.writable, initialised=value.initialised)
             raw = address.to_bytes(8, "little")
         if len(raw) != param.size:

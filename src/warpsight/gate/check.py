@@ -48,7 +48,7 @@ def check_candidate(
     progress: Progress = lambda _: None,
     build: Build | None = None,
 ) -> Check:
-    """The verdict over the given workloads (all of the task's when None); `build` is the candidate's, if it is at hand."""
+    """The verdict over the given workloads (all of the task's when None). `build` is the candidate's, if at hand."""
     if build is None:
         progress("compiling")
         build = build_candidate(task, candidate)
@@ -75,7 +75,8 @@ def _run(task: Task, candidate: Candidate, build: Build, device: Device, workloa
     try:
         size = evaluate_launch(candidate, workload.axes)
     except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
-        refused = Execution(refused=f"{impossible.key}: expected {impossible.expected}, found {impossible.found}, with workload {workload.name}")
+        numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
+        refused = Execution(refused=f"{numbers}, with workload {workload.name}")
         return refused, WorkloadResult(**common, ok=False, reason=refused.refused)
     inputs, values = kernel_values(task, workload, seed)
     execution = device.execute(build, task.entry, values, size, check=True, source_text=candidate.source)

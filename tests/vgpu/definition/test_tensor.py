@@ -198,10 +198,12 @@ def test_one_rounding_at_the_end_and_canonical_nan() -> None:
     a, b, c = np.zeros((16, 8), np.float16), np.zeros((8, 8), np.float16), np.zeros((16, 8), np.float32)
     a[0, :3], b[:3, 0] = [1.0, 2.0**-12, 2.0**-12], [1.0, 2.0**-12, 2.0**-12]
     a[1, 0], b[0, 1] = np.inf, 0.0
+    c.view(np.uint32)[2, 2] = 0xFF800001
     d = multiply(deal(a, a16x8_halves, 4), deal(b, b16x8_halves, 2), deal(c, c16x8, 4), 4, sub=1, ta=T.F16, tb=T.F32)
     result = collect(d, c16x8, 4, (16, 8), np.uint32)
     assert result[0, 0] == np.float32(1 + 2.0**-23).view(np.uint32)
     assert result[1, 1] == 0x7FFFFFFF
+    assert result[2, 2] == 0x7FFFFFFF
 
 
 @pytest.mark.parametrize("shape, m, n, k", [(6, 16, 16, 16), (7, 32, 8, 16), (8, 8, 32, 16)])

@@ -170,7 +170,7 @@ def test_one_warp_returns_and_the_others_go_on_with_barriers() -> None:
         int t = threadIdx.x;
         s[t] = x[t];
         __syncthreads();
-        if (t >= 96) { y[t] = s[t - 96]; return; }
+        if (t >= 96) { y[t] = x[t - 96]; return; }
         for (int r = 0; r < 3; r++) {
             int v = s[(t + 1) % 96];
             __syncthreads();
@@ -183,7 +183,7 @@ def test_one_warp_returns_and_the_others_go_on_with_barriers() -> None:
     s = x[:96].copy()
     for _ in range(3):
         s[32:] = np.roll(s, -1)[32:]
-    got = honest(source.replace("y[t] = s[t - 96]", "y[t] = x[t - 96]"), {"x": constant(x), "y": output(128, I32)}, block=128)["y"]
+    got = honest(source, {"x": constant(x), "y": output(128, I32)}, block=128)["y"]
     np.testing.assert_array_equal(got, np.concatenate([s, x[:32]]))
 
 

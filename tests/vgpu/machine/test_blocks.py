@@ -58,7 +58,6 @@ def test_every_thread_fences_then_one_takes_the_ticket() -> None:
 
 
 LOOK_BACK = """
-struct State { int status, value; };
 extern "C" __global__ void k(const int *x, int *y, volatile int *status, volatile int *aggregate, volatile int *prefix) {
     __shared__ int s[64], before;
     int t = threadIdx.x, b = blockIdx.x, i = b * 64 + t;
@@ -145,7 +144,7 @@ def test_a_barrier_of_the_whole_grid_by_atomics_and_spinning() -> None:
     np.testing.assert_array_equal(got, want)
 
 
-def test_cooperative_groups_grid_like_sync_with_atomic_ref_release_and_acquire() -> None:
+def test_a_release_store_and_an_acquire_load_hand_over() -> None:
     source = """
     #include <cuda/atomic>
     extern "C" __global__ void k(const int *x, int *data, int *flag, int *y) {
@@ -251,12 +250,12 @@ def test_atomics_of_every_type(call: str, dtype: type, want: object) -> None:
 def test_compare_and_swap_loop_multiplies_floats() -> None:
     source = """
     extern "C" __global__ void k(int *p) {
-        int old = *p, seen;
+        int old = atomicAdd(p, 0), seen;
         do {
             seen = old;
             old = atomicCAS(p, seen, __float_as_int(__int_as_float(seen) * 2.0f));
         } while (seen != old);
-    }""".replace("int old = *p", "int old = atomicAdd(p, 0)")
+    }"""
     got = honest(source, {"p": np.array([1.0], F32).view(I32)}, grid=2, block=20)["p"]
     assert got.view(F32)[0] == 2.0**40
 

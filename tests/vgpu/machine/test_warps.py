@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.vgpu.run import constant, honest, output
+from tests.vgpu.run import constant, honest, output, run
 
 I32, U32, F32 = np.int32, np.uint32, np.float32
 
@@ -90,8 +90,8 @@ def test_votes_matches_and_reductions() -> None:
         unsigned all = __match_all_sync(m, v / 100, &same);
         y[64 + i] = all + same;
         y[96 + i] = __reduce_add_sync(m, v) + __reduce_max_sync(m, v) * 1000 + __reduce_xor_sync(m, (unsigned)v) * 100000;
-        y[128 + i] = __any_sync(m, v == 7) * 4 + __all_sync(m, v < 8) * 2 + __uni_sync_like(m, v);
-    }""".replace(" + __uni_sync_like(m, v)", "")
+        y[128 + i] = __any_sync(m, v == 7) * 4 + __all_sync(m, v < 8) * 2;
+    }"""
     x = ints(32, 8)
     y = honest(source, {"x": constant(x), "y": output(160, U32)})["y"].reshape(5, 32)
     bits = 1 << np.arange(32, dtype=np.uint64)
@@ -248,8 +248,6 @@ def test_clocks_never_run_backwards() -> None:
 
 
 def test_several_lanes_print_in_order() -> None:
-    from tests.vgpu.run import run
-
     source = r"""
     extern "C" __global__ void k(const float *x) {
         int i = blockIdx.x * 32 + threadIdx.x;
@@ -260,3 +258,54 @@ def test_several_lanes_print_in_order() -> None:
     assert ran.launched.output.splitlines() == [
         f"lane {t} of block {b}: {(32 * b + t) / 4:.2f} ok%" for b in range(2) for t in (3, 19)
     ]
+
+
+def test_lanes_of_one_load_and_store_reach_different_arrays() -> None:
+    source = """
+    extern "C" __global__ void k(const int *a, const int *b, int *c, int *d, int *e) {
+        int i = threadIdx.x;
+        const int *from = i % 2 ? a : b;
+        int *to = i % 3 ? c : d;
+        to[i] = from[i];
+        atomicAdd(&(i % 5 ? c : e)[i], 1);
+    }"""
+    a, b = ints(32), ints(33)[:32]
+    arguments = {"a": constant(a), "b": constant(b), "c": np.zeros(32, I32), "d": np.zeros(32, I32), "e": np.zeros(32, I32)}
+    got = honest(source, arguments)
+    i = np.arange(32)
+    want = np.where(i % 2, a, b)
+    np.testing.assert_array_equal(got["c"], np.where(i % 3, want, 0) + (i % 5 != 0))
+    np.testing.assert_array_equal(got["d"], np.where(i % 3, 0, want))
+    np.testing.assert_array_equal(got["e"], i % 5 == 0)
+
+
+def test_lanes_of_one_load_reach_shared_local_and_global_memory() -> None:
+    source = """
+    __device__ __noinline__ int get(const int *p) { return *p; }
+    extern "C" __global__ void k(const int *a, int *y) {
+        __shared__ int s[32];
+        int i = threadIdx.x, mine[2] = {i * 7, i * 9};
+        s[i] = a[i] + 1;
+        __syncthreads();
+        const int *p = i % 3 == 0 ? &a[i] : i % 3 == 1 ? &s[31 - i] : &mine[i & 1];
+        y[i] = get(p);
+    }"""
+    a = ints(32)
+    i = np.arange(32)
+    got = honest(source, {"a": constant(a), "y": output(32, I32)})["y"]
+    np.testing.assert_array_equal(got, np.choose(i % 3, [a, a[::-1] + 1, np.where(i & 1, i * 9, i * 7)]))
+
+
+def test_tiles_of_a_warp_shuffle_at_one_instruction_with_their_own_masks() -> None:
+    source = """
+    extern "C" __global__ void k(const int *x, int *y) {
+        int i = threadIdx.x, v = x[i];
+        unsigned mask = 0xffu << (i & 24);
+        for (int o = 4; o; o >>= 1) v += __shfl_xor_sync(mask, v, o, 8);
+        __syncwarp(mask);
+        y[i] = v * 2 + __any_sync(mask, x[i] > 900);
+    }"""
+    x = ints(32)
+    tiles = x.reshape(4, 8)
+    got = honest(source, {"x": constant(x), "y": output(32, I32)})["y"].reshape(4, 8)
+    np.testing.assert_array_equal(got, (tiles.sum(1) * 2 + (tiles > 900).any(1))[:, None] + np.zeros(8, I32))

@@ -1,4 +1,4 @@
-"""Every supported opcode spelling lowers: forms.txt beside the front end is our own list, one small kernel is written for each.
+"""Every supported opcode spelling lowers: forms.txt beside the front end is our list, with one small kernel for each.
 
 Where the census of public CUDA programs lies beside the repository, its forms are checked too.
 """

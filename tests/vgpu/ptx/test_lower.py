@@ -72,7 +72,14 @@ def test_carries_pass_through_one_predicate() -> None:
 
 def test_loads_name_rows_width_space_and_how_far_to_extend() -> None:
     ins, program = only("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1, _, %f2, %f3}, [%rd1+-16];")
-    assert (ins["op"], ins["sub"], ins["ta"], ins["width"], ins["vec"], ins["imm"]) == ("LD", Space.GLOBAL, T.F32, 4, 4, -16)
+    assert (ins["op"], ins["sub"], ins["ta"], ins["width"], ins["vec"], ins["imm"]) == (
+        "LD",
+        Space.GLOBAL,
+        T.F32,
+        4,
+        4,
+        -16,
+    )
     assert program.lists[ins["list"] + 1] == NONE
     assert only("ld.shared.s8 %r1, [%r2];")[0]["flags"] & Flag.WIDE32
     assert only("ld.s16 %rd1, [%rd2];")[0]["flags"] & Flag.WIDE64
@@ -106,11 +113,16 @@ def test_order_sensitivity(body: str, expected: bool) -> None:
 
 def test_variables_get_places_and_global_addresses_relocations() -> None:
     before = (
-        ".const .align 4 .u32 pad;\n.const .align 8 .f64 kc[2] = {1.0, 0d4000000000000000};\n.global .align 4 .u32 g[3] = {1, 0x10, -1};\n"
-        ".global .align 8 .u64 p[3] = {g, generic(g)+8, generic(s)};\n.shared .align 16 .b8 s[20];\n.extern .shared .align 16 .b8 dyn[];\n"
+        ".const .align 4 .u32 pad;\n.const .align 8 .f64 kc[2] = {1.0, 0d4000000000000000};\n"
+        ".global .align 4 .u32 g[3] = {1, 0x10, -1};\n"
+        ".global .align 8 .u64 p[3] = {g, generic(g)+8, generic(s)};\n"
+        ".shared .align 16 .b8 s[20];\n.extern .shared .align 16 .b8 dyn[];\n"
         ".global .u32 not_used = 9;\n"
     )
-    body = "ld.const.f64 %rd1, [kc+8];\nmov.u64 %rd2, p;\nld.global.u32 %r1, [g+4];\nmov.u32 %r2, dyn;\nld.shared.u32 %r3, [s+4];"
+    body = (
+        "ld.const.f64 %rd1, [kc+8];\nmov.u64 %rd2, p;\nld.global.u32 %r1, [g+4];\nmov.u32 %r2, dyn;\n"
+        "ld.shared.u32 %r3, [s+4];"
+    )
     program = load(body, before)
     symbols = {s.name: s for s in program.symbols}
     assert set(symbols) == {"kc", "p", "g", "s", "dyn"}
@@ -147,7 +159,8 @@ def test_branch_tables() -> None:
 def test_lines_follow_the_kernels_own_file_through_inlining() -> None:
     body = (
         ".loc 2 10 1\nmov.u32 %r1, 1;\n.loc 5 99 3, function_name $L, inlined_at 2 20 7\nmov.u32 %r2, 1;\n"
-        ".loc 6 1 1, function_name $L+4, inlined_at 5 99 3\nmov.u32 %r3, 1;\n.loc 2 4 4, function_name $L, inlined_at 2 30 1\nmov.u32 %r4, 1;"
+        ".loc 6 1 1, function_name $L+4, inlined_at 5 99 3\nmov.u32 %r3, 1;\n"
+        ".loc 2 4 4, function_name $L, inlined_at 2 30 1\nmov.u32 %r4, 1;"
     )
     assert load(body).lines.tolist()[:4] == [10, 20, 20, 4]
 

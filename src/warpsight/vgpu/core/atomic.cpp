@@ -97,7 +97,11 @@ template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
     Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
     w.spins = true;
-    if (x.flags & kVolatile) b.fence(); // release or acquire semantics
+    w.acquired = true;
+    if (x.flags & kVolatile) { // release or acquire semantics
+        w.fences++;
+        b.fence();
+    }
     if (o.count) {
         Counts &n = counts_of(w);
         count_access(w, a, p, size);

@@ -72,7 +72,10 @@ void Block::start(u64 linear) {
         w.alive = left >= kLanes ? kFull : (1u << left) - 1;
         w.at_barrier = w.at_sync = w.touched = 0;
         w.executed = 0;
-        w.last_sync = 0;
+        w.last_sync = w.fences = 0;
+        w.acquired = false;
+        w.passed.clear();
+        w.suspects.clear();
         w.pending.clear();
         w.preds[0] = kFull;
         std::memset(w.pc, 0, sizeof w.pc);
@@ -129,7 +132,10 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
         if (b.shadow) b.shadow->arrive(w.id, id, b.time);
         return;
     }
-    if (!w.at_barrier) w.touched = 0;
+    if (!w.at_barrier) {
+        w.touched = 0;
+        w.passed.clear();
+    }
     w.at_barrier |= m;
     for (u32 rest = m; rest; rest &= rest - 1) {
         w.pc[lowest(rest)] = pc;

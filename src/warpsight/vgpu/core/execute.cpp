@@ -38,40 +38,50 @@ void set_pc(Warp &w, u32 m, i32 pc) {
 
 void end_lanes(Warp &w, u32 m, i32 pc) {
     Block &b = *w.block;
-    if (b.launch->options.check && w.at_barrier && (w.touched & m)) {
-        w.now = w.pc[lowest(w.at_barrier)];
-        b.fail(w, FaultKind::barrier_divergence, lowest(m));
+    if (w.at_barrier && (w.touched & m)) { // an early return, or a barrier they skipped: see who writes there later
+        w.suspect_barrier = w.pc[lowest(w.at_barrier)];
+        w.suspects.insert(w.suspects.end(), w.passed.begin(), w.passed.end());
     }
     set_pc(w, m, pc);
     w.alive &= ~m;
+    w.at_sync = 0; // lanes that wait look again whether everybody who is left has come
     b.alive -= (u32)__builtin_popcount(m);
 }
 
-// Lanes of `m` arrive at an instruction that needs all lanes of their member mask. True when it may run now, for the lanes left in `m`.
-bool members_arrived(Warp &w, const Ins &x, i32 pc, u32 &m, Ref mask_row) {
+// Lanes of `m` arrive at an instruction that needs all lanes of their member masks.
+void arrive_at_sync(Warp &w, i32 pc, u32 m, Ref mask_row) {
     const u32 *mask = Row::at(w, mask_row);
-    bool anywhere = x.op == Op::WARPBAR; // a warp barrier may be met at different places
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
-        if (!(mask[lane] >> lane & 1)) {
-            w.now = pc;
-            w.block->fail(w, FaultKind::warp_sync_divergence, lane, 0, 0, "the lane is not in its own member mask");
-        }
+        if (!(mask[lane] >> lane & 1)) w.block->fail(w, FaultKind::warp_sync_divergence, lane, 0, 0, "the lane is not in its own member mask");
         w.sync_mask[lane] = mask[lane];
         w.pc[lane] = pc;
     }
     w.at_sync |= m;
-    u32 wanted = w.sync_mask[lowest(m)];
-    u32 here = 0;
-    for (u32 rest = w.at_sync; rest; rest &= rest - 1) {
-        u32 lane = lowest(rest);
-        bool same = anywhere ? w.block->launch->program.code[w.pc[lane]].op == Op::WARPBAR : w.pc[lane] == pc;
-        if (same && w.sync_mask[lane] == wanted) here |= 1u << lane;
+}
+
+// Runs the instruction for every set of waiting lanes that is complete; returns the lanes that may go on. Lanes of one instruction may have
+// different masks (tiles of a warp). A warp barrier may be met at different places.
+u32 run_complete(Warp &w, const Ins &x, i32 pc) {
+    const bool anywhere = x.op == Op::WARPBAR;
+    const Ins *code = w.block->launch->program.code.data();
+    u32 complete = 0, here = 0;
+    for (u32 rest = w.at_sync; rest; rest &= rest - 1)
+        if (w.pc[lowest(rest)] == pc || (anywhere && code[w.pc[lowest(rest)]].op == Op::WARPBAR)) here |= 1u << lowest(rest);
+    while (here) {
+        const u32 wanted = w.sync_mask[lowest(here)];
+        u32 together = 0;
+        for (u32 rest = here; rest; rest &= rest - 1)
+            if (w.sync_mask[lowest(rest)] == wanted) together |= 1u << lowest(rest);
+        here &= ~together;
+        if ((wanted & w.alive) & ~together) continue;
+        complete |= together;
+        if (x.run) x.run(w, x, together);
+        for (u32 rest = together; rest; rest &= rest - 1) w.pc[lowest(rest)]++;
     }
-    if ((wanted & w.alive) & ~here) return false;
-    w.at_sync &= ~here;
-    m = here;
-    return true;
+    if (complete && anywhere) w.last_sync = ++w.block->time;
+    w.at_sync &= ~complete;
+    return complete;
 }
 
 Ref member_mask(const Ins &x) {
@@ -83,28 +93,27 @@ Ref member_mask(const Ins &x) {
     }
 }
 
-[[noreturn]] void bad_jump(Warp &w, i32 pc, u32 lane) {
-    w.now = pc;
+[[noreturn]] void bad_jump(Warp &w, u32 lane) {
     w.block->fail(w, FaultKind::bad_jump, lane);
 }
 
 // Per-lane jump targets; lanes that stay in place go on at pc + 1.
-void jump_each(Warp &w, const Ins &x, i32 pc, u32 m) {
+void jump_each(Warp &w, const Ins &x, u32 m) {
     const Program &p = w.block->launch->program;
     for (; m; m &= m - 1) {
         u32 lane = lowest(m);
         u32 a = Row::at(w, x.a)[lane];
         if (x.op == Op::BRX) {
-            if (a >= (u32)x.target) bad_jump(w, pc, lane);
+            if (a >= (u32)x.target) bad_jump(w, lane);
             w.pc[lane] = p.tables[(size_t)x.imm + a];
         } else if (x.op == Op::RET) {
-            if (a >= p.code.size()) bad_jump(w, pc, lane);
+            if (a >= p.code.size()) bad_jump(w, lane);
             w.pc[lane] = (i32)a;
             w.frame[lane] = Row::at(w, Row::high(x.a))[lane];
         } else {
             u64 address = a | (u64)Row::at(w, Row::high(x.a))[lane] << 32;
             u64 index = (address - kFunctionWindow) / 16;
-            if (address < kFunctionWindow || index >= p.functions.size()) bad_jump(w, pc, lane);
+            if (address < kFunctionWindow || index >= p.functions.size()) bad_jump(w, lane);
             w.pc[lane] = p.functions[index];
         }
     }
@@ -117,10 +126,7 @@ void enter_frame(Warp &w, const Ins &x, i32 pc, u32 m) {
         Row::at(w, x.d0)[lane] = (u32)pc + 1;
         Row::at(w, Row::high(x.d0))[lane] = w.frame[lane];
         w.frame[lane] += (u32)x.imm;
-        if (w.frame[lane] > size) {
-            w.now = pc;
-            w.block->fail(w, FaultKind::stack_overflow, lane, kLocalWindow + w.frame[lane]);
-        }
+        if (w.frame[lane] > size) w.block->fail(w, FaultKind::stack_overflow, lane, kLocalWindow + w.frame[lane]);
     }
 }
 
@@ -152,11 +158,6 @@ void allocate(Warp &w, const Ins &x, u32 m) {
         Row::at(w, x.d0)[lane] = (u32)address;
         Row::at(w, Row::high(x.d0))[lane] = (u32)(address >> 32);
     }
-}
-
-void trap(Warp &w, i32 pc, u32 m) {
-    w.now = pc;
-    w.block->fail(w, FaultKind::trap, lowest(m));
 }
 
 } // namespace
@@ -235,35 +236,25 @@ Turn run_warp(Warp &w) {
             case Op::BRX: case Op::RET:
                 if (!m) break;
                 set_pc(w, lanes, pc + 1);
-                jump_each(w, x, pc, m);
+                jump_each(w, x, m);
                 goto reschedule;
             case Op::CALL: case Op::CALLX:
                 if (!m) break;
                 set_pc(w, lanes, pc + 1);
                 if (x.op == Op::CALL) set_pc(w, m, x.target);
-                else jump_each(w, x, pc, m);
+                else jump_each(w, x, m);
                 enter_frame(w, x, pc, m);
                 goto reschedule;
             case Op::SHFL: case Op::VOTE: case Op::MATCH: case Op::REDUX: case Op::ELECT: case Op::WARPBAR: {
                 if (!m) break;
                 set_pc(w, lanes & ~m, pc + 1);
-                u32 together = m;
-                if (!members_arrived(w, x, pc, together, member_mask(x))) {
-                    n[k_warps]--; // counted when it runs
-                    n[k_threads] -= width;
-                    n[k_threads_on] -= (u32)__builtin_popcount(m);
-                    goto reschedule;
-                }
-                if (x.op == Op::WARPBAR) {
-                    w.last_sync = ++block.time;
-                    for (u32 rest = together; rest; rest &= rest - 1) w.pc[lowest(rest)]++;
-                } else {
-                    x.run(w, x, together);
-                    set_pc(w, together, pc + 1);
-                }
-                if (together == lanes) break; // all of them here: go on in this group
-                n[k_threads] += (u32)__builtin_popcount(together) - (u32)__builtin_popcount(m);
-                n[k_threads_on] += (u32)__builtin_popcount(together) - (u32)__builtin_popcount(m);
+                arrive_at_sync(w, pc, m, member_mask(x));
+                const u32 go = run_complete(w, x, pc);
+                if (go == lanes) break; // all of them: go on in this group
+                const u32 counted = (u32)__builtin_popcount(m), ran = (u32)__builtin_popcount(go);
+                if (!go) n[k_warps]--; // counted when it runs
+                n[k_threads] += ran - (go ? counted : width);
+                n[k_threads_on] += ran - counted;
                 goto reschedule;
             }
             case Op::PUSH: case Op::POP: if (m) save_rows(w, x, m); break;
@@ -282,8 +273,12 @@ Turn run_warp(Warp &w) {
                 }
                 left = 1;
                 break;
-            case Op::FENCE: if (m && x.sub > 0) block.fence(); break;
-            case Op::TRAP: if (m) trap(w, pc, m); break;
+            case Op::FENCE:
+                if (!m) break;
+                w.fences++;
+                if (x.sub > 0) block.fence();
+                break;
+            case Op::TRAP: if (m) block.fail(w, FaultKind::trap, lowest(m)); break;
             case Op::PRINTF: if (m) print_formatted(w, x, m); break;
             case Op::ASSERTFAIL: if (m) fail_assertion(w, x, m); break;
             case Op::MALLOC: if (m) allocate(w, x, m); break;

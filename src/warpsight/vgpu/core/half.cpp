@@ -38,7 +38,9 @@ struct HalfFma {
 
 template <class Format16, int N, class F, int Arity>
 void arithmetic(Warp &w, const Ins &i, u32 m) {
-    using T = typename Format16::Work;
+    // Sums of either format round innocently in float: it has over twice their bits, and sums of denormals are exact.
+    constexpr bool sum = std::is_same_v<F, RealAdd> || std::is_same_v<F, RealSub>;
+    using T = std::conditional_t<sum, float, typename Format16::Work>;
     const u8 mod = known_mod<Format16>(i.mod);
     float a[N], b[N], c[N];
     T r[N];
@@ -69,29 +71,38 @@ void change_sign(Warp &w, const Ins &i, u32 m) {
     write_halves<N>(w, i.d0, m, h);
 }
 
-template <class Format16>
-u16 extreme_half(u16 x, u16 y, bool max, u8 sub) {
-    u16 flip = sub & 2 ? (x ^ y) & 0x8000 : 0;
-    if (sub & 2) x &= 0x7fff, y &= 0x7fff;
+// Bits in the order of the numbers they stand for, as signed integers; -0 lies below +0.
+WS_INLINE i16 rank_of(u16 h) { return (i16)(h ^ (h & 0x8000 ? 0x7fff : 0)); }
+
+template <class Format16, bool Max, int Sub>
+WS_INLINE u16 extreme_half(u16 x, u16 y) {
+    u16 flip = Sub & 2 ? (x ^ y) & 0x8000 : 0;
+    if (Sub & 2) x &= 0x7fff, y &= 0x7fff;
     bool no_x = (x & 0x7fff) > Format16::exponent, no_y = (y & 0x7fff) > Format16::exponent;
-    if ((no_x && no_y) || (sub & 1 && (no_x || no_y))) return 0x7fff;
-    auto rank = [](u16 h) { return h & 0x8000 ? -(int)(h & 0x7fff) - 1 : (int)h; };  // -0 below +0
-    u16 r = no_x ? y : no_y ? x : (rank(x) < rank(y)) == max ? y : x;
-    return r | flip;
+    u16 r = (rank_of(x) < rank_of(y)) == Max ? y : x;
+    r = no_x ? y : r;
+    r = no_y ? x : r;
+    bool none = Sub & 1 ? no_x | no_y : no_x & no_y;
+    return none ? (u16)0x7fff : (u16)(r | flip);
 }
 
-template <class Format16, int N>
+template <class Format16, int N, bool Max, int Sub>
 void extreme(Warp &w, const Ins &i, u32 m) {
     u16 a[N], b[N], h[N];
     read_halves<N>(w, i.a, a);
     read_halves<N>(w, i.b, b);
     const u8 mod = known_mod<Format16>(i.mod);
-    for (int k = 0; k < N; k++) {
-        u16 x = mod & kFtz ? flushed_half<Format16>(a[k]) : a[k], y = mod & kFtz ? flushed_half<Format16>(b[k]) : b[k];
-        h[k] = extreme_half<Format16>(x, y, i.op == Op::MAX, i.sub);
-    }
+    for (int k = 0; k < N && mod & kFtz; k++) a[k] = flushed_half<Format16>(a[k]), b[k] = flushed_half<Format16>(b[k]);
+    for (int k = 0; k < N; k++) h[k] = extreme_half<Format16, Max, Sub>(a[k], b[k]);
     finish_halves<Format16>(h, N, mod & (kRelu | kSat));
     write_halves<N>(w, i.d0, m, h);
+}
+
+template <class Format16, int N, bool Max>
+Handler extreme_handler(u8 sub) {
+    constexpr Handler all[] = {extreme<Format16, N, Max, 0>, extreme<Format16, N, Max, 1>, extreme<Format16, N, Max, 2>,
+                               extreme<Format16, N, Max, 3>};
+    return all[sub & 3];
 }
 
 template <class Format16, int N, int Test>
@@ -126,8 +137,8 @@ Handler handler_of(const Ins &i) {
         case Op::MAD: return arithmetic<Format16, N, HalfFma, 3>;
         case Op::NEG:
         case Op::ABS: return change_sign<Format16, N>;
-        case Op::MIN:
-        case Op::MAX: return extreme<Format16, N>;
+        case Op::MIN: return extreme_handler<Format16, N, false>(i.sub);
+        case Op::MAX: return extreme_handler<Format16, N, true>(i.sub);
         case Op::SETP: return test_of<Format16, N>(i.sub, std::make_integer_sequence<int, 14>{});
         default: return nullptr;
     }

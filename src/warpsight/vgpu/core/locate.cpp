@@ -60,14 +60,37 @@ Allocation *Memory::find(u64 address) {
     return address < it->base + it->size ? &*it : nullptr;
 }
 
-bool gather_addresses(const Warp &w, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out) {
+bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out) {
     if (space == kShared || space == kLocal) {
         if (!shape_of(Row::at(w, row), nullptr, 0, m, size, out)) return false;
         out.base = (u32)(out.base + (u64)imm);
         return true;
     }
     if (!shape_of(Row::at(w, row), Row::at(w, Row::high(row)), imm, m, size, out)) return false;
-    return space != kGeneric || space_of(out.base) == space_of(out.base + out.reach);
+    if (out.reach == 0 || space == kConst || space == kParam) return true;
+    if (space == kGeneric && space_of(out.base) != kGlobal) return space_of(out.base) == space_of(out.base + out.reach);
+    Allocation *&a = w.block->last_allocation;
+    if (a && out.base >= a->base && out.base + out.reach + size <= a->base + a->size) return true;
+    Allocation *found = w.block->launch->memory.find(out.base);
+    if (!found || out.base + out.reach + size > found->base + found->size) return false;
+    a = found;
+    return true;
+}
+
+u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, u32 m) {
+    auto address = [&](u32 lane) { return (Row::at(w, row)[lane] | (u64)Row::at(w, Row::high(row))[lane] << 32) + (u64)imm; };
+    const u64 first = address(lowest(m));
+    const u8 where = space == kGeneric ? space_of(first) : space;
+    if (where != kGlobal) {
+        if (space != kGeneric) return 1u << lowest(m);
+        u32 same = 0;
+        for (u32 rest = m; rest; rest &= rest - 1) same |= (u32)(space_of(address(lowest(rest))) == where) << lowest(rest);
+        return same;
+    }
+    const Allocation *a = w.block->launch->memory.find(first);
+    u32 same = 1u << lowest(m);
+    for (u32 rest = m; rest && a; rest &= rest - 1) same |= (u32)(w.block->launch->memory.find(address(lowest(rest))) == a) << lowest(rest);
+    return same;
 }
 
 Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool write) {
@@ -182,7 +205,14 @@ void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write,
             else note_global_write(w, lane, *p.allocation, offset, size, k, changes);
         }
     }
-    if (write) w.touched |= x.m;
+    if (!write || p.space == kLocal) return;
+    if (w.at_barrier) {
+        w.touched |= x.m;
+        if (w.passed.empty() || w.passed.back() != w.now) w.passed.push_back(w.now);
+    } else if (std::find(w.suspects.begin(), w.suspects.end(), w.now) != w.suspects.end()) {
+        w.now = w.suspect_barrier; // both sides went on to the same store: the lanes that exited had skipped the barrier
+        w.block->fail(w, FaultKind::barrier_divergence, lowest(x.m));
+    }
 }
 
 } // namespace warpsight

@@ -120,7 +120,11 @@ struct Warp : WarpRows {
     u32 alive = 0;          // lanes that have not exited
     u32 at_barrier = 0;     // lanes waiting at a block barrier
     u32 at_sync = 0;        // lanes waiting for other lanes of the warp
-    u32 touched = 0;        // lanes that wrote memory since a part of the warp began to wait at a barrier
+    u32 touched = 0;        // lanes that wrote memory while others of the warp waited at a barrier
+    std::vector<i32> passed, suspects; // where they wrote; of lanes that then exited: the waiting lanes must not write there too
+    i32 suspect_barrier = 0;
+    u32 fences = 0;         // fences of any scope so far
+    bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
     i32 now = 0;            // instruction being executed
     u64 executed = 0;

@@ -8,16 +8,30 @@ namespace {
 
 u8 kind_of(const Ins &x) { return (u8)(x.flags & kVolatile ? Kind::is_volatile : Kind::plain); }
 
+// A volatile, relaxed or acquire load may learn of what others did before.
 void acquire(Warp &w, const Ins &x, const Place &p) {
     if (!(x.flags & kVolatile)) return;
     w.spins = true;
     if (p.space == kGlobal) w.block->acquired = true;
+    w.acquired = true;
 }
 
-// Far-apart lanes: each lane is an access of its own, but one request.
-template <class F> void one_by_one(Warp &w, u32 m, F &&access) {
+// A volatile, relaxed or release store may tell others of what was done before: taken for a fence, so that nobody is accused wrongly.
+void release(Warp &w, const Ins &x) {
+    if (!(x.flags & kVolatile)) return;
+    w.fences++;
+    w.block->fence();
+}
+
+// Lanes in different arrays: each array is an access of its own, but all are one request.
+template <class F> void part_by_part(Warp &w, const Ins &x, u32 m, F &&access) {
     const u64 requests = counts_of(w)[k_requests];
-    for (u32 rest = m; rest; rest &= rest - 1) access(1u << lowest(rest));
+    for (u32 rest = m; rest;) {
+        u32 part = lanes_together(w, x.a, x.imm, x.sub, rest);
+        if (part == m) part = 1u << lowest(part); // one array, and still not to be had at once: a lane is out of bounds
+        access(part);
+        rest &= ~part;
+    }
     if (w.block->launch->options.count) counts_of(w)[k_requests] = requests + 1;
 }
 
@@ -26,7 +40,7 @@ template <class F> void one_by_one(Warp &w, u32 m, F &&access) {
 template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return one_by_one(w, m, [&](u32 lane) { load_words<W>(w, x, lane); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { load_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -69,7 +83,7 @@ template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
 template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return one_by_one(w, m, [&](u32 lane) { store_words<W>(w, x, lane); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { store_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -83,6 +97,7 @@ template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
     }
     const u32 *from[W];
     for (int k = 0; k < W; k++) from[k] = Row::at(w, x.list[k]);
+    release(w, x);
     if (o.check) {
         for (u32 rest = m; rest; rest &= rest - 1) { // in lane order, so that two lanes on one address are compared with each other
             u32 lane = lowest(rest);
@@ -116,7 +131,7 @@ template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
 template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return one_by_one(w, m, [&](u32 lane) { load_small<E>(w, x, lane); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { load_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -138,10 +153,11 @@ template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
 template <class E> void store_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return one_by_one(w, m, [&](u32 lane) { store_small<E>(w, x, lane); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { store_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
+    release(w, x);
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
         char *to = p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];

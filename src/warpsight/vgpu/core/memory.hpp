@@ -11,8 +11,11 @@ struct Place {
     u8 space;
 };
 
-// The lanes' addresses of instruction operand `row` + imm in `space`. False: lanes are too far apart or in different spaces, go one by one.
-bool gather_addresses(const Warp &, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out);
+// The lanes' addresses of instruction operand `row` + imm in `space`. False: they do not lie in one allocation or space; go part by part.
+bool gather_addresses(Warp &, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out);
+
+// The lanes of `m` in the same allocation or space as the lowest one.
+u32 lanes_together(Warp &, Ref row, i64 imm, u8 space, u32 m);
 
 // Resolves the whole access; faults (out of bounds, misaligned, read-only) end the launch. Local memory is resolved per lane (local_at).
 Place locate(Warp &, const Access &, u8 space, u32 size, u32 alignment, bool write);

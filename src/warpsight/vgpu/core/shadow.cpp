@@ -46,8 +46,9 @@ void SharedShadow::meet(u32 met, u32 barrier, u32 time) {
 }
 
 // Is an access by `thread` at `time` ordered before what this warp does now?
-bool SharedShadow::ordered(const Warp &w, u32 thread, u32 time) const {
+bool SharedShadow::ordered(const Warp &w, u32 thread, u32 time, u32 fence) const {
     u32 other = thread / kLanes;
+    if (w.acquired && w.block->warps[other].fences > fence) return true; // handed over by a flag or a lock
     if (other == w.id) return time < std::max(w.last_sync, synced_[(size_t)w.id * warps_ + other]);
     return time < synced_[(size_t)w.id * warps_ + other];
 }
@@ -70,13 +71,14 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
             if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, std::move(f));
-        } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) && !ordered(w, c.writer, c.write_time)) {
+        } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) && !ordered(w, c.writer, c.write_time, c.write_fence)) {
             race(w, lane, offset, size, false, c.writer, c.write_pc);
         }
         if (c.read_time != now) c.readers = 0;
         c.readers |= 1u << w.id;
         c.read_time = now;
         c.reader = (u16)me;
+        c.read_fence = w.fences;
         c.read_pc = w.now;
         c.read_kind = kind;
     }
@@ -87,21 +89,22 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
     for (u32 i = offset / granule_; i <= (offset + size - 1) / granule_; i++) {
         Cell &c = cells_[i];
         bool both_special = c.write_kind != Kind::plain && kind != Kind::plain;
-        if (changes && c.write_time && c.writer != me && !both_special && !ordered(w, c.writer, c.write_time))
+        if (changes && c.write_time && c.writer != me && !both_special && !ordered(w, c.writer, c.write_time, c.write_fence))
             race(w, lane, offset, size, true, c.writer, c.write_pc);
         bool reads_special = c.read_kind != Kind::plain && kind != Kind::plain;
         if (c.read_time && !reads_special) {
             u32 others = c.readers & ~(1u << w.id);
             for (u32 rest = others; rest; rest &= rest - 1)
-                if (!ordered(w, lowest(rest) * kLanes, c.read_time)) {
+                if (!ordered(w, lowest(rest) * kLanes, c.read_time, c.read_fence)) {
                     race(w, lane, offset, size, true, c.reader / kLanes == lowest(rest) ? c.reader : lowest(rest) * kLanes, c.read_pc);
                     break;
                 }
-            if (!others && c.reader != me && c.reader / kLanes == w.id && c.read_pc != w.now && !ordered(w, c.reader, c.read_time))
+            if (!others && c.reader != me && c.reader / kLanes == w.id && c.read_pc != w.now && !ordered(w, c.reader, c.read_time, c.read_fence))
                 race(w, lane, offset, size, true, c.reader, c.read_pc);
         }
         c.write_time = w.block->time;
         c.writer = (u16)me;
+        c.write_fence = w.fences;
         c.write_pc = w.now;
         c.write_kind = kind;
         c.readers = 0;

@@ -1,6 +1,7 @@
 // What the checker remembers beside memory: who wrote and read each granule, and what is ordered before what.
 // Covers: races in shared memory between barriers (other warps, and lanes of one warp without a warp barrier), races in global memory between
 // blocks without atomics, reads of shared or output memory that nothing wrote.
+// Data handed over by a flag or a lock counts as ordered when its writer fenced after it and the reader has used an atomic or volatile access.
 // A write that leaves the same bytes there (a flag set to 1 by many threads) is not called a race with another write.
 // Does not cover: races between warps of one block in global memory; a reader that a later, unordered reader replaced (missed, never a false alarm).
 #pragma once
@@ -14,6 +15,7 @@ struct SharedShadow {
     struct Cell {
         u32 write_time = 0, read_time = 0; // 0: never
         u32 readers = 0;                   // warps that read at read_time
+        u32 write_fence = 0, read_fence = 0; // fences of the writer's and the last reader's warp when they did
         u16 writer = 0, reader = 0;        // threads
         i32 write_pc = -1, read_pc = -1;
         Kind write_kind = Kind::plain, read_kind = Kind::plain;
@@ -27,7 +29,7 @@ struct SharedShadow {
     void write(Warp &, u32 lane, u32 offset, u32 size, Kind, bool changes);
 
   private:
-    bool ordered(const Warp &, u32 thread, u32 time) const;
+    bool ordered(const Warp &, u32 thread, u32 time, u32 fence) const;
     void race(Warp &, u32 lane, u32 offset, u32 size, bool is_write, u32 other_thread, i32 other_pc);
     u32 granule_, warps_;
     std::vector<Cell> cells_;

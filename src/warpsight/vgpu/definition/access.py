@@ -86,8 +86,7 @@ def atomic(w: Warp, x: Ins, mask: int) -> None:
     for lane in lanes_of(mask):
         data, at = w.locate(lane, space, addresses[lane], size, align=size, write=True)
         old = np.frombuffer(bytes(data[at : at + size]), dtype_of(x.ta))
-        with np.errstate(all="ignore"):
-            data[at : at + size] = _atomic_result(x, old, b[lane : lane + 1], c[lane : lane + 1]).tobytes()
+        data[at : at + size] = _atomic_result(x, old, b[lane : lane + 1], c[lane : lane + 1]).tobytes()
         _put_lane(w, x.d0, lane, int.from_bytes(old.tobytes(), "little"), size)
 
 

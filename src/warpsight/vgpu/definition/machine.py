@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from warpsight.errors import UnsupportedInstruction
 from warpsight.vgpu.bytecode import Flag
 from warpsight.vgpu.definition import operations
@@ -170,11 +172,17 @@ def perform(w: Warp, x: Ins, mask: int) -> None:
 
 def run_block(block: Block) -> None:
     """Run every thread of a block to its end."""
-    while block.alive:
-        moved = False
-        for w in block.warps:
-            if w.ready:
-                moved = True
-                Turn(w).run()
-        if block.alive and not release_barriers(block) and not moved:
-            report_stuck(block)
+    # Infinities and NaNs are results here, not accidents: NumPy need not warn of them.
+    with np.errstate(all="ignore"):
+        while block.alive:
+            moved = _run_round(block)
+            if block.alive and not release_barriers(block) and not moved:
+                report_stuck(block)
+
+
+def _run_round(block: Block) -> bool:
+    """One turn for every warp that can run; True when there was one."""
+    ready = [w for w in block.warps if w.ready]
+    for w in ready:
+        Turn(w).run()
+    return bool(ready)

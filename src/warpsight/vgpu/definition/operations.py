@@ -77,8 +77,7 @@ def evaluate(x: Ins, registers: Registers, mask: int) -> None:
     """Run a pure operation on registers for the lanes of mask."""
     destinations, sources = OPS[x.op].signature.split("=")
     values = [_operand(x, registers, s, f) for s, f in zip(sources, (x.a, x.b, x.c, x.e), strict=False)]
-    with np.errstate(all="ignore"):
-        results = compute(x, *values)
+    results = compute(x, *values)
     for letter, destination, result in zip(destinations, (x.d0, x.d1), results, strict=False):
         if letter == "P":
             registers.put_predicate(destination, result, mask)

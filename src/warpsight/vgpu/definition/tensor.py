@@ -136,10 +136,9 @@ def _multiply_f64(a: Matrix, b: Matrix, c: Matrix) -> Matrix:
 
 def _multiply_floats(x: Ins, kinds: tuple[T, T, T, T], a: Matrix, b: Matrix, c: Matrix) -> Matrix:
     left, right, accumulator = _values(kinds[A], a), _values(kinds[B], b), _values(kinds[C], c)
-    with np.errstate(all="ignore"):
-        for k in range(left.shape[1]):
-            accumulator = accumulator + left[:, k : k + 1] * right[k : k + 1]
-        bits = from_f64(kinds[3], accumulator.reshape(-1))
+    for k in range(left.shape[1]):
+        accumulator = accumulator + left[:, k : k + 1] * right[k : k + 1]
+    bits = from_f64(kinds[3], accumulator.reshape(-1))
     return finish(x._replace(mod=0), kinds[3], bits).reshape(c.shape)
 
 

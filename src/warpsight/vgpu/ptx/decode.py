@@ -25,6 +25,7 @@ FLOATS = frozenset((T.F16, T.BF16, T.F32, T.F64, T.F16X2, T.BF16X2, T.TF32))
 HALVES = frozenset((T.F16, T.F16X2))
 BHALVES = frozenset((T.BF16, T.BF16X2))
 SIGNED = frozenset((T.S8, T.S16, T.S32, T.S64))
+IEEE_ROUNDINGS = {"rn": Round.RN, "rz": Round.RZ, "rm": Round.RM, "rp": Round.RP}
 ROUNDINGS = {"rn": Round.RN, "rz": Round.RZ, "rm": Round.RM, "rp": Round.RP, "rna": Round.RNA}
 
 
@@ -87,7 +88,7 @@ class Mods:
 
     def float_mod(self, t: T) -> int:
         """Rounding, .ftz and .sat of float arithmetic."""
-        mod = int(self.one(ROUNDINGS, Round.RN))
+        mod = int(self.one(IEEE_ROUNDINGS, Round.RN))
         if self.flag("ftz"):
             if t not in (T.F32, T.F16, T.F16X2):
                 raise Refused(f".ftz does not go with .{t.name.lower()}")

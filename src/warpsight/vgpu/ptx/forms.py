@@ -38,14 +38,16 @@ _OPERANDS = {
 }
 _FIXED = {
     "bra": "$L", "bra.uni": "$L", "exit": "", "ret": "", "trap": "", "brkpt": "", "nanosleep.u32": "20",
-    "bar.sync": "0", "barrier.sync": "0", "bar.warp.sync": "%r1", "bar.arrive": "1, 64", "barrier.sync.aligned": "1, 64",
-    "barrier.cta.sync": "%r1, %r2", "barrier.cta.arrive": "1, 64", "bar.red.popc.u32": "%r1, 0, %p1",
-    "bar.red.and.pred": "%p2, 0, !%p1", "bar.red.or.pred": "%p2, 0, 64, %p1", "griddepcontrol.wait": "",
+    "bar.sync": "0", "barrier.sync": "0", "bar.warp.sync": "%r1", "bar.arrive": "1, 64",
+    "barrier.sync.aligned": "1, 64", "barrier.cta.sync": "%r1, %r2", "barrier.cta.arrive": "1, 64",
+    "bar.red.popc.u32": "%r1, 0, %p1", "bar.red.and.pred": "%p2, 0, !%p1", "bar.red.or.pred": "%p2, 0, 64, %p1",
+    "griddepcontrol.wait": "",
     "cp.async.commit_group": "", "cp.async.wait_all": "", "cp.async.wait_group": "1", "activemask.b32": "%r1",
     "elect.sync": "%r1|%p1, -1", "fns.b32": "%r1, %r2, %r3, %r4",
 }  # fmt: skip
 _WMMA_REGISTERS = {
-    "f16": {"a": 8, "b": 8, "c": 4, "d": 4}, "f32": {"c": 8, "d": 8}, "bf16": {"a": 4, "b": 4}, "tf32": {"a": 4, "b": 4},
+    "f16": {"a": 8, "b": 8, "c": 4, "d": 4}, "f32": {"c": 8, "d": 8}, "bf16": {"a": 4, "b": 4},
+    "tf32": {"a": 4, "b": 4},
 }  # fmt: skip
 _BITS = {"f64": 64, "f32": 32, "tf32": 32, "s32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8}
 
@@ -53,7 +55,7 @@ _BITS = {"f64": 64, "f32": 32, "tf32": 32, "s32": 32, "f16": 16, "bf16": 16, "s8
 @cache
 def listed_forms() -> tuple[str, ...]:
     """Every form of forms.txt."""
-    text = (resources.files(__package__) / "forms.txt").read_text(encoding="utf-8")
+    text = (resources.files("warpsight.vgpu.ptx") / "forms.txt").read_text(encoding="utf-8")
     return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
@@ -130,15 +132,16 @@ def _others(base: str, words: list[str], types: list[str], t: str) -> str:
     if base == "match":
         return f"{'%r1|%p1' if 'all' in words else '%r1'}, {r[2]}, -1"
     table = {
-        "mov": f"{r[1]}, {r[2]}", "cvta": "%rd1, %rd2", "setp": f"%p1|%p2, {r[1]}, {r[2]}" + (", !%p3" if combined else ""),
-        "set": f"{_reg(first, 5)}, {r[1]}, {r[2]}" + (", %p3" if combined else ""), "selp": f"{r[1]}, {r[2]}, {r[3]}, %p1",
+        "mov": f"{r[1]}, {r[2]}", "cvta": "%rd1, %rd2", "setp": f"%p1|%p2, {r[1]}, {r[2]}{', !%p3' * combined}",
+        "set": f"{_reg(first, 5)}, {r[1]}, {r[2]}{', %p3' * combined}", "selp": f"{r[1]}, {r[2]}, {r[3]}, %p1",
         "slct": f"{_reg(first, 1)}, {_reg(first, 2)}, {_reg(first, 3)}, {r[4]}", "shl": f"{r[1]}, {r[2]}, %r5",
         "shr": f"{r[1]}, {r[2]}, 3", "clz": f"%r1, {r[2]}", "popc": f"%r1, {r[2]}", "bfind": f"%r1, {r[2]}",
         "bfe": f"{r[1]}, {r[2]}, 4, %r6", "bfi": f"{r[1]}, {r[2]}, {r[3]}, 4, %r6", "prmt": "%r1, %r2, %r3, 0x5410",
         "shf": "%r1, %r2, %r3, %r4", "szext": "%r1, %r2, 8", "lop3": "%r1, %r2, %r3, %r4, 0x96",
         "dp4a": "%r1, %r2, %r3, %r4", "dp2a": "%r1, %r2, %r3, %r4", "vabsdiff2": "%r1, %r2, %r3, %r4",
         "vabsdiff4": "%r1, %r2, %r3, %r4", "testp": f"%p1, {r[1]}", "isspacep": "%p1, %rd1",
-        "shfl": "%r1|%p1, %r2, 1, 31, -1", "redux": "%r1, %r2, -1", "vote": "%r1, !%p1, -1" if t == "b32" else "%p2, %p1, -1",
+        "shfl": "%r1|%p1, %r2, 1, 31, -1", "redux": "%r1, %r2, -1",
+        "vote": "%r1, !%p1, -1" if t == "b32" else "%p2, %p1, -1",
         "prefetch": "[%rd1]", "prefetchu": "[%rd1]", "applypriority": "[%rd1], 128", "discard": "[%rd1], 128",
         "membar": "", "fence": "", "createpolicy": "%rd1, 0f3F800000",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""PTX literals to the bits of a type: integers in any base, hexadecimal and decimal floats. Pure functions, memoised."""
+"""PTX literals to the bits of a type: integers in any base, hexadecimal and decimal floats. Pure, memoised."""
 
 from __future__ import annotations
 

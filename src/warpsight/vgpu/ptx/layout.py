@@ -29,7 +29,7 @@ from warpsight.vgpu.ptx.parse import SIZES, Module, Variable
 SPACES = {"global": Space.GLOBAL, "const": Space.CONST, "shared": Space.SHARED, "local": Space.LOCAL}
 WINDOWS = {Space.SHARED: SHARED_WINDOW, Space.CONST: CONST_WINDOW, Space.LOCAL: LOCAL_WINDOW}
 _ADDRESS = re.compile(r"(generic\s*\(\s*)?([A-Za-z_$%][\w$]*)\s*\)?\s*((?:[-+]\s*\w+\s*)?)$")
-_MASKED = re.compile(r"(0x[0-9a-fA-F]+)\s*\((.*)\)$")
+_MASKED = re.compile(r"(0[xX][0-9a-fA-F]+)\s*\((.*)\)$")
 
 
 def align_up(value: int, align: int) -> int:
@@ -174,9 +174,18 @@ class Layout:
         if place is None:
             raise UnsupportedInstruction(f"{v.name} = {item}", hint=f"`{name}` is not defined in this module")
         if place.space is Space.GLOBAL:
-            if width != 8:
-                raise UnsupportedInstruction(f"{v.name} = {item}", hint="addresses of global variables take 8 bytes")
-            self.relocations.append(Relocation(name, addend, in_symbol=v.name, at=at, generic=bool(m[1])))
-            return 0
+            return self._relocate(
+                Relocation(name, addend, in_symbol=v.name, at=at - shift // 8, generic=bool(m[1])), width, shift
+            )
         window = WINDOWS[place.space] if m[1] else 0
         return ((window + place.offset + addend) >> shift) & mask
+
+    def _relocate(self, move: Relocation, width: int, shift: int) -> int:
+        """Leave an address to the launch: all of its eight bytes, or byte after byte from the lowest on."""
+        if width == 8 or (width == 1 and shift == 0):
+            self.relocations.append(move)
+        elif width != 1 or move not in self.relocations:
+            raise UnsupportedInstruction(
+                f"{move.in_symbol} = {move.symbol}", hint="an address takes eight bytes in order"
+            )
+        return 0

@@ -50,23 +50,29 @@ LOWERINGS = (lower_arith, lower_control, lower_convert, lower_float, lower_memor
 """The modules that register decoders; importing them is what fills the registry."""
 
 _SHARED = re.compile(r"(?<![\w.%])\.shared\s+((?:\.\w+(?:\s+\d+)?\s+)+)([\w$%]+)\s*((?:\[[^\]]*\]\s*)*);")
-_CALL, _CALLX, _PUSH, _POP, _BRA, _BRX, _ATOM, _LD, _ST = (
-    OPS[name].number for name in ("CALL", "CALLX", "PUSH", "POP", "BRA", "BRX", "ATOM", "LD", "ST")
-)
+_PUSH, _POP, _BRA, _ATOM, _LD, _ST = (OPS[name].number for name in ("PUSH", "POP", "BRA", "ATOM", "LD", "ST"))
 
 
 @dataclass
 class Part:
-    """One function on its way into the program."""
+    """One function on its way into the program; the bases say where its code, rows and predicates start there."""
 
     body: Body
     allocated: Allocated
     tables: list[tuple[int, list[int]]]
-    callees: set[str]
+    lists: list[int]
     frame: int = 0
     row_base: int = 0
     pred_base: int = 0
     code_base: int = 0
+
+    @property
+    def callees(self) -> set[str]:
+        return {name for _, name in self.body.calls if name is not None}
+
+    @property
+    def calls_indirectly(self) -> bool:
+        return any(name is None for _, name in self.body.calls)
 
 
 def load_ptx(text: str, entry: str | None = None) -> Program:
@@ -80,7 +86,7 @@ def load_ptx(text: str, entry: str | None = None) -> Program:
     recursive = {name for name in names if name in reach(edges, name)}
     file = own_file(kernel.body or "")
     parts = {name: _lower(layout, module.functions[name], file, name in recursive) for name in names}
-    return _join(module, kernel, layout, parts, recursive)
+    return _join(kernel, layout, parts, recursive)
 
 
 def _pick(module: Module, entry: str | None) -> Function:
@@ -118,20 +124,19 @@ def _lower(layout: Layout, function: Function, file: int, recursive: bool) -> Pa
     body = Body(layout, function, LineMap(file), recursive=recursive)
     body.lower()
     try:
-        jumps, tables = _resolve(body)
+        jumps, tables = resolve(body)
     except Refused as refusal:
         raise body.refusal(str(refusal)) from None
     allocated = allocate(body, jumps)
     for index, targets in jumps.items():
         if body.code[index][OP] == _BRA:
             allocated.code[index, TARGET] = targets[0]
-    callees = {name for _, name in body.calls if name is not None}
-    part = Part(body, allocated, tables, callees)
+    part = Part(body, allocated, tables, allocated.lists.tolist())
     _lay_out_frame(part)
     return part
 
 
-def _resolve(body: Body) -> tuple[dict[int, list[int]], list[tuple[int, list[int]]]]:
+def resolve(body: Body) -> tuple[dict[int, list[int]], list[tuple[int, list[int]]]]:
     jumps, tables = dict[int, list[int]](), list[tuple[int, list[int]]]()
     for index, name, scope in body.jumps:
         body.text, body.line = body.texts[index], body.lines[index]
@@ -156,14 +161,13 @@ def _lay_out_frame(part: Part) -> None:
     """Saved rows after the variables; then the frame's size is known and outgoing parameters get their place."""
     body, code = part.body, part.allocated.code
     saved = align_up(body.frame, 16)
-    most, lists = 0, part.allocated.lists.tolist()
+    most, lists = 0, part.lists
     for index, _ in body.calls if body.recursive else ():
         rows = part.allocated.live_across(index)
         most = max(most, len(rows))
         for i in (index - 1, index + 1):
             code[i, LIST], code[i, TARGET], code[i, IMM] = len(lists), len(rows), saved
         lists.extend(rows)
-    object.__setattr__(part.allocated, "lists", np.array(lists, np.int64))
     part.frame = align_up(saved + 4 * most, 16)
     for slot in body.outgoing:
         for i in slot.uses:
@@ -178,7 +182,7 @@ def _row_bases(parts: dict[str, Part], edges: dict[str, set[str]], recursive: se
     for name in reversed(parts):  # callers first
         part = parts[name]
         if name in recursive:
-            part.row_base = top if top else 0
+            part.row_base = top
         else:
             callers = [p for other, p in parts.items() if name in edges[other]]
             part.row_base = max((p.row_base + p.allocated.n_rows for p in callers), default=0)
@@ -186,43 +190,37 @@ def _row_bases(parts: dict[str, Part], edges: dict[str, set[str]], recursive: se
     return top
 
 
-def _stack_bytes(parts: dict[str, Part], edges: dict[str, set[str]], name: str) -> int:
-    part = parts[name]
-    below = max((_stack_bytes(parts, edges, callee) for callee in edges[name]), default=0)
-    return part.frame + max(part.body.out_bytes, below)
+def _stack_bytes(parts: dict[str, Part], edges: dict[str, set[str]]) -> dict[str, int]:
+    """Bytes of the deepest chain of frames from each function; only asked when nothing is recursive."""
+    depth = dict[str, int]()
+    for name, part in parts.items():  # callees first, the kernel last
+        below = max((depth[callee] for callee in edges[name]), default=0)
+        depth[name] = part.frame + max(part.body.out_bytes, below)
+    return depth
 
 
-def _join(module: Module, kernel: Function, layout: Layout, parts: dict[str, Part], recursive: set[str]) -> Program:
-    indirect = any(name is None for part in parts.values() for _, name in part.body.calls)
-    edges = {name: set(part.callees) for name, part in parts.items()}
+def _join(kernel: Function, layout: Layout, parts: dict[str, Part], recursive: set[str]) -> Program:
+    edges = {name: part.callees for name, part in parts.items()}
     for name, part in parts.items():
-        if any(callee is None for _, callee in part.body.calls):
+        if part.calls_indirectly:
             edges[name] |= set(parts) - {kernel.name}
     n_rows = _row_bases(parts, edges, recursive)
-    shared_link = -1
-    if indirect:
-        shared_link, n_rows = n_rows, n_rows + 2
-    prologue = 1 if len(parts) > 1 else 0
-    cursor, preds = prologue, 1
-    for part in parts.values():
-        part.code_base, part.pred_base = cursor, preds - 1
-        cursor += len(part.allocated.code) + (indirect and part.body.link >= 0)
-        preds += part.allocated.n_preds - 1
-    code, lists, tables, lines, texts = list[Ints](), list[int](), list[int](), [0] * prologue, [""] * prologue
-    if prologue:
+    shared_link = n_rows if any(part.calls_indirectly for part in parts.values()) else -1
+    n_preds = _code_and_pred_bases(parts, shared_link)
+    code, lists, tables, lines, texts = list[Ints](), list[int](), list[int](), list[int](), list[str]()
+    if len(parts) > 1:
         code.append(_jump_to(parts[kernel.name].code_base))
+        lines.append(0)
+        texts.append("")
     for part in parts.values():
-        copied = indirect and part.body.link >= 0
-        if copied:
+        if _copies_link(part, shared_link):
             code.append(_copy_link(part.allocated.link + part.row_base, shared_link))
             lines.append(0)
             texts.append("")
-        code.append(_place(part, parts, lists, tables, int(copied), shared_link))
+        code.append(_place(part, parts, lists, tables, shared_link))
         lines += part.body.lines
         texts += part.body.texts
     matrix = np.concatenate(code)
-    functions = tuple(parts[name].code_base for name in layout.function_index)
-    local = RECURSION_BYTES if recursive else _stack_bytes(parts, edges, kernel.name)
     params, param_bytes = _params(kernel)
     return Program(
         entry=kernel.name,
@@ -230,21 +228,36 @@ def _join(module: Module, kernel: Function, layout: Layout, parts: dict[str, Par
         lists=np.array(lists, np.int32),
         tables=np.array(tables, np.int32),
         consts=np.array(layout.constants.rows, np.uint32),
-        n_rows=max(n_rows, 1),
-        n_preds=preds,
+        # One row more than is used: the address of a shared access is one row, and may be read as a pair.
+        n_rows=n_rows + (2 if shared_link >= 0 else 0) + 1,
+        n_preds=n_preds,
         params=params,
         param_bytes=param_bytes,
         shared_bytes=layout.shared_bytes,
-        local_bytes=local,
+        local_bytes=RECURSION_BYTES if recursive else _stack_bytes(parts, edges)[kernel.name],
         lines=np.array(lines, np.int32),
         texts=tuple(texts),
         symbols=tuple(layout.symbols),
         relocations=tuple(layout.relocations),
-        functions=functions,
+        functions=tuple(parts[name].code_base for name in layout.function_index),
         const_data=bytes(layout.const_data),
         uses_dynamic_shared=layout.uses_dynamic_shared,
         order_sensitive=_order_sensitive(matrix),
     )
+
+
+def _copies_link(part: Part, shared_link: int) -> bool:
+    """With indirect calls every call leaves its link in one known place; a function's first act is to take it over."""
+    return shared_link >= 0 and part.body.link >= 0
+
+
+def _code_and_pred_bases(parts: dict[str, Part], shared_link: int) -> int:
+    cursor, preds = int(len(parts) > 1), 1
+    for part in parts.values():
+        part.code_base, part.pred_base = cursor, preds - 1
+        cursor += len(part.allocated.code) + _copies_link(part, shared_link)
+        preds += part.allocated.n_preds - 1
+    return preds
 
 
 def _jump_to(target: int) -> Ints:
@@ -255,36 +268,28 @@ def _copy_link(link: int, shared_link: int) -> Ints:
     return np.array([(*head("MOV", ta=9, flags=Flag.HIDDEN), 0, link, 0, shared_link, -1, -1, -1, 0, 0, 0)], np.int64)
 
 
-def _place(
-    part: Part, parts: dict[str, Part], lists: list[int], tables: list[int], shift: int, shared_link: int
-) -> Ints:
+def _place(part: Part, parts: dict[str, Part], lists: list[int], tables: list[int], shared_link: int) -> Ints:
     """The function's code with its rows, predicates, lists and targets moved to where the program has them."""
-    code, base = part.allocated.code, part.code_base + shift
+    code, base = part.allocated.code, part.code_base + _copies_link(part, shared_link)
     is_row, is_pred = row_fields(code), pred_fields(code)
-    fields = code[:, D0 : E + 1]
+    fields, factor = code[:, D0 : E + 1], np.array([1, 1, 2, 2, 2, 2])  # sources hold 2 * index + negated
     fields[is_row & (fields >= 0)] += part.row_base
-    factor = np.array([1, 1, 2, 2, 2, 2])
-    live = is_pred & (fields >= factor)
-    fields += np.where(live, factor * part.pred_base, 0)
+    fields += np.where(is_pred & (fields >= factor), factor * part.pred_base, 0)
     code[:, GUARD] += np.where(code[:, GUARD] > 1, 2 * part.pred_base, 0)
-    listed = (
-        list(part.body.spans) + [i for i in range(len(code)) if code[i, OP] in (_PUSH, _POP)]
-        if part.allocated.lists.size
-        else []
-    )
-    if listed:
-        code[listed, LIST] += len(lists)
-    moved = part.allocated.lists
-    lists.extend(np.where(moved >= 0, moved + part.row_base, moved).tolist())
+    saves = np.flatnonzero(np.isin(code[:, OP], (_PUSH, _POP))).tolist()
+    code[[*part.body.spans, *saves], LIST] += len(lists)
+    lists.extend(row + part.row_base if row >= 0 else row for row in part.lists)
     code[code[:, OP] == _BRA, TARGET] += base
     for index, targets in part.tables:
         code[index, IMM], code[index, TARGET] = len(tables), len(targets)
         tables.extend(base + t for t in targets)
     for index, name in part.body.calls:
-        callee = parts[name] if name is not None else None
-        code[index, D0] = shared_link if shared_link >= 0 or callee is None else callee.allocated.link + callee.row_base
-        if callee is not None:
+        code[index, D0] = shared_link
+        if name is not None:
+            callee = parts[name]
             code[index, TARGET] = callee.code_base
+            if shared_link < 0:
+                code[index, D0] = callee.allocated.link + callee.row_base
     return code
 
 

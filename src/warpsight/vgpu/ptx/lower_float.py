@@ -55,10 +55,21 @@ def _root(base: str, m: Mods) -> Form:
     if base == "rsqrt" and not approx:
         raise Refused("rsqrt is .approx only")
     if t is T.F64 and approx:
-        if base == "sqrt":
-            raise Refused("sqrt.approx needs .f32")
-        return simple(base.upper(), t, (t,), sub=1, mod=Mod.FTZ if m.flag("ftz") else 0)
+        ftz = m.flag("ftz")
+        if base == "rsqrt" and not ftz:
+            return Form(_lower_rsqrt64, head("RCP", ta=t), t)
+        if base == "sqrt" or not ftz:
+            raise Refused(f"{base}.approx needs .f32 or .ftz.f64")
+        return simple(base.upper(), t, (t,), sub=1, mod=Mod.FTZ)
     return simple(base.upper(), t, (t,), sub=int(approx), mod=m.float_mod(t))
+
+
+def _lower_rsqrt64(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+    """rsqrt.approx.f64 is CUDA's rsqrt(double), good to about the last place; its .ftz form is a rough start."""
+    expect(operands, 2)
+    root = body.temp(8)
+    body.emit(head("SQRT", ta=T.F64, flags=HIDDEN), 0, root, a=body.value(operands[1], T.F64))
+    body.emit(form.head, guard, body.dest(operands[0], T.F64), a=root)
 
 
 @decodes("ex2", "tanh", "lg2", "sin", "cos")

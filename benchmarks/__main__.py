@@ -1,0 +1,30 @@
+"""`python -m benchmarks [SECTION ...]`: run the named sections, or all of them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import sys
+
+SECTIONS = {
+    "speed": "thread-instructions per second on one core, counters on; time to load a kernel",
+    "scaling": "the same launches on one core and on all",
+    "rivals": "the same matmul on Oclgrind and on numba's CUDA simulator",
+    "sampling": "a 4096 x 4096 x 4096 matmul profiled from chosen blocks",
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = [n for n in names if n not in SECTIONS]
+    if unknown:
+        print(f"unknown section {unknown[0]!r}; sections: {', '.join(SECTIONS)}", file=sys.stderr)
+        return 2
+    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    for name in names or SECTIONS:
+        print(f"\n== {name}: {SECTIONS[name]}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main()
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))

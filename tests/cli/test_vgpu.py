@@ -1,0 +1,92 @@
+"""`warpsight vgpu coverage`: forms are tried, and what is not executed is named with the programs that use it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpsight.vgpu.counters import DERIVED
+from warpsight.vgpu.coverage import cover, cover_form
+from warpsight.vgpu.ptx.forms import listed_forms
+
+Command = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "src" / "warpsight" / "vgpu" / "core" / "bind.cpp"
+
+
+@pytest.fixture
+def census(tmp_path: Path) -> Callable[[object], str]:
+    def write(data: object) -> str:
+        file = tmp_path / "census.json"
+        file.write_text(json.dumps(data))
+        return str(file)
+
+    return write
+
+
+def test_a_census_with_a_form_that_is_not_executed(command: Command, census: Callable[[object], str]) -> None:
+    file = census({"forms": {"add.s32": 12, "tex.2d.v4.f32.f32": 3, "atom.global.add.f32": 5, "wgmma.fence": 9}})
+    ran = command("vgpu", "coverage", "--census", file)
+    assert ran.code == 1 and "4 PTX forms of 4 instructions" in ran.out
+    rows = [line.split()[:2] for line in ran.out.split("not executed:")[1].splitlines()[2:]]
+    assert rows == [["wgmma.fence", "9"], ["tex.2d.v4.f32.f32", "3"]]
+    document = command("vgpu", "coverage", "--census", file, "--json").document()
+    assert document["totals"] == {"forms": 4, "executed": 2, "lowers": 2, "core": 2, "definition": 2}
+    (texture,) = [form for form in document["forms"] if form["form"].startswith("tex")]
+    assert texture["programs"] == 3 and not texture["executed"] and "tex is not known" in texture["reason"]
+
+
+def test_all_executed_is_exit_code_0(command: Command, census: Callable[[object], str]) -> None:
+    ran = command("vgpu", "coverage", "--census", census({"forms": {"bra": 1, "bar.sync": 1, "trap": 1}}), "--json")
+    assert ran.code == 0 and ran.document()["totals"]["executed"] == 3
+
+
+@pytest.mark.parametrize("data", [[], {}, {"forms": {}}, {"forms": {"add.s32": "many"}}, {"forms": ["add.s32"]}])
+def test_a_bad_census_is_wrong_usage(command: Command, census: Callable[[object], str], data: object) -> None:
+    ran = command("vgpu", "coverage", "--census", census(data))
+    assert ran.code == 2 and ran.out == "" and "forms" in ran.err
+
+
+def test_a_missing_census_is_wrong_usage(command: Command) -> None:
+    assert command("vgpu", "coverage", "--census", "nowhere.json").code == 2
+
+
+def test_a_sample_of_the_list_is_executed() -> None:
+    """Every twentieth form; the front end's tests lower them all."""
+    forms = listed_forms()
+    assert len(forms) > 2000 and len(set(forms)) == len(forms)
+    assert [c for c in cover(forms[::20]) if not c.executed] == []
+
+
+@pytest.mark.slow
+def test_every_listed_form_is_executed(command: Command) -> None:
+    ran = command("vgpu", "coverage", "--json")
+    document = ran.document()
+    assert ran.code == 0 and document["totals"]["executed"] == document["totals"]["forms"] == len(listed_forms())
+
+
+def test_an_unknown_modifier_is_named() -> None:
+    found = cover_form("add.s32.strange")
+    assert not found.lowers and not found.executed and "strange" in found.reason
+
+
+def test_help_has_an_example(command: Command) -> None:
+    assert "warpsight vgpu coverage" in command("vgpu", "--help").out
+    assert "warpsight vgpu coverage --census" in command("vgpu", "coverage", "--help").out
+
+
+def test_the_page_lists_every_counter_and_every_fault() -> None:
+    page = (ROOT / "docs" / "virtual-gpu.md").read_text()
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
+    counters = [row for row in rows if len(row) == 3]
+    assert counters == [(f"`{info.name}`", info.unit, info.meaning) for info in DERIVED.values()]
+    faults = {name for row in rows if len(row) == 2 for name in re.findall(r"`(\w+)`", row[0])}
+    names = re.search(r"kFaultNames\[\] = \{(.*?)\}", CORE.read_text(), re.DOTALL)
+    assert names is not None
+    assert faults == set(re.findall(r'"(\w+)"', names[1])) - {"interrupted"}
