@@ -1,7 +1,7 @@
-"""Compile a CUDA text, lay out arguments, launch it on the core: what the tests of faults, counters and honest kernels share.
+"""Compile a CUDA text, lay out arguments, launch it on the core: shared by tests of faults, counters, honest kernels.
 
-The kernel is always called `k`. Arguments come as a dict in the order of the kernel's parameters; arrays are copied first, so a test may
-use its inputs again. Nothing here decides what is right.
+The kernel is always called `k`. Arguments come as a dict in the order of the kernel's parameters; arrays are
+copied first, so a test may use its inputs again. Nothing here decides what is right.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def run(
 
 
 def honest(source: str, arguments: Mapping[str, Any] | None = None, **how: Any) -> Mapping[str, NDArray[Any]]:
-    """Run a kernel that has no fault: it must not be accused, and must give the same bytes without checks and on two cores."""
+    """Run a kernel without a fault: it is not accused, and gives the same bytes without checks and on two cores."""
     checked = run(source, arguments, **how)
     assert checked.launched.faults == (), [f.message + f" (line {f.line})" for f in checked.launched.faults]
     free = run(source, arguments, check=False, cores=2, **how)

@@ -92,6 +92,17 @@ def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
     return addresses
 
 
+def patched_const_data(program: Program, addresses: dict[str, int]) -> bytes:
+    """Constant memory with the addresses of global variables filled in."""
+    data = bytearray(program.const_data)
+    places = {s.name: s.offset for s in program.symbols if s.space is Space.CONST}
+    for move in program.relocations:
+        if move.in_symbol in places and move.symbol in addresses:
+            start = places[move.in_symbol] + move.at
+            data[start : start + 8] = (addresses[move.symbol] + move.addend).to_bytes(8, "little")
+    return bytes(data)
+
+
 def _initial_bytes(symbol: Symbol) -> NDArray[np.uint8]:
     data = np.zeros(max(symbol.size, 1), dtype=np.uint8)
     data[: len(symbol.data)] = np.frombuffer(symbol.data, dtype=np.uint8)
@@ -151,7 +162,7 @@ def launch(
         core_memory.add(region.address, region.data, region.writable, region.initialised or not check)
     raw = _core.launch(
         loaded, core_memory, grid, block, program.shared_bytes + dynamic_shared_bytes, dynamic_shared_bytes, program.local_bytes,
-        params, program.const_data, list(blocks), check, count, cores or os.cpu_count() or 1, max_instructions, deadline_seconds,
+        params, patched_const_data(program, addresses), list(blocks), check, count, cores or os.cpu_count() or 1, max_instructions, deadline_seconds,
         heap_base, heap_bytes,
     )  # fmt: skip
     lines = source.splitlines()
@@ -170,7 +181,7 @@ def _heap(program: Program, memory: GlobalMemory) -> tuple[int, int]:
     """Memory for device malloc, only for programs that use it."""
     if OPS["MALLOC"].number not in program.code["op"]:
         return 0, 0
-    return memory.add("(device heap)", np.zeros(HEAP_BYTES, dtype=np.uint8)), HEAP_BYTES
+    return memory.add("(device heap)", np.zeros(HEAP_BYTES, dtype=np.uint8), initialised=False), HEAP_BYTES
 
 
 def _coordinates(index: int, size: Dim3) -> Dim3:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import constant, output, run
 
 I32, F32 = np.int32, np.float32
@@ -75,7 +74,9 @@ def test_a_broadcast_is_one_pass() -> None:
     ],
 )  # fmt: skip
 def test_wide_elements(type_: str, dtype: type, stride: int, wavefronts: int, conflicts: int) -> None:
-    got = shared_counters(STRIDE % {"type": type_}, {"y": output(128, dtype), "stride": I32(stride)}, shared=32 * 18 * 16)
+    got = shared_counters(
+        STRIDE % {"type": type_}, {"y": output(128, dtype), "stride": I32(stride)}, shared=32 * 18 * 16
+    )
     assert (got["shared_wavefronts"], got["shared_bank_conflicts"]) == (wavefronts, conflicts)
 
 
@@ -106,9 +107,14 @@ def test_known_indices(index: np.ndarray, passes: int) -> None:
     assert (got["shared_load_requests"], got["shared_wavefronts"]) == (1, passes)
 
 
-@pytest.mark.parametrize(("index", "passes"), [(np.arange(32), 1), (np.arange(32) * 4, 1), (np.arange(32) * 128 % 2048, 16), (np.zeros(32), 1)])
+@pytest.mark.parametrize(
+    ("index", "passes"),
+    [(np.arange(32), 1), (np.arange(32) * 4, 1), (np.arange(32) * 128 % 2048, 16), (np.zeros(32), 1)],
+)
 def test_bytes_of_one_word_do_not_conflict(index: np.ndarray, passes: int) -> None:
-    got = shared_counters(GATHER % {"type": "unsigned char"}, {"at": constant(index.astype(I32)), "y": np.zeros(32, I32)})
+    got = shared_counters(
+        GATHER % {"type": "unsigned char"}, {"at": constant(index.astype(I32)), "y": np.zeros(32, I32)}
+    )
     assert got["shared_wavefronts"] == passes
 
 
@@ -127,7 +133,7 @@ def test_stores_conflict_like_loads() -> None:
 
 @pytest.mark.parametrize(("pitch", "ways"), [(64, 8), (32, 4), (16, 2), (8, 1), (40, 1), (72, 1)])
 def test_ldmatrix_takes_a_pass_for_each_matrix_without_conflicts(pitch: int, ways: int) -> None:
-    """A matrix is eight rows of 16 bytes; rows `pitch` halves apart meet in the same banks when 2 * pitch / 16 shares factors with 8."""
+    """A matrix is eight rows of 16 bytes, `pitch` halves apart: pitch / 8 decides how many meet in the same banks."""
     source = """
     #include <cuda_fp16.h>
     extern "C" __global__ void k(unsigned *y, int pitch) {

@@ -1,4 +1,4 @@
-"""Counters of divergence, atomics, barriers and the instruction mix; how counts add up over blocks, cores and samples."""
+"""Counters of divergence, atomics, barriers and instruction mix; how counts add up over blocks, cores and samples."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import Ran, constant, output, run, three
+
 from warpsight.devices.device import Value
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.nouns import Profile
@@ -36,7 +36,13 @@ extern "C" __global__ void k(float *x) {
 
 @pytest.mark.parametrize(
     ("condition", "divergent"),
-    [("threadIdx.x & 1", 4), ("threadIdx.x < 16", 1), ("threadIdx.x < 32", 0), ("threadIdx.x < 40", 1), ("(threadIdx.x / 32) & 1", 0)],
+    [
+        ("threadIdx.x & 1", 4),
+        ("threadIdx.x < 16", 1),
+        ("threadIdx.x < 32", 0),
+        ("threadIdx.x < 40", 1),
+        ("(threadIdx.x / 32) & 1", 0),
+    ],
 )
 def test_divergent_branches_of_four_warps(condition: str, divergent: int) -> None:
     got = counted(BRANCH % condition, {"x": np.ones(256, F32)}, block=128)
@@ -109,7 +115,12 @@ def test_the_mix_of_a_known_kernel() -> None:
         for (int j = 0; j < 6; j++) d = fma(d, 0.5, 1.0);
         q[i] = d;
     }"""
-    arguments = {"x": constant(np.ones(64, F32)), "y": output(64, F32), "p": constant(np.ones(64)), "q": output(64, float)}
+    arguments = {
+        "x": constant(np.ones(64, F32)),
+        "y": output(64, F32),
+        "p": constant(np.ones(64)),
+        "q": output(64, float),
+    }
     got = counted(source, arguments, block=64)
     assert got["mix_float"] == 2 * 10
     assert got["mix_double"] == 2 * 6
@@ -209,7 +220,15 @@ DETERMINED = {
 def test_results_and_counts_do_not_depend_on_the_cores(name: str) -> None:
     x = np.random.default_rng(11).random(64 * 50).astype(F32)
     one, two = (
-        run(DETERMINED[name], {"x": constant(x), "y": np.zeros(64 * 50 + 1, I32)}, grid=50, block=64, check=False, cores=c) for c in (1, 2)
+        run(
+            DETERMINED[name],
+            {"x": constant(x), "y": np.zeros(64 * 50 + 1, I32)},
+            grid=50,
+            block=64,
+            check=False,
+            cores=c,
+        )
+        for c in (1, 2)
     )
     assert one.launched.faults == two.launched.faults == ()
     np.testing.assert_array_equal(one.arrays["y"], two.arrays["y"])

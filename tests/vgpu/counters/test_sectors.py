@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import Ran, constant, output, run
 
 I32, F32 = np.int32, np.float32
@@ -53,13 +52,17 @@ extern "C" __global__ void k(const %(type)s *x, %(type)s *y, int stride, int fir
         ("float", 1, 1, 5), ("float", 1, 7, 5), ("float", 1, 8, 4), ("float", 2, 1, 8),
         ("float2", 1, 0, 8), ("float4", 1, 0, 16), ("double", 1, 0, 8), ("double", 1, 1, 9), ("double2", 1, 0, 16),
         ("double", 2, 0, 16), ("double", 4, 0, 32), ("float4", 2, 0, 32),
-        ("char", 1, 0, 1), ("char", 1, 1, 2), ("char", 32, 0, 32), ("short", 1, 0, 2), ("short", 3, 0, 6), ("char", 0, 5, 1),
+        ("char", 1, 0, 1), ("char", 1, 1, 2), ("char", 32, 0, 32), ("char", 0, 5, 1),
+        ("short", 1, 0, 2), ("short", 3, 0, 6),
     ],
 )  # fmt: skip
 def test_sectors_of_one_load(type_: str, stride: int, first: int, sectors: int) -> None:
     size = {"float": 4, "float2": 8, "float4": 16, "double": 8, "double2": 16, "char": 1, "short": 2}[type_]
     x = np.zeros((31 * stride + first + 1) * size, np.uint8)
-    ran = counted(LOAD % {"type": type_}, {"x": constant(x), "y": output(32 * size, np.uint8), "stride": I32(stride), "first": I32(first)})
+    ran = counted(
+        LOAD % {"type": type_},
+        {"x": constant(x), "y": output(32 * size, np.uint8), "stride": I32(stride), "first": I32(first)},
+    )
     assert ran.counters["global_load_requests"] == 1
     assert ran.counters["global_load_sectors"] == sectors
     assert ran.counters["global_load_bytes"] == 32 * size
@@ -114,7 +117,9 @@ def test_a_tail_counts_only_the_lanes_that_are_on(n: int) -> None:
 def test_efficiency_falls_with_the_stride_and_exceeds_100_for_a_broadcast() -> None:
     x, y = constant(np.zeros(32 * 33, F32)), output(32, F32)
     got = {
-        s: counted(LOAD % {"type": "float"}, {"x": x, "y": y, "stride": I32(s), "first": I32(0)}).counters["global_load_efficiency"]
+        s: counted(LOAD % {"type": "float"}, {"x": x, "y": y, "stride": I32(s), "first": I32(0)}).counters[
+            "global_load_efficiency"
+        ]
         for s in (0, 1, 2, 8, 32)
     }
     assert got == {0: 400.0, 1: 100.0, 2: 50.0, 8: 12.5, 32: 12.5}

@@ -1,11 +1,10 @@
-"""Every kind of fault is named, once, at the line that has it, with the thread, block and array where these are determined."""
+"""Every kind of fault is named at the line that has it, with the thread, block and array where these are determined."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
 from tests.vgpu.faults.cases import CASES
 from tests.vgpu.run import run
 
@@ -14,7 +13,9 @@ FOLDER = Path(__file__).parent / "kernels"
 
 def guilty(source: str) -> set[tuple[int, str]]:
     """(line, kind) as the source's own FAULT remarks say; a race has two sides, and may be seen from either."""
-    remarks = [(n, line.split("// FAULT: ")[1]) for n, line in enumerate(source.splitlines(), 1) if "// FAULT: " in line]
+    remarks = [
+        (n, line.split("// FAULT: ")[1]) for n, line in enumerate(source.splitlines(), 1) if "// FAULT: " in line
+    ]
     return {(n, kind) for n, kinds in remarks for kind in kinds.split(", ")}
 
 

@@ -1,11 +1,11 @@
-"""What a report says beyond kind and line: coordinates, counts, limits, refusals by name, and what goes on after a fault."""
+"""What a report says beyond kind and line: coordinates, counts, limits, refusals by name, what was printed."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import constant, output, run
+
 from warpsight.errors import UnsupportedInstruction
 
 I32, F32 = np.int32, np.float32
@@ -38,7 +38,10 @@ def test_every_place_that_reads_what_nothing_wrote_is_named() -> None:
         y[threadIdx.x] = v;
     }"""
     found = run(source, {"a": output(32, F32), "b": output(32, F32), "y": output(32, F32)}).launched.faults
-    assert [(f.kind, f.line, f.array) for f in found] == [("uninitialised_read", 3, "a"), ("uninitialised_read", 4, "b")]
+    assert [(f.kind, f.line, f.array) for f in found] == [
+        ("uninitialised_read", 3, "a"),
+        ("uninitialised_read", 4, "b"),
+    ]
 
 
 def test_without_checks_addresses_are_still_checked() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import constant, honest, output
 
 I32, F32 = np.int32, np.float32

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import constant, honest, output
 
 I32, U32, F32 = np.int32, np.uint32, np.float32
@@ -58,7 +57,8 @@ def test_every_thread_fences_then_one_takes_the_ticket() -> None:
 
 
 LOOK_BACK = """
-extern "C" __global__ void k(const int *x, int *y, volatile int *status, volatile int *aggregate, volatile int *prefix) {
+typedef volatile int *Words;
+extern "C" __global__ void k(const int *x, int *y, Words status, Words aggregate, Words prefix) {
     __shared__ int s[64], before;
     int t = threadIdx.x, b = blockIdx.x, i = b * 64 + t;
     s[t] = x[i];
@@ -94,8 +94,12 @@ extern "C" __global__ void k(const int *x, int *y, volatile int *status, volatil
 def test_decoupled_look_back_scan() -> None:
     x, n = ints(64 * 40), 40
     arguments = {
-        "x": constant(x), "y": output(64 * n, I32), "status": np.zeros(n, I32), "aggregate": output(n, I32), "prefix": output(n, I32),
-    }  # fmt: skip
+        "x": constant(x),
+        "y": output(64 * n, I32),
+        "status": np.zeros(n, I32),
+        "aggregate": output(n, I32),
+        "prefix": output(n, I32),
+    }
     got = honest(LOOK_BACK, arguments, grid=n, block=64)["y"]
     np.testing.assert_array_equal(got, np.cumsum(x))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.vgpu.run import constant, honest, output
 
 I32, U32, F32 = np.int32, np.uint32, np.float32
@@ -52,8 +51,16 @@ def test_function_pointers_chosen_per_lane() -> None:
 def test_virtual_functions() -> None:
     source = """
     struct Shape { __device__ virtual float area() const = 0; };
-    struct Square : Shape { float a; __device__ Square(float v) : a(v) {} __device__ float area() const override { return a * a; } };
-    struct Strip : Shape { float a; __device__ Strip(float v) : a(v) {} __device__ float area() const override { return 3.0f * a; } };
+    struct Square : Shape {
+        float a;
+        __device__ Square(float v) : a(v) {}
+        __device__ float area() const override { return a * a; }
+    };
+    struct Strip : Shape {
+        float a;
+        __device__ Strip(float v) : a(v) {}
+        __device__ float area() const override { return 3.0f * a; }
+    };
     __device__ __noinline__ float ask(const Shape *s) { return s->area(); }
     extern "C" __global__ void k(const float *x, float *y) {
         Square q(x[threadIdx.x]);
@@ -86,7 +93,11 @@ def test_a_private_array_with_a_dynamic_index() -> None:
 def test_a_private_array_passed_to_a_function() -> None:
     source = """
     __device__ __noinline__ void fill(int *p, int n, int v) { for (int i = 0; i < n; i++) p[i] = v * i; }
-    __device__ __noinline__ int total(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }
+    __device__ __noinline__ int total(const int *p, int n) {
+        int s = 0;
+        for (int i = 0; i < n; i++) s += p[i];
+        return s;
+    }
     extern "C" __global__ void k(int *y) {
         int a[8];
         fill(a, 8, threadIdx.x + 1);
@@ -115,7 +126,9 @@ def test_constant_tables_and_device_variables() -> None:
 def test_a_structure_by_value() -> None:
     source = """
     struct Box { double scale; int shift[3]; char tag; };
-    extern "C" __global__ void k(double *y, Box box, short n) { y[threadIdx.x] = box.scale * box.shift[threadIdx.x % 3] + box.tag + n; }"""
+    extern "C" __global__ void k(double *y, Box box, short n) {
+        y[threadIdx.x] = box.scale * box.shift[threadIdx.x % 3] + box.tag + n;
+    }"""
     box = np.zeros(1, np.dtype([("scale", "f8"), ("shift", "i4", 3), ("tag", "i1")], align=True))
     box[0] = (2.5, (1, 2, 3), 9)
     y = honest(source, {"y": output(32, float), "box": box.tobytes(), "n": np.int16(-4)})["y"]

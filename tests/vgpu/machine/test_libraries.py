@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.vgpu.run import constant, honest, output
 
 I32, U32, F16, F32 = np.int32, np.uint32, np.float16, np.float32
@@ -133,7 +132,11 @@ def test_cub_block_radix_sort_and_exchange() -> None:
         using Load = cub::BlockLoad<unsigned, 64, 4, cub::BLOCK_LOAD_TRANSPOSE>;
         using Sort = cub::BlockRadixSort<unsigned, 64, 4>;
         using Store = cub::BlockStore<unsigned, 64, 4, cub::BLOCK_STORE_TRANSPOSE>;
-        __shared__ union { typename Load::TempStorage load; typename Sort::TempStorage sort; typename Store::TempStorage store; } temp;
+        __shared__ union {
+            typename Load::TempStorage load;
+            typename Sort::TempStorage sort;
+            typename Store::TempStorage store;
+        } temp;
         unsigned keys[4];
         Load(temp.load).Load(x + blockIdx.x * 256, keys);
         __syncthreads();
@@ -182,10 +185,13 @@ def test_ldmatrix_and_mma_by_assembly() -> None:
         unsigned pb = (unsigned)__cvta_generic_to_shared(&sb[(t % 16) * 8]);
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                      : "=r"(ra[0]), "=r"(ra[1]), "=r"(ra[2]), "=r"(ra[3]) : "r"(pa));
-        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(rb[0]), "=r"(rb[1]) : "r"(pb));
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+                     : "=r"(rb[0]), "=r"(rb[1]) : "r"(pb));
         float d[4] = {0, 0, 0, 0};
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+                     " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
         int row = t / 4, col = t % 4 * 2;
         c[row * 8 + col] = d[0]; c[row * 8 + col + 1] = d[1];
         c[(row + 8) * 8 + col] = d[2]; c[(row + 8) * 8 + col + 1] = d[3];

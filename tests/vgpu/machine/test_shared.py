@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.vgpu.run import constant, honest, output
 
 I32, U32, F32 = np.int32, np.uint32, np.float32
@@ -19,7 +18,7 @@ def test_histogram_with_shared_and_global_atomics() -> None:
         __shared__ int bins[64];
         if (threadIdx.x < 64) bins[threadIdx.x] = 0;
         __syncthreads();
-        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&bins[x[i]], 1);
+        for (int i = blockIdx.x * 128 + threadIdx.x; i < n; i += gridDim.x * 128) atomicAdd(&bins[x[i]], 1);
         __syncthreads();
         if (threadIdx.x < 64) atomicAdd(&y[threadIdx.x], bins[threadIdx.x]);
     }"""

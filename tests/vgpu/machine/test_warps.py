@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.vgpu.run import constant, honest, output, run
 
 I32, U32, F32 = np.int32, np.uint32, np.float32
@@ -89,7 +88,8 @@ def test_votes_matches_and_reductions() -> None:
         int same;
         unsigned all = __match_all_sync(m, v / 100, &same);
         y[64 + i] = all + same;
-        y[96 + i] = __reduce_add_sync(m, v) + __reduce_max_sync(m, v) * 1000 + __reduce_xor_sync(m, (unsigned)v) * 100000;
+        y[96 + i] = __reduce_add_sync(m, v) + __reduce_max_sync(m, v) * 1000;
+        y[96 + i] += __reduce_xor_sync(m, (unsigned)v) * 100000;
         y[128 + i] = __any_sync(m, v == 7) * 4 + __all_sync(m, v < 8) * 2;
     }"""
     x = ints(32, 8)
@@ -270,7 +270,13 @@ def test_lanes_of_one_load_and_store_reach_different_arrays() -> None:
         atomicAdd(&(i % 5 ? c : e)[i], 1);
     }"""
     a, b = ints(32), ints(33)[:32]
-    arguments = {"a": constant(a), "b": constant(b), "c": np.zeros(32, I32), "d": np.zeros(32, I32), "e": np.zeros(32, I32)}
+    arguments = {
+        "a": constant(a),
+        "b": constant(b),
+        "c": np.zeros(32, I32),
+        "d": np.zeros(32, I32),
+        "e": np.zeros(32, I32),
+    }
     got = honest(source, arguments)
     i = np.arange(32)
     want = np.where(i % 2, a, b)

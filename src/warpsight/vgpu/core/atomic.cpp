@@ -89,10 +89,8 @@ template <class E> E update(char *host, u8 operation, E b, E c) {
 template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = sizeof(E);
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) {
-        for (u32 rest = m; rest; rest &= rest - 1) atomic<E>(w, x, 1u << lowest(rest));
-        return;
-    }
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a))
+        return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { atomic<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;

@@ -38,10 +38,7 @@ void copy_async(Warp &w, const Ins &x, u32 m) {
     const LaunchOptions &o = w.block->launch->options;
     Access from, to;
     const bool together = gather_addresses(w, x.b, x.imm, kGlobal, m, x.width, from) && gather_addresses(w, x.a, x.target, kShared, m, x.width, to);
-    if (!together) {
-        for (u32 rest = m; rest; rest &= rest - 1) copy_async(w, x, 1u << lowest(rest));
-        return;
-    }
+    if (!together) return part_by_part(w, x.b, x.imm, kGlobal, m, [&](u32 part) { copy_async(w, x, part); });
     Place target = locate(w, to, kShared, x.width, x.width, true);
     const u32 *wanted = Row::at(w, x.c);
     u32 reads = 0; // lanes that read anything: the others may hold any address

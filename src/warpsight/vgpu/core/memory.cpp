@@ -23,24 +23,12 @@ void release(Warp &w, const Ins &x) {
     w.block->fence();
 }
 
-// Lanes in different arrays: each array is an access of its own, but all are one request.
-template <class F> void part_by_part(Warp &w, const Ins &x, u32 m, F &&access) {
-    const u64 requests = counts_of(w)[k_requests];
-    for (u32 rest = m; rest;) {
-        u32 part = lanes_together(w, x.a, x.imm, x.sub, rest);
-        if (part == m) part = 1u << lowest(part); // one array, and still not to be had at once: a lane is out of bounds
-        access(part);
-        rest &= ~part;
-    }
-    if (w.block->launch->options.count) counts_of(w)[k_requests] = requests + 1;
-}
-
 // ---- words: elements of 4, 8 or 16 bytes in all; x.list holds one row for each of the W words of a lane
 
 template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { load_words<W>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { load_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -83,7 +71,7 @@ template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
 template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { store_words<W>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { store_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -131,7 +119,7 @@ template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
 template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { load_small<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { load_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -153,7 +141,7 @@ template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
 template <class E> void store_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x, m, [&](u32 part) { store_small<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { store_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);

@@ -27,4 +27,16 @@ char *locate_one(Warp &, u32 lane, u64 address, u8 space, u32 size, bool write, 
 void count_access(Warp &, const Access &, const Place &, u32 size);
 void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
 
+// Lanes in different arrays: each array is an access of its own, but all are one request.
+template <class F> void part_by_part(Warp &w, Ref row, i64 imm, u8 space, u32 m, F &&access) {
+    const u64 requests = counts_of(w)[k_requests];
+    for (u32 rest = m; rest;) {
+        u32 part = lanes_together(w, row, imm, space, rest);
+        if (part == m) part = 1u << lowest(part); // one array, and still not to be had at once: a lane is out of bounds
+        access(part);
+        rest &= ~part;
+    }
+    if (w.block->launch->options.count) counts_of(w)[k_requests] = requests + 1;
+}
+
 } // namespace warpsight

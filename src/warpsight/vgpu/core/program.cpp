@@ -137,7 +137,8 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
         const bool as_words = (x.op == Op::LD || x.op == Op::ST) && x.width == 8;
         for (size_t k = 0; k < length; k++) {
             i32 r = lists[(size_t)in.list + k];
-            Ref ref = loader.row(r, !stores && !(x.op == Op::MMA));
+            // A fragment's rows are both: the list of an MMA starts with its results, which may be discarded.
+            Ref ref = x.op == Op::MMA && r != kNone ? loader.row(r, false) : loader.row(r, !stores);
             p->lists.push_back(ref);
             if (as_words) p->lists.push_back(Row::high(ref));
         }

@@ -177,15 +177,15 @@ def _lay_out_frame(part: Part) -> None:
 
 
 def _row_bases(parts: dict[str, Part], edges: dict[str, set[str]], recursive: set[str]) -> int:
-    """Rows of a function start after those of everything that may be active below it; returns the number of rows."""
+    """Rows of a function start after those of everything that may be active below it; returns the number of rows.
+
+    With a cycle in the graph there is no order of callers, so then no two functions share rows.
+    """
     top = 0
     for name in reversed(parts):  # callers first
         part = parts[name]
-        if name in recursive:
-            part.row_base = top
-        else:
-            callers = [p for other, p in parts.items() if name in edges[other]]
-            part.row_base = max((p.row_base + p.allocated.n_rows for p in callers), default=0)
+        callers = [p for other, p in parts.items() if name in edges[other]]
+        part.row_base = top if recursive else max((p.row_base + p.allocated.n_rows for p in callers), default=0)
         top = max(top, part.row_base + part.allocated.n_rows)
     return top
 

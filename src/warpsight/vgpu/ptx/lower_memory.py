@@ -139,7 +139,8 @@ FLOAT_ATOMICS = frozenset((T.F32, T.F64, T.F16, T.BF16, T.F16X2, T.BF16X2))
 @decodes("atom", "red")
 def _atom(base: str, m: Mods) -> Form:
     space = m.one({k: v for k, v in SPACES.items() if v in (Space.GLOBAL, Space.SHARED)}, Space.GENERIC)
-    m.drop(_SCOPES | {"relaxed", "acquire", "release", "acq_rel"})
+    ordered = any(m.flag(word) for word in ("acquire", "release", "acq_rel"))
+    m.drop(_SCOPES | {"relaxed"})
     policy = m.flag("L2::cache_hint")
     op = m.one(_ATOMICS)
     m.flag("noftz")  # our half-precision additions never flush
@@ -147,7 +148,7 @@ def _atom(base: str, m: Mods) -> Form:
     t = m.type(*_ATOMIC_TYPES[op])
     if base == "red" and op in (Atomic.EXCH, Atomic.CAS):
         raise Refused("red has no such operation")
-    flags = Flag.UNUSED_RESULT if base == "red" else 0
+    flags = (Flag.UNUSED_RESULT if base == "red" else 0) | (Flag.VOLATILE if ordered else 0)
     start = head("ATOM", sub=space, ta=t, tb=op, width=BYTES[t], vec=1, flags=flags)
     return Form(_lower_atom, start, t, imm=vec, extra=(space, policy, base == "atom", op is Atomic.CAS))
 
