@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,9 @@ from warpsight.vgpu.ptx.decode import Refused, decode
 from warpsight.vgpu.ptx.forms import kernel_of, operands
 
 STEPS = 4000  # a branch to itself must end
-THREADS = 64
-SLOTS, CHUNK = 16, 16
-_REGISTER_BYTES = SLOTS * CHUNK  # of one thread
-ARRAY_BYTES = 8192  # one for each block in global memory, and one in the space the form accesses
+CHUNK = 16
+_REGISTER_BYTES = 16 * CHUNK  # of one thread
+ARRAY_BYTES = 4096  # one for each block in global memory, and one in the space the form accesses
 _WIDTHS = {"%rs": 2, "%r": 4, "%rd": 8, "%rq": 16}
 _COUNTED = ("warps", "threads", "threads_on")
 
@@ -51,12 +50,12 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Trial:
-    """A form's kernel: `chunks` are the registers it reads from memory, `predicates` come after them."""
+    """A form's kernel: `chunks` are the registers it reads from memory, its predicates come after them."""
 
     form: str
     program: Program
     chunks: tuple[tuple[str, ...], ...]
-    predicates: tuple[str, ...]
+    threads: int
 
 
 @dataclass(frozen=True)
@@ -136,15 +135,22 @@ def trial_of(form: str) -> Trial:
         loads += f"ld.global.u32 %r80, [%rd45+{at}];\nsetp.ne.u32 {p}, %r80, 0;\n"
         stores += f"selp.u32 %r80, 1, 0, {p};\nst.global.u32 [%rd46+{at}], %r80;\n"
     fixed = "".join(f"mov.u32 {name}, {value};\n" for name, value in _fixed(form).items())
-    kernel = kernel_of(form, _PLACES + before + loads + fixed + _addresses(form, addresses))
-    assert kernel.endswith("\nret;\n}\n"), "the stores go before the kernel's last return"
-    kernel = _constants(form, kernel.removesuffix("ret;\n}\n") + stores + after + "ret;\n}\n")
-    return Trial(form, load_ptx(kernel), chunks, predicates)
+    places = _PLACES.replace("THREADS", str(_threads(form)))
+    kernel = kernel_of(form, places + before + loads + fixed + _addresses(form, addresses))
+    head, block, _ = kernel.rpartition("}\nret;\n}\n")
+    assert block, "what follows the form goes before the end of its block and the kernel's last return"
+    kernel = _outside(form, head + _CALL * form.startswith("st.param") + "}\n" + stores + after + "ret;\n}\n")
+    return Trial(form, load_ptx(kernel), chunks, _threads(form))
+
+
+def _threads(form: str) -> int:
+    """One warp, or two for the barriers, which are written for 64 threads."""
+    return 64 if form.startswith("bar") else 32
 
 
 _PLACES = f"""mov.u32 %r81, %tid.x;
 mov.u32 %r82, %ctaid.x;
-mad.lo.u32 %r83, %r82, {THREADS}, %r81;
+mad.lo.u32 %r83, %r82, THREADS, %r81;
 ld.param.u64 %rd45, [k_param_0+8];
 ld.param.u64 %rd46, [k_param_0+16];
 ld.param.u64 %rd47, [k_param_0];
@@ -152,14 +158,33 @@ mad.wide.u32 %rd45, %r83, {_REGISTER_BYTES}, %rd45;
 mad.wide.u32 %rd46, %r83, {_REGISTER_BYTES}, %rd46;
 mad.wide.u32 %rd47, %r82, {ARRAY_BYTES}, %rd47;
 """
+# A parameter of a call is only seen by the function that is called: it gives back all words of it as one.
+_CALL = f""".param .b32 got;
+call (got), take, (out);
+ld.param.b32 %r80, [got];
+st.global.b32 [%rd46+{_REGISTER_BYTES - 4}], %r80;
+"""
+_TAKE = """.func (.param .b32 got) take(.param .align 16 .b8 given[64])
+{
+.reg .b32 %r<9>;
+ld.param.v4.b32 {%r1, %r2, %r3, %r4}, [given];
+prmt.b32 %r2, %r2, 0, 0x0321;
+xor.b32 %r1, %r1, %r2;
+prmt.b32 %r3, %r3, %r3, 0x1032;
+xor.b32 %r1, %r1, %r3;
+xor.b32 %r1, %r1, %r4;
+st.param.b32 [got], %r1;
+ret;
+}
+"""
 
 
-def _vector(chunk: tuple[str, ...]) -> str:
+def _vector(chunk: Sequence[str]) -> str:
     kind = chunk[0].rstrip("0123456789")
     return (f".v{4 if len(chunk) == 3 else len(chunk)}" if len(chunk) > 1 else "") + f".b{8 * _WIDTHS[kind]}"
 
 
-def _braces(chunk: tuple[str, ...]) -> str:
+def _braces(chunk: Sequence[str]) -> str:
     spare = {"%rs": "%rs49", "%r": "%r89"}.get(chunk[0].rstrip("0123456789"), "")
     padded = (*chunk, spare) if len(chunk) == 3 else chunk
     return "{" + ", ".join(padded) + "}" if len(padded) > 1 else padded[0]
@@ -177,37 +202,41 @@ def _fixed(form: str) -> dict[str, str]:
     """Registers that cannot have any value: a stride in elements, a barrier and its threads, a member mask."""
     if form.startswith(("wmma.load", "wmma.store")):
         return {"%r40": "32"}
-    return {"barrier.cta.sync": {"%r1": "3", "%r2": str(THREADS)}, "bar.warp.sync": {"%r1": "-1"}}.get(form, {})
+    return {"barrier.cta.sync": {"%r1": "3", "%r2": "64"}, "bar.warp.sync": {"%r1": "-1"}}.get(form, {})
 
 
 def _addresses(form: str, names: set[str]) -> str:
     """Each thread its own place (atomics share eight, matrices one); 16 before a multiple of 32, as forms add 16."""
     inside = _space(form)
-    each = {"atom": (7, 64), "red": (7, 64), "wmma": (0, 0), "ldmatrix": (31, 48)}.get(form.split(".")[0], (63, 96))
+    each = {"atom": (7, 64), "red": (7, 64), "wmma": (0, 0), "ldmatrix": (31, 48)}.get(form.split(".")[0], (31, 96))
+    each = (1, 32) if inside == "local" else each
     first = {"atom": 8, "red": 8, "wmma": 0, "ldmatrix": 0, "cp": 0}.get(form.split(".")[0], 16)
     lines = f"and.b32 %r84, %r81, {each[0]};\nmad.lo.u32 %r84, %r84, {each[1]}, {first};\n"
     for name in sorted(names - {"%rd48"}):
         if name.startswith("%rd"):
-            base = "0" if inside and not form.startswith("cp.") else "%rd47"
+            base = "array" if inside and not form.startswith("cp.") else "%rd47"
             lines += f"mov.u64 %rd48, {base};\ncvt.u64.u32 %rd49, %r84;\nadd.s64 {name}, %rd48, %rd49;\n"
         else:
             lines += f"mov.u32 {name}, %r84;\n"
     return lines if names else ""
 
 
+_FOUR = "{%r86, %r87, %r88, %r89}"
+
+
 def _copy_loop(form: str, step: str) -> str:
-    """Each thread's share of the array (all of it for a local one's first kilobytes), 16 bytes at a time."""
-    share = ARRAY_BYTES // THREADS
+    """A thread's share of the array, 16 bytes at a time; of a local array, which it has alone, the first bytes."""
+    share = ARRAY_BYTES // _threads(form)
     at = "mov.u32 %r85, 0;\n" if _space(form) == "local" else f"mul.lo.u32 %r85, %r81, {share};\n"
-    walk = f"cvt.u64.u32 %rd48, %r85;\nadd.s64 %rd49, %rd47, %rd48;\n{step}"
-    return at + (walk + f"add.u32 %r85, %r85, {CHUNK};\n") * (share // CHUNK)
+    walk = f"cvt.u64.u32 %rd44, %r85;\nadd.s64 %rd49, %rd47, %rd44;\nadd.s64 %rd48, %rd43, %rd44;\n{step}"
+    return "mov.u64 %rd43, array;\n" + at + (walk + f"add.u32 %r85, %r85, {CHUNK};\n") * (share // CHUNK)
 
 
 def _fill_array(form: str) -> str:
     inside = _space(form)
     if inside not in ("shared", "local"):
         return ""
-    step = f"ld.global.v4.b32 {{%r86, %r87, %r88, %r89}}, [%rd49];\nst.{inside}.v4.b32 [%rd48], {{%r86, %r87, %r88, %r89}};\n"
+    step = f"ld.global.v4.b32 {_FOUR}, [%rd49];\nst.{inside}.v4.b32 [%rd48], {_FOUR};\n"
     ready = "bar.sync 0;\n" if inside == "shared" else ""
     return f".{inside} .align 128 .b8 array[{ARRAY_BYTES}];\n" + _copy_loop(form, step) + ready
 
@@ -216,17 +245,19 @@ def _dump_array(form: str) -> str:
     inside = _space(form)
     if inside not in ("shared", "local"):
         return ""
-    step = f"ld.{inside}.v4.b32 {{%r86, %r87, %r88, %r89}}, [%rd48];\nst.global.v4.b32 [%rd49], {{%r86, %r87, %r88, %r89}};\n"
-    if inside == "local":
-        # Threads have an array each and one place to show it: a sum that every thread adds to.
-        step = f"ld.{inside}.v4.b32 {{%r86, %r87, %r88, %r89}}, [%rd48];\n" + "".join(
-            f"red.global.add.u32 [%rd49+{4 * i}], %r{86 + i};\n" for i in range(4)
-        )
+    step = f"ld.{inside}.v4.b32 {_FOUR}, [%rd48];\n"
+    if inside == "shared":
+        step += f"st.global.v4.b32 [%rd49], {_FOUR};\n"
+    else:  # threads have an array each and one place to show it: sums that every thread adds to
+        step += "".join(f"red.global.add.u32 [%rd49+{4 * i}], %r{86 + i};\n" for i in range(4))
     finish = "cp.async.wait_all;\n" if form.startswith("cp.") else ""
     return (f"{finish}bar.sync 0;\n" if inside == "shared" else "") + _copy_loop(form, step)
 
 
-def _constants(form: str, kernel: str) -> str:
+def _outside(form: str, kernel: str) -> str:
+    """The kernel with what must stand before it: an array of constants, a function to call."""
+    if form.startswith("st.param"):
+        return kernel.replace(".visible", _TAKE + ".visible", 1)
     if _space(form) != "const":
         return kernel
     content = ", ".join(map(str, np.random.default_rng(1).integers(0, 256, ARRAY_BYTES).tolist()))
@@ -276,15 +307,14 @@ def awkward(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> NDAr
     one = kind.type(1)
     halfway = near >> drop << drop | np.where(drop > 0, one << (np.maximum(drop, one) - one), 0).astype(kind)
     small = rng.integers(0, 70, shape).astype(kind)
-    return np.choose(
-        rng.choice(5, shape, p=[0.4, 0.15, 0.2, 0.15, 0.1]), [rng.choice(_EDGES[size], shape), bits, near, halfway, small]
-    ).astype(kind)
+    which = rng.choice(5, shape, p=[0.4, 0.15, 0.2, 0.15, 0.1])
+    return np.choose(which, [rng.choice(_EDGES[size], shape), bits, near, halfway, small]).astype(kind)
 
 
 def inputs_of(trial: Trial, blocks: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
     """The array, the registers' values and the place for their results, for every thread of so many blocks."""
     rng = np.random.default_rng(seed)
-    threads = blocks * THREADS
+    threads = blocks * trial.threads
     registers = np.zeros((threads, _REGISTER_BYTES), np.uint8)
     before: NDArray[Any] | None = None
     for i, chunk in enumerate(trial.chunks):
@@ -310,8 +340,8 @@ def run_core(trial: Trial, inputs: tuple[NDArray[np.uint8], ...]) -> Outcome:
     memory, arrays = machine.GlobalMemory(), [a.copy() for a in inputs]
     addresses = [memory.add(f"a{i}", a) for i, a in enumerate(arrays)]
     done = machine.launch(
-        trial.program, memory, grid=(_blocks(inputs), 1, 1), block=(THREADS, 1, 1), params=_params(trial, addresses),
-        cores=1, max_instructions=STEPS * _blocks(inputs),
+        trial.program, memory, grid=(_blocks(inputs), 1, 1), block=(trial.threads, 1, 1),
+        params=_params(trial, addresses), cores=1, max_instructions=STEPS * _blocks(inputs),
     )  # fmt: skip
     fault = done.faults[0] if done.faults else None
     named = (fault.kind, fault.instruction or "", fault.thread[0] if fault.thread else -1) if fault else None
@@ -325,7 +355,7 @@ def run_definition(trial: Trial, inputs: tuple[NDArray[np.uint8], ...]) -> Outco
     nothing = np.zeros((len(_COUNTED), len(trial.program.code)), np.int64)
     try:
         done = definition.run(
-            trial.program, grid=(_blocks(inputs), 1, 1), block=(THREADS, 1, 1), params=_params(trial, addresses),
+            trial.program, grid=(_blocks(inputs), 1, 1), block=(trial.threads, 1, 1), params=_params(trial, addresses),
             memory=memory, max_instructions=STEPS * _blocks(inputs),
         )  # fmt: skip
         counts, fault = np.stack([done.warps, done.threads, done.threads_on]), None

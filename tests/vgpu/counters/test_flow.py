@@ -182,6 +182,24 @@ def test_a_sampled_profile_says_so_and_scales() -> None:
         assert part.counters[name] == pytest.approx(value, rel=0.02), name
 
 
+def test_blocks_that_wait_for_earlier_ones_can_be_profiled_from_a_sample() -> None:
+    source = """
+    extern "C" __global__ void k(volatile int *flag, int *y) {
+        if (threadIdx.x == 0) {
+            while (blockIdx.x > 0 && flag[blockIdx.x - 1] == 0) {}
+            flag[blockIdx.x] = 1;
+        }
+        __syncthreads();
+        y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x;
+    }"""
+    given = [Value("flag", np.zeros(400, I32), writable=True), Value("y", np.zeros(400 * 64, I32), writable=True)]
+    device = VirtualGpu(profile_budget=1000, max_instructions=5_000_000)
+    size = LaunchSize(three(400), three(64), 0)
+    got = device.profile(compile_cuda(source), "k", given, size, source_text=source)
+    assert got.counters["barriers"] == 400 * 2
+    assert got.counters["global_store_sectors"] == pytest.approx(400 * 17)
+
+
 def test_a_profile_names_the_guilty_line() -> None:
     got = profile(UNIFORM, {"x": np.ones(256, F32), "y": np.zeros(256, F32)}, 4, 64, 10**9)
     conflicts = {line.line: line.counters.get("shared_bank_conflicts", 0) for line in got.lines}

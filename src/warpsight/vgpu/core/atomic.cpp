@@ -104,7 +104,9 @@ template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
         Counts &n = counts_of(w);
         count_access(w, a, p, size);
         n[k_atomic_lanes] += (u32)__builtin_popcount(m);
-        n[k_atomic_passes] += most_at_one_address(a);
+        const u32 passes = most_at_one_address(a);
+        n[k_atomic_passes] += passes;
+        trace_passes(w, passes);
     }
     if (o.check) {
         if (p.space == kGlobal) b.acquired = true;

@@ -1,5 +1,6 @@
 // The Python face of the core: load a program, lay out memory, launch. Arrays are borrowed; the caller keeps them alive during a launch.
 #include "machine.hpp"
+#include "sm.hpp"
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -25,6 +26,10 @@ template <class T> std::vector<T> to_vector(const Array<T> &a) { return {a.data(
 struct PyMemory {
     Memory memory;
     std::vector<Bytes> keep;
+};
+
+struct PyTraces {
+    std::vector<BlockTrace> blocks;
 };
 
 struct PyProgram {
@@ -56,7 +61,7 @@ nb::dict fault_record(const Fault &f) {
 
 nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block, u32 shared_bytes,
                 u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data, std::vector<u64> blocks, bool check, bool count, int cores,
-                u64 max_instructions, double deadline_seconds, u64 heap_base, u64 heap_bytes) {
+                u64 max_instructions, double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -72,6 +77,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.blocks = std::move(blocks);
     o.check = check, o.count = count, o.cores = cores, o.max_instructions = max_instructions, o.deadline_seconds = deadline_seconds;
     o.heap_base = heap_base, o.heap_bytes = heap_bytes;
+    o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
     LaunchResult r;
     {
         nb::gil_scoped_release free;
@@ -89,6 +95,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     d["blocks_run"] = r.blocks_run;
     d["warp_instructions"] = r.warp_instructions;
     d["cores_used"] = r.cores_used;
+    d["traces"] = nb::cast(new PyTraces{std::move(r.traces)}, nb::rv_policy::take_ownership);
     return d;
 }
 
@@ -128,6 +135,51 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     std::memcpy(preds.data(), w.preds, preds.shape(0) * 4);
 }
 
+// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, bypass_l1, keep_groups, latency, interval.
+std::vector<StaticStep> to_steps(const nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> &table) {
+    std::vector<StaticStep> steps(table.shape(0));
+    for (size_t i = 0; i < steps.size(); i++) {
+        const u16 *r = table.data() + 10 * i;
+        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::fence) throw nb::value_error("unknown pipe or kind");
+        steps[i] = {(Pipe)r[0], (StepKind)r[1], (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8], r[9]};
+    }
+    return steps;
+}
+
+SmNumbers to_numbers(const nb::dict &d) {
+    SmNumbers n;
+    auto get = [&](const char *name, auto &slot) { slot = nb::cast<std::remove_reference_t<decltype(slot)>>(d[name]); };
+    get("schedulers", n.schedulers), get("fma_units", n.fma_units), get("queue_depth", n.queue_depth), get("address_cycles", n.address_cycles);
+    get("shuffle_cycles", n.shuffle_cycles), get("latency_shared", n.latency_shared), get("latency_l1", n.latency_l1), get("latency_l2", n.latency_l2);
+    get("latency_dram", n.latency_dram), get("latency_barrier", n.latency_barrier), get("latency_constant", n.latency_constant);
+    get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss), get("resident_blocks", n.resident_blocks);
+    get("blocks", n.blocks), get("max_cycles", n.max_cycles);
+    if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units || n.fma_units > 2)
+        throw nb::value_error("numbers of the multiprocessor out of range");
+    return n;
+}
+
+nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table, nb::dict numbers) {
+    if (t.blocks.empty()) throw nb::value_error("no traced blocks");
+    auto steps = to_steps(table);
+    SmNumbers n = to_numbers(numbers);
+    SmResult r;
+    {
+        nb::gil_scoped_release free;
+        r = simulate_sm(t.blocks, steps, n);
+    }
+    nb::dict d;
+    d["cycles"] = r.cycles, d["issued"] = r.issued, d["lsu_busy"] = r.lsu_busy, d["samples"] = r.samples;
+    d["pipe_busy"] = std::vector<u64>(r.pipe_busy.begin(), r.pipe_busy.end());
+    d["l1_hits"] = r.l1_hits, d["l1_misses"] = r.l1_misses, d["load_sectors"] = r.load_sectors;
+    d["store_sectors"] = r.store_sectors, d["atomic_sectors"] = r.atomic_sectors;
+    d["block_end"] = r.block_end;
+    auto *raw = new std::vector<std::array<u64, kStalls>>(std::move(r.stalls));
+    nb::capsule owner(raw, [](void *q) noexcept { delete (std::vector<std::array<u64, kStalls>> *)q; });
+    d["stalls"] = nb::ndarray<nb::numpy, u64>(raw->data(), {raw->size(), (size_t)kStalls}, owner);
+    return d;
+}
+
 } // namespace
 
 NB_MODULE(_core, m) {
@@ -153,7 +205,21 @@ NB_MODULE(_core, m) {
         return p;
     }, "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a);
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a, "local_bytes"_a, "params"_a, "const_data"_a,
-          "blocks"_a, "check"_a, "count"_a, "cores"_a, "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0);
+          "blocks"_a, "check"_a, "count"_a, "cores"_a, "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0);
+    nb::class_<PyTraces>(m, "Traces")
+        .def_prop_ro("steps", [](const PyTraces &t) {
+            u64 n = 0;
+            for (const BlockTrace &b : t.blocks)
+                for (const WarpTrace &w : b.warps) n += w.steps.size();
+            return n;
+        })
+        .def_prop_ro("blocks", [](const PyTraces &t) { return t.blocks.size(); })
+        .def("footprints", [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table, std::vector<u32> counts) {
+            std::vector<std::tuple<u64, u64>> out;
+            for (const Footprint &f : footprints(t.blocks, to_steps(table), counts)) out.emplace_back(f.loaded, f.stored);
+            return out;
+        });
+    m.def("simulate", &simulate, "traces"_a, "table"_a, "numbers"_a);
     m.def("run_lanes", &run_lanes, "program"_a, "rows"_a, "preds"_a, "mask"_a);
     nb::list ops, counters;
 #define OP(name, mix, signature, meaning) ops.append(#name);

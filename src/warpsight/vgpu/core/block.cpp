@@ -78,6 +78,7 @@ void Block::start(u64 linear) {
         w.suspects.clear();
         w.pending.clear();
         w.preds[0] = kFull;
+        w.trace = trace ? &trace->warps[i] : nullptr;
         std::memset(w.pc, 0, sizeof w.pc);
         std::memset(w.frame, 0, sizeof w.frame);
         std::memset(w.group, 0, sizeof w.group);

@@ -207,6 +207,7 @@ Turn run_warp(Warp &w) {
             }
             w.executed++;
             w.now = pc;
+            if (w.trace && !(x.flags & kHidden) && w.trace->steps.size() < launch.options.max_trace_steps) w.trace->steps.push_back((u32)pc);
             if (x.plain) {
                 if (m) x.run(w, x, m);
                 pc++;

@@ -124,5 +124,6 @@ Handler find_warp(const Ins &);        // warp.cpp: shuffles, votes (members hav
 Handler find_memory(const Ins &);      // memory.cpp: loads, stores, matrix and asynchronous copies
 Handler find_matrix(const Ins &);      // matrix.cpp: ldmatrix, cp.async, wmma loads and stores
 Handler find_atomic(const Ins &);      // atomic.cpp
+Handler find_machine_code(const Ins &); // machine_code.cpp: what only machine code has
 
 } // namespace warpsight

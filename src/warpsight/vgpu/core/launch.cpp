@@ -30,10 +30,19 @@ struct Grid {
     Launch &launch;
     std::atomic<u64> next{0};
     u64 count;
+    std::vector<BlockTrace> traces{};
     u64 id(u64 i) const { return launch.options.blocks.empty() ? i : launch.options.blocks[i]; }
 };
 
 using Outputs = std::map<u64, std::string>;
+
+// Where a block's trace goes, if it is wanted.
+void begin_trace(Block &block, Grid &grid, u64 i) {
+    if (grid.traces.empty()) return;
+    block.trace = &grid.traces[i];
+    block.trace->id = grid.id(i);
+    block.trace->warps.resize(block.warps.size());
+}
 
 // One core: takes blocks until there are none.
 void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
@@ -45,6 +54,7 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
         if (i >= grid.count || grid.launch.stop) return;
         text.clear();
         try {
+            begin_trace(block, grid, i);
             block.start(grid.id(i));
             while (!block.run_turn())
                 if (grid.launch.stop) throw Stop{};
@@ -68,6 +78,7 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
                 b = std::move(idle.front());
                 idle.pop_front();
                 b->output = &output;
+                begin_trace(*b, grid, grid.next);
                 b->start(grid.id(grid.next++));
             } else if (!waiting.empty()) {
                 b = std::move(waiting.front());
@@ -114,6 +125,7 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     l.end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(std::min(o.deadline_seconds, 1e8)));
     if (o.check) prepare_checks(l);
     Grid grid{l, {}, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
+    if (o.trace) grid.traces.resize(grid.count);
     const bool in_order = l.program.order_sensitive || o.check;
     const int cores = in_order ? 1 : (int)std::max<u64>(1, std::min<u64>((u64)std::max(1, o.cores), grid.count));
     std::vector<std::vector<Counts>> counts((size_t)cores, std::vector<Counts>(l.program.code.size(), Counts{}));
@@ -158,6 +170,7 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     for (Outputs &part : outputs) all.merge(part);
     for (auto &[id, text] : all) result.output += text;
     for (u64 n : run) result.blocks_run += n;
+    result.traces = std::move(grid.traces);
     result.faults = std::move(l.faults);
     result.warp_instructions = l.executed;
     result.cores_used = cores;

@@ -146,9 +146,74 @@ char *locate_one(Warp &w, u32 lane, u64 address, u8 space, u32 size, bool write,
     return p.host;
 }
 
+namespace {
+
+// The record of the step being executed; parts of one access share it.
+MemoryStep &record_of(WarpTrace &t) {
+    const u32 step = (u32)t.steps.size() - 1;
+    if (t.memory.empty() || t.memory.back().step != step) {
+        t.steps[step] |= kTouchesMemory;
+        t.memory.push_back(MemoryStep{step, (u32)t.sectors.size()});
+    }
+    return t.memory.back();
+}
+
+void trace_global(Warp &w, MemoryStep &r, const Access &x, u32 size, u64 base) {
+    u32 seen[kLanes * 2], n = 0;
+    u8 in_set[4] = {};
+    u64 last_line = ~0ull;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u64 first = (base + x.offset[lowest(rest)]) / 32, last = (base + x.offset[lowest(rest)] + size - 1) / 32;
+        for (u64 s = first; s <= last && n < kLanes * 2; s++) seen[n++] = (u32)s;
+    }
+    std::sort(seen, seen + n);
+    n = (u32)(std::unique(seen, seen + n) - seen);
+    for (u32 i = 0; i < n; i++) {
+        w.trace->sectors.push_back(seen[i]);
+        if (seen[i] / 4 != last_line) {
+            last_line = seen[i] / 4;
+            r.lines++;
+            in_set[last_line & 3]++;
+        }
+    }
+    r.sectors = (u16)(r.sectors + n);
+    r.tag_passes = (u16)(r.tag_passes + *std::max_element(in_set, in_set + 4));
+}
+
+void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefronts) {
+    WarpTrace &t = *w.trace;
+    if (t.steps.size() >= w.block->launch->options.max_trace_steps || t.steps.empty()) return;
+    MemoryStep &r = record_of(t);
+    r.bytes_per_lane = (u8)size;
+    r.space = p.space;
+    r.wavefronts = (u16)(r.wavefronts + wavefronts);
+    if (p.space == kGlobal) trace_global(w, r, x, size, x.base - kGlobalBase);
+    if (p.space == kLocal) { // each warp's local memory lies apart, its lanes' words side by side
+        Access y = x;
+        for (u32 rest = x.m; rest; rest &= rest - 1) y.offset[lowest(rest)] = (x.offset[lowest(rest)] + (u32)(x.base & 0xffffff)) / 4 * 128 + lowest(rest) * 4;
+        const u64 here = kLocalTrace + ((w.block->id * w.block->warps.size() + w.id) % 4096) * (1ull << 24);
+        trace_global(w, r, y, std::max(4u, size), here);
+    }
+}
+
+} // namespace
+
+void trace_wavefronts(Warp &w, u32 wavefronts) {
+    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
+    MemoryStep &r = record_of(*w.trace);
+    r.wavefronts = (u16)(r.wavefronts + wavefronts);
+}
+
+void trace_passes(Warp &w, u32 passes) {
+    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
+    MemoryStep &r = record_of(*w.trace);
+    r.passes = (u16)std::max<u32>(r.passes, passes);
+}
+
 void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     Counts &n = counts_of(w);
     const u32 lanes = (u32)__builtin_popcount(x.m);
+    const u64 wavefronts_before = n[k_wavefronts];
     n[k_requests]++;
     n[k_bytes] += lanes * size;
     switch (p.space) {
@@ -188,6 +253,7 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
         n[k_wavefronts] += count_words(x);
         n[k_wavefronts_ideal]++;
     }
+    if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - wavefronts_before));
 }
 
 void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, const u8 *unchanged) {

@@ -3,6 +3,7 @@
 // Must stay true: nothing a kernel does can touch host memory outside its allocations, and results do not depend on the number of cores.
 #pragma once
 #include "lanes.hpp"
+#include "trace.hpp"
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -23,6 +24,7 @@ using Counts = std::array<u64, kCounters>;
 
 constexpr u64 kSharedWindow = 0x700000000000, kLocalWindow = 0x710000000000, kConstWindow = 0x720000000000,
               kParamWindow = 0x730000000000, kFunctionWindow = 0x740000000000;
+constexpr u64 kGlobalBase = 0x200000000, kLocalTrace = 1ull << 36; // traces place local memory after 64 GiB of global memory
 constexpr int kBarriers = 16;
 
 enum class FaultKind : u8 {
@@ -80,7 +82,8 @@ struct LaunchOptions {
     u32 shared_bytes = 0, local_bytes = 0, dynamic_shared_bytes = 0;
     std::vector<u8> params, const_data;
     std::vector<u64> blocks; // linear ids to run; empty: all
-    bool check = false, count = true;
+    bool check = false, count = true, trace = false;
+    u64 max_trace_steps = 0; // of one warp; longer ones are cut there
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;
@@ -134,6 +137,7 @@ struct Warp : WarpRows {
     u32 sync_mask[kLanes];
     u8 barrier_id[kLanes];
     char *local = nullptr;  // kLanes * local_bytes
+    WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
     u32 group[kLanes];      // number of the open group of asynchronous copies
 };
@@ -165,6 +169,7 @@ struct Block {
     u32 fences = 0;        // fences of gpu scope so far
     bool acquired = false; // this block has read global memory through an atomic or a volatile load
     std::string *output = nullptr;
+    BlockTrace *trace = nullptr;
     Allocation *last_allocation = nullptr;
 
     Block(Launch &, std::vector<Counts> *counts);
@@ -193,6 +198,7 @@ struct LaunchResult {
     std::vector<Counts> counts;
     std::vector<Fault> faults;
     std::string output;
+    std::vector<BlockTrace> traces;
     u64 blocks_run = 0, warp_instructions = 0;
     int cores_used = 1;
 };

@@ -53,8 +53,10 @@ void copy_async(Warp &w, const Ins &x, u32 m) {
     }
     if (o.count) {
         u32 ideal;
-        counts_of(w)[k_wavefronts] += count_wavefronts(to, x.width, &ideal);
+        const u32 wavefronts = count_wavefronts(to, x.width, &ideal);
+        counts_of(w)[k_wavefronts] += wavefronts;
         counts_of(w)[k_wavefronts_ideal] += ideal;
+        trace_wavefronts(w, wavefronts);
     }
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);

@@ -208,7 +208,7 @@ void test_space(Warp &w, const Ins &x, u32 m) {
     u32 in = 0;
     for (u32 lane = 0; lane < kLanes; lane++) {
         u64 top = ((u64)Row::at(w, Row::high(x.a))[lane] << 32) >> 40;
-        bool windowed = top >= 0x70 && top <= 0x73;
+        bool windowed = top >= 0x70 && top <= 0x74 && top != 0x73; // parameters lie inside global memory
         in |= (u32)(x.sub == kGlobal ? !windowed : top == windows[x.sub] >> 40) << lane;
     }
     put_predicate(w.preds, (i32)x.d0, in, m);

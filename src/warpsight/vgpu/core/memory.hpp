@@ -24,6 +24,8 @@ char *local_at(Warp &, u32 lane, u64 offset, u32 size, u32 alignment);
 // One lane, one address, any space; for printf, matrix loads and other slow paths.
 char *locate_one(Warp &, u32 lane, u64 address, u8 space, u32 size, bool write, Place *out = nullptr);
 
+void trace_wavefronts(Warp &, u32 wavefronts);
+void trace_passes(Warp &, u32 passes);
 void count_access(Warp &, const Access &, const Place &, u32 size);
 void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
 

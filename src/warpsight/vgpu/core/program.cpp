@@ -57,6 +57,10 @@ struct Loader {
             k++;
         }
         if (x.op == Op::MMA) x.e = (u32)in.e; // type of B
+        if (x.op == Op::ADD3) { // a second carry in and out
+            x.target = (i32)source_predicate(in.target);
+            if (x.vec >= p.n_preds) throw std::invalid_argument("bad predicate " + std::to_string(x.vec));
+        }
     }
 };
 
@@ -85,7 +89,8 @@ bool waits_for_members(Op op) {
 }
 
 Handler find_handler(const Ins &x) {
-    for (auto find : {find_integer, find_float, find_half, find_special, find_convert, find_tensor, find_warp, find_memory, find_atomic})
+    for (auto find : {find_integer, find_float, find_half, find_special, find_convert, find_tensor, find_warp, find_memory, find_atomic,
+                      find_machine_code})
         if (Handler h = find(x)) return h;
     return nullptr;
 }

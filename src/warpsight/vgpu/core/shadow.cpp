@@ -53,6 +53,14 @@ bool SharedShadow::ordered(const Warp &w, u32 thread, u32 time, u32 fence) const
     return time < synced_[(size_t)w.id * warps_ + other];
 }
 
+// The warps whose reads of a cell may still run beside what this warp does now.
+u32 SharedShadow::unordered_readers(const Warp &w, const Cell &c) const {
+    u32 open = 0;
+    for (u32 rest = c.readers & ~(1u << w.id); rest; rest &= rest - 1)
+        open |= (u32)!ordered(w, lowest(rest) * kLanes, c.read_time, c.read_fence) << lowest(rest);
+    return open;
+}
+
 void SharedShadow::race(Warp &w, u32 lane, u32 offset, u32 size, bool is_write, u32 other_thread, i32 other_pc) {
     Fault f{FaultKind::shared_race, w.now, w.id * kLanes + lane, w.block->id, kSharedWindow + offset};
     f.other_pc = other_pc;
@@ -74,9 +82,10 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
         } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) && !ordered(w, c.writer, c.write_time, c.write_fence)) {
             race(w, lane, offset, size, false, c.writer, c.write_pc);
         }
-        if (c.read_time != now) c.readers = 0;
+        if (kind == Kind::atomic) continue; // its write stands for it
+        if (c.read_time != now) c.readers &= unordered_readers(w, c);
+        if (!c.readers) c.read_time = now; // else the oldest read that is not ordered before this one: a later stamp could accuse wrongly
         c.readers |= 1u << w.id;
-        c.read_time = now;
         c.reader = (u16)me;
         c.read_fence = w.fences;
         c.read_pc = w.now;
@@ -170,6 +179,8 @@ void note_global_write(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, K
             global_race(w, lane, a, offset, size, true, c.writer - 1, c.write_thread, c.write_pc);
         else if (changes && c.reader && (c.reader != me || c.many_readers) && !w.block->acquired)
             global_race(w, lane, a, offset, size, true, c.reader - 1, c.read_thread, c.read_pc);
+        // A plain write stays in sight behind an atomic of the same block, until the block fences.
+        if (c.writer == me && c.write_kind == Kind::plain && kind != Kind::plain && c.write_fence == w.block->fences) continue;
         c.writer = me;
         c.write_fence = w.block->fences;
         c.write_pc = w.now;

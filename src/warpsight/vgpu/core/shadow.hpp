@@ -30,6 +30,7 @@ struct SharedShadow {
 
   private:
     bool ordered(const Warp &, u32 thread, u32 time, u32 fence) const;
+    u32 unordered_readers(const Warp &, const Cell &) const;
     void race(Warp &, u32 lane, u32 offset, u32 size, bool is_write, u32 other_thread, i32 other_pc);
     u32 granule_, warps_;
     std::vector<Cell> cells_;

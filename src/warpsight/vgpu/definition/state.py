@@ -192,7 +192,9 @@ class Warp:
             return allocation.data, address - allocation.base
         data = self._bytes(space, lane)
         if address + size > len(data):
-            self.fail("out_of_bounds", lane, generic)
+            # In a called function it is the depth of the calls that has run out, as far as anyone can tell.
+            too_deep = space == Space.LOCAL and self.frame[lane] > 0
+            self.fail("stack_overflow" if too_deep else "out_of_bounds", lane, generic)
         if write and space in (Space.CONST, Space.PARAM):
             self.fail("write_to_const", lane, generic)
         return data, address

@@ -1,0 +1,382 @@
+// The simulation of one multiprocessor; sm.hpp says what it covers.
+#include "sm.hpp"
+#include "l1.hpp"
+#include <algorithm>
+#include <deque>
+#include <unordered_set>
+
+namespace warpsight {
+namespace {
+
+constexpr u32 kSampleEvery = 32;
+constexpr u64 kNever = ~0ull;
+
+struct SimWarp {
+    const WarpTrace *trace = nullptr;
+    u32 block = 0;
+    size_t step = 0, memory = 0;
+    u64 next = 0;                    // first cycle at which it may issue
+    u64 ready[6] = {};               // scoreboards: when the last known operation ends
+    u16 queued[6] = {};              // operations that the load/store unit has not taken yet
+    bool is_long[6] = {};            // waits for memory beyond the SM
+    bool at_barrier = false, done = true;
+    std::vector<u64> groups{0};      // asynchronous copies: when each group is done, the open one last
+    u16 async_queued = 0;
+};
+
+struct SimBlock {
+    u32 first_warp = 0, warps = 0, alive = 0, waiting = 0;
+    u64 drained = 0; // when its last store is done
+    bool active = false;
+};
+
+struct Request {
+    u32 warp;
+    const StaticStep *what;
+    MemoryStep memory;
+    size_t group; // of an asynchronous copy
+};
+
+struct Scheduler {
+    std::vector<u32> warps;
+    std::deque<Request> queue;
+    std::array<std::array<u64, 2>, (int)Pipe::count> pipe_free{};
+    i64 last = -1;
+};
+
+struct Sm {
+    const std::vector<BlockTrace> &traces;
+    const std::vector<StaticStep> &program;
+    const SmNumbers &n;
+    SmResult result;
+    std::vector<SimWarp> warps;
+    std::vector<SimBlock> blocks;
+    std::vector<Scheduler> schedulers;
+    L1 l1;
+    u64 now = 0, lsu_free = 0, port_free = 0;
+    double dram_debt = 0;
+    u32 lsu_turn = 0, started = 0, finished = 0, warps_per_block;
+
+    Sm(const std::vector<BlockTrace> &t, const std::vector<StaticStep> &p, const SmNumbers &numbers)
+        : traces(t), program(p), n(numbers), l1(numbers.l1_bytes), warps_per_block((u32)t[0].warps.size()) {
+        warps.resize((size_t)n.resident_blocks * warps_per_block);
+        blocks.resize(n.resident_blocks);
+        schedulers.resize(n.schedulers);
+        result.stalls.resize(program.size());
+        for (u32 w = 0; w < warps.size(); w++) schedulers[w % n.schedulers].warps.push_back(w);
+        for (u32 b = 0; b < n.resident_blocks; b++) start_block(b);
+    }
+
+    void start_block(u32 slot) {
+        SimBlock &b = blocks[slot];
+        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, started < n.blocks};
+        if (!b.active) return;
+        const BlockTrace &t = traces[started++ % traces.size()];
+        for (u32 i = 0; i < warps_per_block; i++) {
+            SimWarp &w = warps[b.first_warp + i];
+            w = SimWarp{};
+            w.trace = &t.warps[i];
+            w.block = slot;
+            w.next = now;
+            w.done = t.warps[i].steps.empty();
+            b.alive -= w.done;
+        }
+        if (!b.alive) end_block(slot);
+    }
+
+    void end_block(u32 slot) {
+        blocks[slot].active = false;
+        result.block_end.push_back(std::max(now, blocks[slot].drained));
+        finished++;
+        start_block(slot);
+    }
+
+    void release_barrier(SimBlock &b) {
+        if (!b.waiting || b.waiting < b.alive) return;
+        b.waiting = 0;
+        for (u32 i = 0; i < b.warps; i++) {
+            SimWarp &w = warps[b.first_warp + i];
+            if (!w.at_barrier) continue;
+            w.at_barrier = false;
+            w.next = std::max(w.next, now + n.latency_barrier);
+        }
+    }
+
+    // What keeps a warp from issuing its next instruction now; Stall::selected when nothing does.
+    Stall blocked(const SimWarp &w, const Scheduler &s) const {
+        if (w.at_barrier) return Stall::barrier;
+        const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
+        if (w.next > now) return x.kind == StepKind::branch ? Stall::branch : Stall::wait;
+        for (int k = 0; k < 6; k++)
+            if ((x.wait_mask >> k & 1) && (w.queued[k] || w.ready[k] > now)) return w.is_long[k] ? Stall::long_scoreboard : Stall::short_scoreboard;
+        if (x.kind == StepKind::async_wait && (w.async_queued || !groups_done(w, x.keep_groups))) return Stall::long_scoreboard;
+        if (x.pipe == Pipe::memory) {
+            if (s.queue.size() < n.queue_depth) return Stall::selected;
+            return x.kind == StepKind::global_load || x.kind == StepKind::global_store || x.kind == StepKind::global_atomic ? Stall::lg_throttle
+                                                                                                                            : Stall::mio_throttle;
+        }
+        return free_unit(x, s) < 0 ? Stall::math_pipe_throttle : Stall::selected;
+    }
+
+    bool groups_done(const SimWarp &w, u32 keep) const {
+        const size_t committed = w.groups.size() - 1;
+        for (size_t i = 0; i + keep < committed; i++)
+            if (w.groups[i] > now) return false;
+        return true;
+    }
+
+    // FP32 may go to either unit of a partition, integer multiply-adds only to the first.
+    int free_unit(const StaticStep &x, const Scheduler &s) const {
+        if (x.pipe == Pipe::none) return 0;
+        if (x.pipe == Pipe::fma) {
+            for (int u = (int)n.fma_units - 1; u >= 0; u--)
+                if (s.pipe_free[(int)Pipe::fma][(size_t)u] <= now) return u;
+            return -1;
+        }
+        const int pipe = x.pipe == Pipe::fma_heavy ? (int)Pipe::fma : (int)x.pipe;
+        return s.pipe_free[(size_t)pipe][0] <= now ? 0 : -1;
+    }
+
+    void issue(u32 index, Scheduler &s) {
+        SimWarp &w = warps[index];
+        SimBlock &b = blocks[w.block];
+        const u32 step = w.trace->steps[w.step++];
+        const StaticStep &x = program[step & ~kTouchesMemory];
+        result.issued++;
+        w.next = now + std::max<u32>(1, x.stall);
+        if (x.pipe == Pipe::memory) enqueue(index, s, x, step & kTouchesMemory);
+        else {
+            if (x.pipe != Pipe::none) {
+                const int pipe = x.pipe == Pipe::fma_heavy ? (int)Pipe::fma : (int)x.pipe;
+                s.pipe_free[(size_t)pipe][(size_t)free_unit(x, s)] = now + x.interval;
+                result.pipe_busy[(size_t)x.pipe] += x.interval;
+            }
+            if (x.write_bar < 6) set_ready(w, x.write_bar, now + x.latency, false);
+            if (x.read_bar < 6) set_ready(w, x.read_bar, now + 4, false);
+        }
+        if (x.kind == StepKind::async_commit) w.groups.push_back(0);
+        if (x.kind == StepKind::barrier) {
+            w.at_barrier = true;
+            b.waiting++;
+            release_barrier(b);
+        }
+        if (w.step < w.trace->steps.size()) return;
+        w.done = true;
+        b.alive--;
+        if (!b.alive) end_block(w.block);
+        else release_barrier(b);
+    }
+
+    static void set_ready(SimWarp &w, u32 bar, u64 when, bool is_long) {
+        w.ready[bar] = std::max(w.ready[bar], when);
+        w.is_long[bar] = is_long;
+    }
+
+    void enqueue(u32 index, Scheduler &s, const StaticStep &x, bool touches) {
+        SimWarp &w = warps[index];
+        if (!touches && x.kind != StepKind::shuffle) { // every lane was off: nothing to do
+            if (x.write_bar < 6) set_ready(w, x.write_bar, now + 4, false);
+            if (x.read_bar < 6) set_ready(w, x.read_bar, now + 4, false);
+            return;
+        }
+        s.queue.push_back({index, &x, touches ? w.trace->memory[w.memory++] : MemoryStep{}, w.groups.size() - 1});
+        const bool is_long = x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
+        if (x.write_bar < 6) w.queued[x.write_bar]++, w.is_long[x.write_bar] = is_long;
+        if (x.read_bar < 6) w.queued[x.read_bar]++, w.is_long[x.read_bar] = false;
+        if (x.kind == StepKind::async_copy) w.async_queued++;
+    }
+
+    u32 cost_of(const Request &q) const {
+        const u32 registers = std::max(1u, q.memory.bytes_per_lane / 4u);
+        switch (q.what->kind) {
+        case StepKind::shuffle: return n.shuffle_cycles;
+        case StepKind::shared_load: case StepKind::shared_store: return std::max<u32>(n.address_cycles, q.memory.wavefronts);
+        case StepKind::shared_atomic: return std::max<u32>({n.address_cycles, q.memory.wavefronts, q.memory.passes});
+        case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
+        case StepKind::async_copy: return std::max<u32>({n.address_cycles, q.memory.tag_passes, q.memory.wavefronts});
+        default: return std::max<u32>({n.address_cycles, registers, q.memory.tag_passes});
+        }
+    }
+
+    // Bytes over the port from L2; the time at which they are there.
+    u64 transfer(u64 start, u32 sectors, bool from_dram) {
+        port_free = std::max(port_free, start) + (sectors * 32u + n.port_bytes - 1) / n.port_bytes;
+        return std::max(start + (from_dram ? n.latency_dram : n.latency_l2), port_free + (from_dram ? n.latency_dram : n.latency_l2) - 30);
+    }
+
+    bool goes_to_dram(u32 missed) {
+        dram_debt += missed ? n.l2_miss : 0;
+        if (dram_debt < 1) return false;
+        dram_debt -= 1;
+        return true;
+    }
+
+    u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 cost) {
+        const u32 *sectors = w.trace->sectors.data() + q.memory.first_sector;
+        u32 missed = 0;
+        u64 ready = start + cost + n.latency_l1;
+        for (u32 i = 0; i < q.memory.sectors; i++) {
+            u64 there = q.what->bypass_l1 ? kNever : l1.find(sectors[i]);
+            if (there == kNever) missed++;
+            else ready = std::max(ready, there);
+        }
+        result.load_sectors += q.memory.sectors;
+        result.l1_hits += q.memory.sectors - missed;
+        result.l1_misses += missed;
+        if (!missed) return ready;
+        ready = std::max(ready, transfer(start + cost, missed, goes_to_dram(missed)));
+        if (!q.what->bypass_l1)
+            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(sectors[i], ready);
+        return ready;
+    }
+
+    void accept(Request q) {
+        SimWarp &w = warps[q.warp];
+        const StaticStep &x = *q.what;
+        const u32 cost = cost_of(q);
+        lsu_free = now + cost;
+        result.lsu_busy += cost;
+        u64 done = now + cost + n.latency_shared;
+        switch (x.kind) {
+        case StepKind::global_load: case StepKind::local_load: case StepKind::async_copy: done = load_done(q, w, now, cost); break;
+        case StepKind::global_atomic:
+            result.atomic_sectors += q.memory.sectors;
+            done = transfer(now + cost, q.memory.sectors, false) + q.memory.passes;
+            blocks[w.block].drained = std::max(blocks[w.block].drained, done);
+            break;
+        case StepKind::global_store: case StepKind::local_store:
+            result.store_sectors += q.memory.sectors;
+            port_free = std::max(port_free, now + cost) + (q.memory.sectors * 32u + n.port_bytes - 1) / n.port_bytes;
+            blocks[w.block].drained = std::max(blocks[w.block].drained, port_free);
+            done = now + cost + 4;
+            break;
+        case StepKind::constant_load: done = now + cost + n.latency_constant; break;
+        default: break;
+        }
+        const bool is_long = x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
+        if (x.write_bar < 6) set_ready(w, x.write_bar, done, is_long), w.queued[x.write_bar]--;
+        if (x.read_bar < 6) set_ready(w, x.read_bar, now + cost + 4, false), w.queued[x.read_bar]--;
+        if (x.kind == StepKind::async_copy) {
+            w.groups[q.group] = std::max(w.groups[q.group], done);
+            w.async_queued--;
+        }
+    }
+
+    bool run_lsu() {
+        if (lsu_free > now) return false;
+        for (u32 i = 0; i < n.schedulers; i++) {
+            Scheduler &s = schedulers[(lsu_turn + i) % n.schedulers];
+            if (s.queue.empty()) continue;
+            Request q = s.queue.front();
+            s.queue.pop_front();
+            lsu_turn = (lsu_turn + i + 1) % n.schedulers;
+            accept(q);
+            return true;
+        }
+        return false;
+    }
+
+    // Greedy, then the youngest warp that can go.
+    i64 pick(Scheduler &s) {
+        if (s.last >= 0 && can_go((u32)s.last, s)) return s.last;
+        for (size_t i = s.warps.size(); i-- > 0;)
+            if (can_go(s.warps[i], s)) return s.warps[i];
+        return -1;
+    }
+
+    bool can_go(u32 index, const Scheduler &s) const {
+        const SimWarp &w = warps[index];
+        return !w.done && w.next <= now && !w.at_barrier && blocked(w, s) == Stall::selected;
+    }
+
+    void sample(const std::array<i64, 8> &picked) {
+        for (u32 k = 0; k < n.schedulers; k++)
+            for (u32 index : schedulers[k].warps) {
+                const SimWarp &w = warps[index];
+                if (w.done || !blocks[w.block].active) continue;
+                Stall why = picked[k] == (i64)index ? Stall::selected : blocked(w, schedulers[k]);
+                if (why == Stall::selected && picked[k] != (i64)index) why = Stall::not_selected;
+                result.stalls[w.trace->steps[w.step] & ~kTouchesMemory][(size_t)why]++;
+                result.samples++;
+            }
+    }
+
+    // The next cycle at which something can change.
+    u64 next_event() const {
+        u64 t = kNever;
+        auto consider = [&](u64 when) {
+            if (when > now) t = std::min(t, when);
+        };
+        bool queued = false;
+        for (const Scheduler &s : schedulers) {
+            queued |= !s.queue.empty();
+            for (const auto &pipe : s.pipe_free)
+                for (u64 when : pipe) consider(when);
+        }
+        if (queued) consider(std::max(lsu_free, now + 1));
+        for (const SimWarp &w : warps) {
+            if (w.done || w.at_barrier) continue;
+            consider(w.next);
+            for (u64 when : w.ready) consider(when);
+            for (u64 when : w.groups) consider(when);
+        }
+        return t == kNever ? now + 1 : t;
+    }
+
+    SmResult run() {
+        u64 next_sample = 0;
+        while (finished < n.blocks && now < n.max_cycles) {
+            bool moved = run_lsu();
+            std::array<i64, 8> picked;
+            picked.fill(-1);
+            for (u32 k = 0; k < n.schedulers; k++) picked[k] = pick(schedulers[k]);
+            if (now >= next_sample) {
+                sample(picked);
+                next_sample = now + kSampleEvery;
+            }
+            for (u32 k = 0; k < n.schedulers; k++)
+                if (picked[k] >= 0) {
+                    issue((u32)picked[k], schedulers[k]);
+                    schedulers[k].last = picked[k];
+                    moved = true;
+                }
+            if (moved) now++;
+            else {
+                u64 t = next_event();
+                if (next_sample < t) t = std::max(now + 1, next_sample); // idle cycles are sampled too
+                now = t;
+            }
+        }
+        result.cycles = now;
+        for (u64 end : result.block_end) result.cycles = std::max(result.cycles, end);
+        return std::move(result);
+    }
+};
+
+bool is_store(StepKind k) { return k == StepKind::global_store || k == StepKind::global_atomic; }
+
+} // namespace
+
+SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program, const SmNumbers &numbers) {
+    return Sm(traces, program, numbers).run();
+}
+
+std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program, const std::vector<u32> &counts) {
+    std::unordered_set<u32> loaded, stored;
+    std::vector<Footprint> out;
+    size_t done = 0;
+    for (u32 want : counts) {
+        for (; done < want && done < traces.size(); done++)
+            for (const WarpTrace &w : traces[done].warps)
+                for (const MemoryStep &m : w.memory) {
+                    const StepKind kind = program[w.steps[m.step] & ~kTouchesMemory].kind;
+                    if (kind == StepKind::local_load || kind == StepKind::local_store) continue;
+                    auto &set = is_store(kind) ? stored : loaded;
+                    for (u32 i = 0; i < m.sectors; i++) set.insert(w.sectors[m.first_sector + i]);
+                }
+        out.push_back({loaded.size(), stored.size()});
+    }
+    return out;
+}
+
+} // namespace warpsight
