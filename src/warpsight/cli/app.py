@@ -30,6 +30,7 @@ VERBS = (
     Verb("profile", "Count what a kernel does, per kernel and per source line."),
     Verb("new", "Make a task folder to start from."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
+    Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),
 )
 

@@ -17,7 +17,8 @@ from warpsight.nouns import Build, InstructionCounters, LineCounters, Profile, S
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu import counters, machine
 from warpsight.vgpu.bytecode import Flag, Program
-from warpsight.vgpu.limits import block_limits
+from warpsight.vgpu.gpus import block_limits
+from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.ptx import load_ptx
 
 PROBE_BLOCKS = 4
@@ -84,16 +85,24 @@ class VirtualGpu:
         )  # fmt: skip
 
     def _choose_blocks(self, program: Program, values: Sequence[Value], size: LaunchSize, total: int) -> Sequence[int]:
-        """All blocks (an empty choice) when they fit the budget, else a stratified sample that does."""
+        """All blocks (an empty choice) when they fit the budget, else a sample that does.
+
+        The sample is spread over the grid, except where blocks wait for earlier ones: those are only sure to go on from the first.
+        """
+        choose = first_blocks if program.order_sensitive else spread_blocks
         if total <= PROBE_BLOCKS:
             return ()
-        probe = self._count(program, values, size, spread_blocks(total, PROBE_BLOCKS))
-        if probe.faults:  # the profile that follows says so; what it would cost is not known
-            return spread_blocks(total, PROBE_BLOCKS)
+        probe = self._count(program, values, size, choose(total, PROBE_BLOCKS))
+        if probe.faults:
+            return choose(total, PROBE_BLOCKS)
         per_block = max(1, probe.warp_instructions // PROBE_BLOCKS)
         if per_block * total <= self.profile_budget:
             return ()
-        return spread_blocks(total, max(PROBE_BLOCKS, self.profile_budget // per_block))
+        return choose(total, max(PROBE_BLOCKS, self.profile_budget // per_block))
+
+
+def first_blocks(total: int, count: int) -> list[int]:
+    return list(range(min(count, total)))
 
 
 def spread_blocks(total: int, count: int) -> list[int]:
@@ -113,12 +122,15 @@ def refusal(build: Build, entry: str, size: LaunchSize) -> str:
     if usage is None:
         return f"the program has no entry {entry!r}"
     shared = usage.shared_bytes + size.shared_bytes
-    if shared > limits.shared_bytes:
-        return f"a block needs {shared} bytes of shared memory, {build.gpu_arch} has {limits.shared_bytes}"
-    warps = -(-threads // 32)
-    per_warp = -(-usage.registers * 32 // limits.registers_granule) * limits.registers_granule
-    if warps * per_warp > limits.registers:
-        return f"a block needs {warps * per_warp} registers ({usage.registers} a thread), {build.gpu_arch} has {limits.registers}"
+    most = limits.shared_per_block_optin_bytes
+    if shared > most:
+        return f"a block needs {shared} bytes of shared memory, {build.gpu_arch} has {most}"
+    fits = occupancy(limits, threads, usage.registers, shared)
+    if fits.limit_registers == 0:
+        needs = f"a block of {threads} threads with {usage.registers} registers each"
+        return f"{needs} does not fit the {limits.registers_per_block} of {build.gpu_arch}"
+    if fits.blocks_per_sm == 0:
+        return f"a block of {threads} threads does not fit on {build.gpu_arch}: {', '.join(fits.limited_by)}"
     return ""
 
 

@@ -65,6 +65,7 @@ class Flag(IntFlag):
     UNUSED_RESULT = 4
     WIDE32 = 8
     WIDE64 = 16
+    ADDRESS32 = 32
 
 
 class Space(IntEnum):

@@ -64,11 +64,11 @@ class Limits(Noun):
     def _fits(self) -> Self:
         rising = tuple(sorted(set(self.carve_outs_bytes)))
         if self.carve_outs_bytes != rising or rising[-1] != self.shared_per_sm_bytes:
-            raise ValueError(f"carve_outs_bytes must rise and end at shared_per_sm_bytes ({self.shared_per_sm_bytes})")
+            raise ValueError(f"carve_outs_bytes that rise and end at shared_per_sm_bytes ({self.shared_per_sm_bytes})")
         if self.shared_per_sm_bytes > self.unified_bytes:
-            raise ValueError(f"shared_per_sm_bytes ({self.shared_per_sm_bytes}) is more than unified_bytes")
+            raise ValueError(f"shared_per_sm_bytes ({self.shared_per_sm_bytes}) up to unified_bytes")
         if self.shared_per_block_optin_bytes + self.shared_reserved_bytes > self.shared_per_sm_bytes:
-            raise ValueError("shared_per_block_optin_bytes and shared_reserved_bytes do not fit shared_per_sm_bytes")
+            raise ValueError("shared_per_block_optin_bytes and shared_reserved_bytes within shared_per_sm_bytes")
         return self
 
 
@@ -119,11 +119,11 @@ class Gpu(Limits):
     @model_validator(mode="after")
     def _sensible(self) -> Self:
         if self.base_mhz > self.boost_mhz:
-            raise ValueError(f"base_mhz ({self.base_mhz}) is above boost_mhz ({self.boost_mhz})")
+            raise ValueError(f"base_mhz ({self.base_mhz}) up to boost_mhz ({self.boost_mhz})")
         if self.fp32_lanes_shared_with_int > self.fp32_lanes:
-            raise ValueError("fp32_lanes_shared_with_int is more than fp32_lanes")
+            raise ValueError(f"fp32_lanes_shared_with_int up to fp32_lanes ({self.fp32_lanes})")
         if not self.latency_shared <= self.latency_l1 <= self.latency_l2 <= self.latency_dram:
-            raise ValueError("latencies must not fall from shared to L1 to L2 to DRAM")
+            raise ValueError("latencies that do not fall from shared to L1 to L2 to DRAM")
         return self
 
     def fma_per_clock(self, kind: Arithmetic) -> int:
@@ -137,7 +137,7 @@ class Gpu(Limits):
         return self.tensor_boost_mhz if reduced and self.tensor_boost_mhz is not None else self.boost_mhz
 
     def peak_gflops(self, kind: Arithmetic, mhz: float | None = None) -> float:
-        """10^9 operations per second of the whole GPU, two per FMA; at boost unless a clock is given. 0: cannot do it."""
+        """10^9 operations per second of the whole GPU, two per FMA; at boost unless a clock is given."""
         clock = self.boost_mhz_of(kind) if mhz is None else mhz
         operations = 1 if kind == "i32" else 2
         return operations * self.fma_per_clock(kind) * self.sms * clock / 1000

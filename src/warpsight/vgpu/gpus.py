@@ -2,8 +2,8 @@
 
 The user's file is `gpus.toml` in the configuration folder, or the one that WARPSIGHT_GPUS names; it has the same
 tables, may use the designs that are here (`sm = "ga10x"`), may start from another GPU (`like = "a100"`), and wins over
-an entry of the same name. Whatever is wrong in it comes out as one UsageError with file, key, what was expected and what
-came. What must stay true: a name means one GPU or is an error that lists near ones, never a guess.
+an entry of the same name. Whatever is wrong in it comes out as one UsageError with file, key, what was expected and
+what came. What must stay true: a name means one GPU or is an error that lists near ones, never a guess.
 """
 
 from __future__ import annotations
@@ -138,11 +138,12 @@ def _entries(file: Path, section: str, tables: Any) -> dict[str, _Entry]:
         if not isinstance(table, dict):
             _wrong(f"{file}", f"{section}.{name}", "a table", repr(table))
         values = dict(cast("dict[str, Any]", table))
-        sources: Any = values.pop("source", {})
+        given: Any = values.pop("source", {})
         where = f"{file}: {section}.{name}"
-        if not isinstance(sources, dict) or not all(isinstance(s, str) for s in cast("dict[str, Any]", sources).values()):
-            _wrong(where, "source", "a table of texts", repr(sources))
-        entries[name] = _Entry(where, values, cast("dict[str, str]", sources))
+        sources = cast("dict[str, Any]", given) if isinstance(given, dict) else {"": given}
+        if not all(isinstance(text, str) and key for key, text in sources.items()):
+            _wrong(where, "source", "a table of texts, key = where it is from", repr(sources.get("", sources)))
+        entries[name] = _Entry(where, values, sources)
     return entries
 
 
@@ -204,7 +205,7 @@ def _report(problem: ValidationError, origin: Mapping[str, _Entry], own: _Entry)
     if first["type"] == "missing":
         _wrong(where, key, Gpu.model_fields[key].description or "a value", "nothing")
     expected = str(first["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
-    _wrong(where, key or "together", expected, repr(first["input"]) if key else "numbers that contradict each other")
+    _wrong(where, key or "numbers", expected, repr(first["input"]) if key else "otherwise")
 
 
 def _wrong(where: str, key: str, expected: str, found: str) -> NoReturn:

@@ -76,6 +76,7 @@ class Launched:
     total_blocks: int
     warp_instructions: int
     cores_used: int
+    traces: Any = None
 
 
 def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
@@ -147,9 +148,13 @@ def launch(
     cores: int | None = None,
     max_instructions: int = DEFAULT_INSTRUCTIONS,
     deadline_seconds: float = 600.0,
+    max_trace_steps: int = 0,
     source: str = "",
 ) -> Launched:
-    """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well."""
+    """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well.
+
+    With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model.
+    """
     from warpsight.vgpu import _core
 
     if len(params) != program.param_bytes:
@@ -163,7 +168,7 @@ def launch(
     raw = _core.launch(
         loaded, core_memory, grid, block, program.shared_bytes + dynamic_shared_bytes, dynamic_shared_bytes, program.local_bytes,
         params, patched_const_data(program, addresses), list(blocks), check, count, cores or os.cpu_count() or 1, max_instructions, deadline_seconds,
-        heap_base, heap_bytes,
+        heap_base, heap_bytes, max_trace_steps,
     )  # fmt: skip
     lines = source.splitlines()
     return Launched(
@@ -174,6 +179,7 @@ def launch(
         total_blocks=grid[0] * grid[1] * grid[2],
         warp_instructions=raw["warp_instructions"],
         cores_used=raw["cores_used"],
+        traces=raw["traces"],
     )
 
 

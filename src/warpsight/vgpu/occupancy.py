@@ -1,8 +1,8 @@
 """How many blocks of a kernel an SM holds at once, and what stops it from holding more.
 
-The rules are those of the vendor's calculator (cuda_occupancy.h), whose answers the tests hold this to. Pure functions of
-the limits, the block and what it uses. Not covered: named barriers and clusters, which can limit further from compute
-capability 9.0 on, and what a running kernel reaches, which a full queue of blocks of equal length would come close to.
+The rules are those of the vendor's calculator (cuda_occupancy.h), whose answers the tests hold this to. Pure functions
+of the limits, the block and what it uses. Not covered: named barriers and clusters, which can limit further from
+compute capability 9.0 on, and what a running kernel reaches: this is the most that can be resident.
 """
 
 from __future__ import annotations

@@ -100,7 +100,9 @@ def assert_agree(program: Program, arguments: Mapping[str, Any], **how: Any) -> 
     assert core.fault is None and meaning.fault is None, (core.fault, meaning.fault)
     for name, ours in core.arrays.items():
         apart = np.flatnonzero(ours != meaning.arrays[name])
-        assert not apart.size, f"{apart.size} bytes of {name!r} differ, first {apart[0]}: {ours[apart[0]]} is not {meaning.arrays[name][apart[0]]}"
+        assert not apart.size, (
+            f"{apart.size} bytes of {name!r} differ, first {apart[0]}: {ours[apart[0]]} is not {meaning.arrays[name][apart[0]]}"
+        )
     assert core.output == meaning.output
     texts = np.array(program.texts)[(program.code["flags"] & Flag.HIDDEN) == 0]
     apart = np.flatnonzero((core.counts != meaning.counts).any(axis=0))
@@ -108,6 +110,8 @@ def assert_agree(program: Program, arguments: Mapping[str, Any], **how: Any) -> 
     return core.arrays
 
 
-def cuda(source: str, arguments: Mapping[str, Any], *, gpu_arch: str = "sm_80", **how: Any) -> Mapping[str, NDArray[np.uint8]]:
+def cuda(
+    source: str, arguments: Mapping[str, Any], *, gpu_arch: str = "sm_80", **how: Any
+) -> Mapping[str, NDArray[np.uint8]]:
     """`assert_agree` for kernel `k` of a CUDA text."""
     return assert_agree(build(source, gpu_arch), arguments, **how)

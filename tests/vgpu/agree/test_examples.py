@@ -28,7 +28,13 @@ def chosen_blocks(program: Program, task: Task, workload: Workload, size: Launch
     total = prod(size.grid)
     memory, params, _ = lay_out(program, kernel_values(task, workload, seed=1)[1])
     done = machine.launch(
-        program, memory, grid=size.grid, block=size.block, params=params, dynamic_shared_bytes=size.shared_bytes, cores=1
+        program,
+        memory,
+        grid=size.grid,
+        block=size.block,
+        params=params,
+        dynamic_shared_bytes=size.shared_bytes,
+        cores=1,
     )
     return list(spread_blocks(total, max(1, min(total, budget * total // done.warp_instructions))))
 
@@ -42,10 +48,18 @@ def agree(folder: Path, workload: Workload, budget: int) -> None:
     arguments = {v.name: v.array if v.is_scalar else Array(v.array, writable=v.writable) for v in values}
     blocks = chosen_blocks(program, task, workload, size, budget)
     arrays = assert_agree(
-        program, arguments, grid=size.grid, block=size.block, shared=size.shared_bytes, blocks=blocks, max_instructions=50 * budget
+        program,
+        arguments,
+        grid=size.grid,
+        block=size.block,
+        shared=size.shared_bytes,
+        blocks=blocks,
+        max_instructions=50 * budget,
     )
     outputs = [v for v in values if v.writable and not v.is_scalar]
-    assert any(not np.array_equal(arrays[v.name], v.array.reshape(-1).view(np.uint8)) for v in outputs), "nothing was written"
+    assert any(not np.array_equal(arrays[v.name], v.array.reshape(-1).view(np.uint8)) for v in outputs), (
+        "nothing was written"
+    )
 
 
 def by_size(folder: Path) -> list[Workload]:

@@ -13,7 +13,16 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from warpsight.vgpu.coverage import Outcome, awkward, cover_form, difference, inputs_of, run_core, run_definition, trial_of
+from warpsight.vgpu.coverage import (
+    Outcome,
+    awkward,
+    cover_form,
+    difference,
+    inputs_of,
+    run_core,
+    run_definition,
+    trial_of,
+)
 from warpsight.vgpu.ptx.forms import listed_forms
 
 BLOCKS = 3
@@ -42,7 +51,11 @@ def test_the_forms_of_an_instruction_agree(family: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_forms_agree_on_many_more_values(family: str) -> None:
-    apart = {form: difference(*both(form, zlib.crc32(form.encode()) + 1, blocks=12)) for form in FAMILIES[family] if form not in FAULTS}
+    apart = {
+        form: difference(*both(form, zlib.crc32(form.encode()) + 1, blocks=12))
+        for form in FAMILIES[family]
+        if form not in FAULTS
+    }
     assert {form: words for form, words in apart.items() if words} == {}
 
 
@@ -55,12 +68,25 @@ def test_one_wrong_bit_is_a_difference() -> None:
     assert difference(core, meaning) == ""
     first, registers, results = core.memory
     changed = bytes([results[0] ^ 1]) + results[1:]
-    assert "1 words differ, first word 0 of array 2" in difference(replace(core, memory=(first, registers, changed)), meaning)
+    assert "1 words differ, first word 0 of array 2" in difference(
+        replace(core, memory=(first, registers, changed)), meaning
+    )
     assert "how often" in difference(replace(core, counts=core.counts + 1), meaning)
     assert "trap" in difference(replace(core, fault=("trap", "trap", 0)), meaning)
 
 
-@pytest.mark.parametrize("form", ["add.s64", "ld.shared.v4.f32", "st.local.u16", "atom.shared.cas.b64", "ld.const.b8", "st.param.f64", "cvt.rn.f16.f64"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "add.s64",
+        "ld.shared.v4.f32",
+        "st.local.u16",
+        "atom.shared.cas.b64",
+        "ld.const.b8",
+        "st.param.f64",
+        "cvt.rn.f16.f64",
+    ],
+)
 def test_the_trial_shows_what_the_form_did(form: str) -> None:
     """With other values other results: the registers are really filled, the results really written."""
     one, other = both(form, seed=1)[0], both(form, seed=2)[0]

@@ -60,7 +60,7 @@ def test_straight_lines_agree(lines: list[dict[str, int]], seed: int, mask: int)
     assert_same(make(lines, mask, constants(seed)), seed, mask)
 
 
-@settings(FIXED, max_examples=250)
+@settings(FIXED, max_examples=120)
 @given(st.builds(Text).flatmap(bodies), SEEDS, MASKS)
 def test_branches_loops_and_switches_agree(text: Text, seed: int, mask: int) -> None:
     assert_same(make(text.lines, mask, constants(seed), text.tables), seed, mask)

@@ -276,3 +276,20 @@ def test_exchange_and_wrapping_counters() -> None:
     np.testing.assert_array_equal(np.bincount(got["seen"][:64], minlength=10), [7, 7, 7, 7, 6, 6, 6, 6, 6, 6])
     assert got["p"][0] == 64 % 10
     assert sorted([*got["seen"][64:].tolist(), int(got["p"][2])]) == list(range(65))
+
+
+def test_a_whole_block_with_barriers_polls_for_a_later_block() -> None:
+    source = """
+    extern "C" __global__ void k(volatile int *flag, int *y) {
+        __shared__ int ready;
+        if (blockIdx.x == 0) {
+            do {
+                __syncthreads();
+                if (threadIdx.x == 0) ready = *flag;
+                __syncthreads();
+            } while (!ready);
+            y[threadIdx.x] = ready + threadIdx.x;
+        } else if (threadIdx.x == 0) *flag = 7;
+    }"""
+    got = honest(source, {"flag": np.zeros(1, I32), "y": output(64, I32)}, grid=2, block=64)["y"]
+    np.testing.assert_array_equal(got, 7 + np.arange(64))

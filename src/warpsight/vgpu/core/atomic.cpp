@@ -89,13 +89,12 @@ template <class E> E update(char *host, u8 operation, E b, E c) {
 template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = sizeof(E);
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a))
-        return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { atomic<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+        return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { atomic<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
     w.spins = true;
-    w.acquired = true;
     if (x.flags & kVolatile) { // release or acquire semantics
         w.fences++;
         b.fence();
@@ -109,10 +108,11 @@ template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
         trace_passes(w, passes);
     }
     if (o.check) {
-        if (p.space == kGlobal) b.acquired = true;
         note_access(w, a, p, size, false, (u8)Kind::atomic, nullptr);
         note_access(w, a, p, size, true, (u8)Kind::atomic, nullptr);
     }
+    w.acquired = true; // orders what comes after it
+    b.acquired |= p.space == kGlobal;
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
         char *host = p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];

@@ -71,6 +71,8 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.shared_bytes = shared_bytes, o.dynamic_shared_bytes = dynamic_shared_bytes, o.local_bytes = local_bytes;
     o.params.assign((const u8 *)params.c_str(), (const u8 *)params.c_str() + params.size());
     o.const_data.assign((const u8 *)const_data.c_str(), (const u8 *)const_data.c_str() + const_data.size());
+    if (!o.grid[0] || o.grid[0] > 0x7fffffffu || !o.grid[1] || o.grid[1] > 65535 || !o.grid[2] || o.grid[2] > 65535 || o.block[2] > 64)
+        throw nb::value_error("grid or block is outside the limits of CUDA");
     u64 total = (u64)o.grid[0] * o.grid[1] * o.grid[2];
     for (u64 b : blocks)
         if (b >= total) throw nb::value_error("a chosen block lies outside the grid");
@@ -214,11 +216,15 @@ NB_MODULE(_core, m) {
             return n;
         })
         .def_prop_ro("blocks", [](const PyTraces &t) { return t.blocks.size(); })
+        .def("hottest_atomic", [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
+            return hottest_atomic(t.blocks, to_steps(table));
+        })
         .def("footprints", [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table, std::vector<u32> counts) {
             std::vector<std::tuple<u64, u64>> out;
             for (const Footprint &f : footprints(t.blocks, to_steps(table), counts)) out.emplace_back(f.loaded, f.stored);
             return out;
         });
+    m.attr("STALLS") = kStalls;
     m.def("simulate", &simulate, "traces"_a, "table"_a, "numbers"_a);
     m.def("run_lanes", &run_lanes, "program"_a, "rows"_a, "preds"_a, "mask"_a);
     nb::list ops, counters;

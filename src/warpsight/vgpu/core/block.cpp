@@ -88,6 +88,7 @@ void Block::start(u64 linear) {
 
 bool Block::run_turn() {
     const LaunchOptions &o = launch->options;
+    u32 passes = 0;
     for (bool moved = true; moved;) {
         moved = false;
         bool over = false;
@@ -104,15 +105,11 @@ bool Block::run_turn() {
             return true;
         }
         moved |= release_barriers();
-        if (launch->executed.load(std::memory_order_relaxed) > o.max_instructions)
+        FaultKind over_limit;
+        if (launch->over_limits(over || (++passes & 255) == 0, &over_limit))
             for (Warp &w : warps)
-                if (w.alive) fail(w, FaultKind::endless_loop, lowest(w.alive));
-        if (over) {
-            if (std::chrono::steady_clock::now() > launch->end)
-                for (Warp &w : warps)
-                    if (w.alive) fail(w, FaultKind::deadline, lowest(w.alive));
-            return false;
-        }
+                if (w.alive) fail(w, over_limit, lowest(w.alive));
+        if (over) return false;
     }
     report_stuck();
 }
@@ -146,7 +143,7 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
 
 void Block::fence() {
     fences++;
-    if (!launch->fence_counts.empty()) launch->fence_counts[id] = fences;
+    if (launch->options.check) launch->fence_counts[id] = fences;
 }
 
 bool Block::release_barriers() {

@@ -44,7 +44,7 @@ enum class Type : u8 {
 
 enum : u8 { kRound = 7, kFtz = 8, kSat = 16, kRelu = 32 };                                  // bits of `mod`
 enum : u8 { kRN = 0, kRZ = 1, kRM = 2, kRP = 3, kRNA = 4 };                                 // mod & kRound
-enum : u16 { kHidden = 1, kVolatile = 2, kUnusedResult = 4, kWide32 = 8, kWide64 = 16 };    // bits of `flags`
+enum : u16 { kHidden = 1, kVolatile = 2, kUnusedResult = 4, kWide32 = 8, kWide64 = 16, kAddress32 = 32 };    // bits of `flags`
 enum : u8 { kGeneric = 0, kGlobal = 1, kShared = 2, kLocal = 3, kConst = 4, kParam = 5 };   // spaces
 
 // Where a row lives: byte offset | 1 for constant rows. Resolved once, when a program is loaded.

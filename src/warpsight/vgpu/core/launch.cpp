@@ -36,6 +36,14 @@ struct Grid {
 
 using Outputs = std::map<u64, std::string>;
 
+// Many short blocks use up a budget too; the clock is looked at now and then.
+void check_limits(Launch &l, u64 block) {
+    FaultKind kind;
+    if (!l.over_limits((block & 63) == 0, &kind)) return;
+    l.record(Fault{kind, 0, 0, block, 0});
+    l.stop = true;
+}
+
 // Where a block's trace goes, if it is wanted.
 void begin_trace(Block &block, Grid &grid, u64 i) {
     if (grid.traces.empty()) return;
@@ -59,6 +67,7 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
             while (!block.run_turn())
                 if (grid.launch.stop) throw Stop{};
             run++;
+            check_limits(grid.launch, grid.id(i));
         } catch (const Stop &) {
         }
         if (!text.empty()) outputs[grid.id(i)] = text;
@@ -88,6 +97,7 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
             }
             if (b->run_turn()) {
                 run++;
+                check_limits(grid.launch, b->id);
                 idle.push_back(std::move(b));
             } else {
                 waiting.push_back(std::move(b));
@@ -99,12 +109,18 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
 }
 
 void prepare_checks(Launch &l) {
-    l.fence_counts.assign(l.total_blocks, 0);
     for (Allocation &a : l.memory.allocations)
         if (a.writable) a.shadow = std::make_shared<GlobalShadow>(a.size, l.program.global_granule);
 }
 
 } // namespace
+
+bool Launch::over_limits(bool look_at_clock, FaultKind *kind) const {
+    *kind = FaultKind::endless_loop;
+    if (executed.load(std::memory_order_relaxed) > options.max_instructions) return true;
+    *kind = FaultKind::deadline;
+    return look_at_clock && std::chrono::steady_clock::now() > end;
+}
 
 void Launch::record(Fault f) {
     std::lock_guard guard(lock);

@@ -26,11 +26,14 @@ u64 window_of(u8 space) {
     }
 }
 
+// Does [at, at + length) lie in [start, start + bytes)? Written so that no sum can wrap around.
+bool inside(u64 at, u64 length, u64 start, u64 bytes) { return at >= start && at - start <= bytes && length <= bytes - (at - start); }
+
 // The first lane (in order) whose access does not lie in [start, start + bytes).
 u32 first_outside(const Access &x, u64 start, u64 bytes, u32 size) {
     for (u32 rest = x.m; rest; rest &= rest - 1) {
         u64 a = x.base + x.offset[lowest(rest)];
-        if (a < start || a + size > start + bytes) return lowest(rest);
+        if (!inside(a, size, start, bytes)) return lowest(rest);
     }
     return lowest(x.m);
 }
@@ -57,28 +60,31 @@ Allocation *Memory::find(u64 address) {
     auto it = std::upper_bound(allocations.begin(), allocations.end(), address, [](u64 a, const Allocation &x) { return a < x.base; });
     if (it == allocations.begin()) return nullptr;
     --it;
-    return address < it->base + it->size ? &*it : nullptr;
+    return address - it->base < it->size ? &*it : nullptr;
 }
 
-bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out) {
-    if (space == kShared || space == kLocal) {
+bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out) {
+    if (space == kShared) {
         if (!shape_of(Row::at(w, row), nullptr, 0, m, size, out)) return false;
         out.base = (u32)(out.base + (u64)imm);
         return true;
     }
-    if (!shape_of(Row::at(w, row), Row::at(w, Row::high(row)), imm, m, size, out)) return false;
-    if (out.reach == 0 || space == kConst || space == kParam) return true;
+    if (!shape_of(Row::at(w, row), narrow ? nullptr : Row::at(w, Row::high(row)), imm, m, size, out)) return false;
+    if (out.reach == 0 || space == kLocal || space == kConst || space == kParam) return true;
     if (space == kGeneric && space_of(out.base) != kGlobal) return space_of(out.base) == space_of(out.base + out.reach);
     Allocation *&a = w.block->last_allocation;
-    if (a && out.base >= a->base && out.base + out.reach + size <= a->base + a->size) return true;
+    if (a && inside(out.base, (u64)out.reach + size, a->base, a->size)) return true;
     Allocation *found = w.block->launch->memory.find(out.base);
-    if (!found || out.base + out.reach + size > found->base + found->size) return false;
+    if (!found || !inside(out.base, (u64)out.reach + size, found->base, found->size)) return false;
     a = found;
     return true;
 }
 
-u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, u32 m) {
-    auto address = [&](u32 lane) { return (Row::at(w, row)[lane] | (u64)Row::at(w, Row::high(row))[lane] << 32) + (u64)imm; };
+u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m) {
+    auto address = [&](u32 lane) {
+        const u64 high = narrow ? 0 : Row::at(w, Row::high(row))[lane];
+        return (Row::at(w, row)[lane] | high << 32) + (u64)imm;
+    };
     const u64 first = address(lowest(m));
     const u8 where = space == kGeneric ? space_of(first) : space;
     if (where != kGlobal) {
@@ -103,10 +109,10 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
     }
     if (space == kGlobal) {
         Allocation *a = b.last_allocation;
-        if (!a || base < a->base || base + x.reach + size > a->base + a->size) {
+        if (!a || !inside(base, (u64)x.reach + size, a->base, a->size)) {
             a = l.memory.find(base);
             if (!a) outside(w, x, kGlobal, 0, 0, size);
-            if (base + x.reach + size > a->base + a->size) outside(w, x, kGlobal, a->base, a->size, size);
+            if (!inside(base, (u64)x.reach + size, a->base, a->size)) outside(w, x, kGlobal, a->base, a->size, size);
             b.last_allocation = a;
         }
         check_alignment(w, x, kGlobal, size, alignment);
@@ -117,7 +123,7 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
     local.base = base;
     if (space == kLocal) return {nullptr, nullptr, kLocal};
     u64 bytes = space == kShared ? l.options.shared_bytes : space == kConst ? l.options.const_data.size() : l.options.params.size();
-    if (base + x.reach + size > bytes) outside(w, local, space, 0, bytes, size);
+    if (!inside(base, (u64)x.reach + size, 0, bytes)) outside(w, local, space, 0, bytes, size);
     check_alignment(w, local, space, size, alignment);
     if (write && space != kShared) b.fail(w, FaultKind::write_to_const, lowest(x.m), window_of(space) + base, (u8)size);
     char *host = space == kShared ? b.shared : space == kConst ? (char *)l.options.const_data.data() : (char *)l.options.params.data();
@@ -126,8 +132,8 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
 
 char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
     const u32 bytes = w.block->launch->options.local_bytes;
-    offset &= 0xffffffffffull;
-    if (offset + size > bytes) // in a called function it is the stack that has run out
+    if (offset >> 40 == 0x71) offset -= kLocalWindow; // a generic address
+    if (!inside(offset, size, 0, bytes)) // in a called function it is the stack that has run out
         w.block->fail(w, w.frame[lane] ? FaultKind::stack_overflow : FaultKind::out_of_bounds, lane, kLocalWindow + offset, (u8)size);
     if (offset & (alignment - 1)) w.block->fail(w, FaultKind::misaligned, lane, kLocalWindow + offset, (u8)size);
     return w.local + (size_t)lane * bytes + offset;
@@ -135,13 +141,13 @@ char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
 
 char *locate_one(Warp &w, u32 lane, u64 address, u8 space, u32 size, bool write, Place *out) {
     Access x;
-    x.base = space == kShared || space == kLocal ? (u32)address : address;
+    x.base = space == kShared ? (u32)address : address;
     x.reach = 0;
     x.shape = Shape::uniform;
     x.m = 1u << lane;
     x.offset[lane] = 0;
     Place p = locate(w, x, space, size, 1, write);
-    if (p.space == kLocal) p.host = local_at(w, lane, x.base & 0xffffffffff, size, 1);
+    if (p.space == kLocal) p.host = local_at(w, lane, x.base, size, 1);
     if (out) *out = p;
     return p.host;
 }

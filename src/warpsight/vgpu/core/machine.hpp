@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace warpsight {
@@ -102,9 +103,10 @@ struct Launch {
     u64 heap_used = 0; // programs with malloc run on one core
     std::mutex lock;
     std::vector<Fault> faults;
-    std::vector<u32> fence_counts; // per block, while checking
+    std::unordered_map<u64, u32> fence_counts; // per block that fenced, while checking
     std::chrono::steady_clock::time_point end{};
     Launch(const Program &p, Memory &m) : program(p), memory(m) {}
+    bool over_limits(bool look_at_clock, FaultKind *kind) const;
     void record(Fault f); // keeps the first of each (kind, instruction), counts the rest
 };
 

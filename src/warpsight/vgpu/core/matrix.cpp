@@ -13,18 +13,19 @@ void load_matrices(Warp &w, const Ins &x, u32 m) {
     const u32 *address = Row::at(w, x.a);
     for (int k = 0; k < x.vec; k++) {
         Access a{};
-        a.m = 0xffu;
+        const u32 first = 8 * (u32)k; // the lanes whose addresses are this matrix's rows
+        a.m = 0xffu << first;
         a.shape = Shape::general;
-        for (u32 i = 0; i < 8; i++) a.offset[i] = address[8 * k + i] + (u32)x.imm;
-        u32 low = *std::min_element(a.offset, a.offset + 8);
-        for (u32 i = 0; i < 8; i++) a.offset[i] -= low;
-        a.base = low;
-        a.reach = *std::max_element(a.offset, a.offset + 8);
+        u32 row_at[8];
+        for (u32 i = 0; i < 8; i++) row_at[i] = address[first + i] + (u32)x.imm;
+        a.base = *std::min_element(row_at, row_at + 8);
+        a.reach = *std::max_element(row_at, row_at + 8) - (u32)a.base;
+        for (u32 i = 0; i < kLanes; i++) a.offset[i] = row_at[i & 7] - (u32)a.base;
         Place p = locate(w, a, kShared, 16, 16, false);
         if (o.count) count_access(w, a, p, 16);
         if (o.check) note_access(w, a, p, 16, false, (u8)Kind::plain, nullptr);
         u16 tile[8][8];
-        for (u32 i = 0; i < 8; i++) std::memcpy(tile[i], p.host + a.offset[i], 16);
+        for (u32 i = 0; i < 8; i++) std::memcpy(tile[i], p.host + a.offset[first + i], 16);
         u32 *row = Row::at(w, x.list[k]);
         for (u32 lane = 0; lane < kLanes; lane++) {
             u32 i = lane / 4, j = 2 * (lane % 4);
@@ -37,8 +38,8 @@ void load_matrices(Warp &w, const Ins &x, u32 m) {
 void copy_async(Warp &w, const Ins &x, u32 m) {
     const LaunchOptions &o = w.block->launch->options;
     Access from, to;
-    const bool together = gather_addresses(w, x.b, x.imm, kGlobal, m, x.width, from) && gather_addresses(w, x.a, x.target, kShared, m, x.width, to);
-    if (!together) return part_by_part(w, x.b, x.imm, kGlobal, m, [&](u32 part) { copy_async(w, x, part); });
+    const bool together = gather_addresses(w, x.b, x.imm, kGlobal, false, m, x.width, from) && gather_addresses(w, x.a, x.target, kShared, true, m, x.width, to);
+    if (!together) return part_by_part(w, x.b, x.imm, kGlobal, false, m, [&](u32 part) { copy_async(w, x, part); });
     Place target = locate(w, to, kShared, x.width, x.width, true);
     const u32 *wanted = Row::at(w, x.c);
     u32 reads = 0; // lanes that read anything: the others may hold any address
@@ -46,7 +47,7 @@ void copy_async(Warp &w, const Ins &x, u32 m) {
         if (wanted[lowest(rest)]) reads |= 1u << lowest(rest);
     Place source{};
     if (reads) {
-        gather_addresses(w, x.b, x.imm, kGlobal, reads, x.width, from);
+        gather_addresses(w, x.b, x.imm, kGlobal, false, reads, x.width, from);
         source = locate(w, from, kGlobal, x.width, x.width, false);
         if (o.count) count_access(w, from, source, x.width);
         if (o.check) note_access(w, from, source, x.width, false, (u8)Kind::plain, nullptr);

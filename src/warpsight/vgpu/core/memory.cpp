@@ -28,7 +28,7 @@ void release(Warp &w, const Ins &x) {
 template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { load_words<W>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -71,7 +71,7 @@ template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
 template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { store_words<W>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -119,7 +119,7 @@ template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
 template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { load_small<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -141,7 +141,7 @@ template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
 template <class E> void store_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, m, [&](u32 part) { store_small<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);

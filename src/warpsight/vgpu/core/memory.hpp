@@ -12,10 +12,12 @@ struct Place {
 };
 
 // The lanes' addresses of instruction operand `row` + imm in `space`. False: they do not lie in one allocation or space; go part by part.
-bool gather_addresses(Warp &, Ref row, i64 imm, u8 space, u32 m, u32 size, Access &out);
+// `narrow`: the address is one 32-bit row.
+bool gather_addresses(Warp &, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out);
+inline bool is_narrow(const Ins &x) { return x.sub == kShared || (x.flags & kAddress32); }
 
 // The lanes of `m` in the same allocation or space as the lowest one.
-u32 lanes_together(Warp &, Ref row, i64 imm, u8 space, u32 m);
+u32 lanes_together(Warp &, Ref row, i64 imm, u8 space, bool narrow, u32 m);
 
 // Resolves the whole access; faults (out of bounds, misaligned, read-only) end the launch. Local memory is resolved per lane (local_at).
 Place locate(Warp &, const Access &, u8 space, u32 size, u32 alignment, bool write);
@@ -30,10 +32,10 @@ void count_access(Warp &, const Access &, const Place &, u32 size);
 void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
 
 // Lanes in different arrays: each array is an access of its own, but all are one request.
-template <class F> void part_by_part(Warp &w, Ref row, i64 imm, u8 space, u32 m, F &&access) {
+template <class F> void part_by_part(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, F &&access) {
     const u64 requests = counts_of(w)[k_requests];
     for (u32 rest = m; rest;) {
-        u32 part = lanes_together(w, row, imm, space, rest);
+        u32 part = lanes_together(w, row, imm, space, narrow, rest);
         if (part == m) part = 1u << lowest(part); // one array, and still not to be had at once: a lane is out of bounds
         access(part);
         rest &= ~part;

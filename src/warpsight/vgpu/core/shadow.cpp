@@ -125,7 +125,10 @@ namespace {
 
 // Another block's access counts as ordered when that block fenced after it and this block has since read through an atomic or a volatile load.
 bool handed_over(const Warp &w, const GlobalShadow::Cell &c) {
-    return w.block->acquired && w.block->launch->fence_counts[c.writer - 1] > c.write_fence;
+    if (!w.block->acquired) return false;
+    const auto &counts = w.block->launch->fence_counts;
+    const auto found = counts.find(c.writer - 1);
+    return found != counts.end() && found->second > c.write_fence;
 }
 
 void global_race(Warp &w, u32 lane, const Allocation &a, u64 offset, u32 size, bool is_write, u64 block, u32 thread, i32 pc) {

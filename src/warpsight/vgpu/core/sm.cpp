@@ -3,6 +3,7 @@
 #include "l1.hpp"
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace warpsight {
@@ -377,6 +378,17 @@ std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const s
         out.push_back({loaded.size(), stored.size()});
     }
     return out;
+}
+
+u64 hottest_atomic(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program) {
+    std::unordered_map<u32, u64> passes;
+    u64 most = 0;
+    for (const BlockTrace &b : traces)
+        for (const WarpTrace &w : b.warps)
+            for (const MemoryStep &m : w.memory)
+                if (program[w.steps[m.step] & ~kTouchesMemory].kind == StepKind::global_atomic)
+                    for (u32 i = 0; i < m.sectors; i++) most = std::max(most, passes[w.sectors[m.first_sector + i]] += m.passes);
+    return most;
 }
 
 } // namespace warpsight

@@ -58,4 +58,7 @@ struct Footprint {
 };
 std::vector<Footprint> footprints(const std::vector<BlockTrace> &, const std::vector<StaticStep> &, const std::vector<u32> &counts);
 
+// Atomic passes at the sector that gets most of them.
+u64 hottest_atomic(const std::vector<BlockTrace> &, const std::vector<StaticStep> &);
+
 } // namespace warpsight

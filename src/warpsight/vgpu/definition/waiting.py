@@ -17,18 +17,25 @@ MEMBER_MASK = {"SHFL": "e", "VOTE": "b", "MATCH": "b", "REDUX": "b", "ELECT": "a
 
 
 def arrive(w: Warp, x: Ins, lanes: int, on: int) -> int:
-    """The lanes of `on` come to the operation at w.now; the lanes it ran for, or 0 when some are still missing."""
+    """The lanes of `on` come to the operation at w.now; the lanes it ran for, 0 when all still miss somebody.
+
+    Lanes that come together may have different masks (tiles of a warp): each set runs when it is complete.
+    """
     masks = w.registers.row(getattr(x, MEMBER_MASK[x.op])).tolist()
     for lane in lanes_of(on):
         if not masks[lane] >> lane & 1:
             w.fail("warp_sync_divergence", lane, text="the lane is not in its own member mask")
         w.sync_mask[lane], w.pc[lane] = masks[lane], w.now
     w.at_sync |= on
-    together = _companions(w, lanes_of(on)[0])
-    if masks[lanes_of(on)[0]] & w.alive & ~together:
-        return 0
-    _run_together(w, together, lanes | together)
-    return together
+    done = 0
+    for lane in lanes_of(on):
+        together = _companions(w, lane) if not done >> lane & 1 else 0
+        if together and not masks[lane] & w.alive & ~together:
+            _run_together(w, together)
+            done |= together
+    if done:
+        w.launch.count(x, w.now, lanes & ~on | done, done)
+    return done
 
 
 def _companions(w: Warp, lane: int) -> int:
@@ -42,11 +49,9 @@ def _companions(w: Warp, lane: int) -> int:
     )
 
 
-def _run_together(w: Warp, together: int, counted: int) -> None:
-    pc = w.now
-    x = w.launch.code[pc]
+def _run_together(w: Warp, together: int) -> None:
+    x = w.launch.code[w.now]
     w.at_sync &= ~together
-    w.launch.count(x, pc, counted, together)
     if x.op in ACTIONS:
         ACTIONS[x.op](w, x, together)
     for lane in lanes_of(together):
@@ -59,7 +64,8 @@ def lanes_ended(w: Warp) -> None:
         together = _companions(w, lane) if w.at_sync >> lane & 1 else 0
         if together and not w.sync_mask[lane] & w.alive & ~together:
             w.now = w.pc[lane]
-            _run_together(w, together, together)
+            _run_together(w, together)
+            w.launch.count(w.launch.code[w.now], w.now, together, together)
 
 
 def arrive_at_barrier(w: Warp, x: Ins, on: int) -> None:
@@ -80,7 +86,8 @@ def release_barriers(block: Block) -> bool:
     """Open every barrier that enough threads have reached; True when one opened."""
     released = False
     for number, barrier in enumerate(block.barriers):
-        if barrier.arrived == 0 or barrier.arrived < (barrier.expected or block.alive):
+        all_of_block = barrier.expected in (0, block.launch.block_threads)  # then those who have ended count as arrived
+        if barrier.arrived == 0 or barrier.arrived < (block.alive if all_of_block else barrier.expected):
             continue
         released = True
         for w in block.warps:

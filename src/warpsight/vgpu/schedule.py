@@ -1,0 +1,121 @@
+"""Machine code as the scheduler of one SM sees it: the pipe each instruction takes, for how long, and what waits for it.
+
+Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The rows follow
+`core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, bypasses L1, groups kept, latency, interval.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.gpu import Gpu
+
+
+class Pipe(IntEnum):
+    NONE, FMA, FMA_HEAVY, ALU, SFU, FP64, TENSOR, MEMORY = range(8)
+
+
+class Kind(IntEnum):
+    PLAIN, SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC = range(7)
+    LOCAL_LOAD, LOCAL_STORE, CONSTANT_LOAD, SHUFFLE, ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT, BARRIER, EXIT, BRANCH, FENCE = range(7, 18)
+
+
+STALLS = (
+    "selected", "not_selected", "wait", "long_scoreboard", "short_scoreboard", "math_pipe_throttle", "lg_throttle", "mio_throttle",
+    "barrier", "branch_resolving", "membar",
+)  # fmt: skip
+"""Why a warp does not issue, in the words of Nsight Compute; the order of core/sm.hpp."""
+
+_ALU = frozenset(
+    "IADD3 LOP3 SHF ISETP LEA MOV SEL PLOP3 IABS FSETP FMNMX IMNMX PRMT VOTE FSEL BMSK SGXT P2R R2P HSETP2 HSET2 HMNMX2 FSET "
+    "VABSDIFF VABSDIFF4 ICMP LOP CS2R I2FP F2FP VIADD VIMNMX FSWZADD MATCH QSPC LEPC".split()
+)
+_FMA = frozenset("FFMA FMUL FADD FFMA32I FMUL32I FADD32I HFMA2 HMUL2 HADD2 HFMA2_32I".split())
+_FMA_HEAVY = frozenset("IMAD IDP IMUL".split())
+_SFU = frozenset("MUFU I2F F2I F2F FRND FLO POPC BREV FCHK I2I".split())
+_FP64 = frozenset("DADD DMUL DFMA DSETP".split())
+_MEMORY: dict[str, Kind] = {
+    "LDG": Kind.GLOBAL_LOAD, "LD": Kind.GLOBAL_LOAD, "STG": Kind.GLOBAL_STORE, "ST": Kind.GLOBAL_STORE,
+    "ATOMG": Kind.GLOBAL_ATOMIC, "ATOM": Kind.GLOBAL_ATOMIC, "RED": Kind.GLOBAL_ATOMIC,
+    "LDS": Kind.SHARED_LOAD, "LDSM": Kind.SHARED_LOAD, "STS": Kind.SHARED_STORE, "ATOMS": Kind.SHARED_ATOMIC,
+    "LDL": Kind.LOCAL_LOAD, "STL": Kind.LOCAL_STORE, "LDC": Kind.CONSTANT_LOAD, "SHFL": Kind.SHUFFLE, "LDGSTS": Kind.ASYNC_COPY,
+}  # fmt: skip
+_OTHER: dict[str, Kind] = {
+    "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH, "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
+    "MEMBAR": Kind.FENCE, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
+}  # fmt: skip
+_LATENCY = {"MUFU": 20, "S2R": 20, "S2UR": 20, "I2F": 16, "F2I": 16, "F2F": 16, "FRND": 16, "POPC": 16, "FLO": 16, "BREV": 16}
+_LATENCY_OTHER = 12
+_SHAPE_MACS = {"1688": 16 * 8 * 8, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32, "884": 8 * 8 * 4, "8816": 8 * 8 * 16, "1684": 16 * 8 * 4, "16864": 16 * 8 * 64}
+
+
+def mnemonic(text: str) -> tuple[str, tuple[str, ...]]:
+    """Base operation and modifiers of an instruction's text, its guard left out: `@!P0 LDG.E.64 R2, ...` is LDG, (E, 64)."""
+    word = re.sub(r"^@!?U?P[T\d]\s+", "", text.strip()).split(" ", 1)[0].rstrip(";")
+    base, *mods = word.split(".")
+    return base, tuple(mods)
+
+
+def _per_partition(lanes: int, gpu: Gpu, work: int = 32) -> int:
+    """Cycles that one warp instruction of `work` lane operations takes a pipe with `lanes` lanes in the SM."""
+    return max(1, -(-work * gpu.schedulers // lanes))
+
+
+def _tensor_interval(base: str, mods: tuple[str, ...], gpu: Gpu) -> int:
+    macs = next((_SHAPE_MACS[m] for m in mods if m in _SHAPE_MACS), 2048)
+    kind = "tensor_f64" if base == "DMMA" else "tensor_s8" if base == "IMMA" else "tensor_tf32" if "TF32" in mods else "tensor_f16"
+    rate = int(getattr(gpu, kind)) or gpu.fp32_lanes
+    return max(1, -(-macs * gpu.schedulers // rate))
+
+
+def _pipe(base: str, mods: tuple[str, ...], gpu: Gpu) -> tuple[Pipe, int]:
+    if base in _MEMORY:
+        return Pipe.MEMORY, 1
+    if base in ("HMMA", "IMMA", "DMMA", "BMMA"):
+        return Pipe.TENSOR, _tensor_interval(base, mods, gpu)
+    if base in _FMA:
+        half = base.startswith("H")
+        return Pipe.FMA, _per_partition(gpu.fp16_lanes, gpu, 64) if half else _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
+    if base in _FMA_HEAVY:
+        return Pipe.FMA_HEAVY, _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
+    if base in _ALU:
+        return Pipe.ALU, _per_partition(gpu.int32_lanes, gpu)
+    if base in _SFU:
+        return Pipe.SFU, _per_partition(gpu.sfu_lanes, gpu)
+    if base in _FP64:
+        return Pipe.FP64, _per_partition(gpu.fp64_lanes, gpu)
+    return Pipe.NONE, 1
+
+
+def fma_units(gpu: Gpu) -> int:
+    """Two FP32 units of 16 lanes in a partition where the SM has 128 lanes, one where it has 64."""
+    return 2 if gpu.fp32_lanes >= 32 * gpu.schedulers else 1
+
+
+def step_table(program: Program, gpu: Gpu) -> NDArray[np.uint16]:
+    """One row for each instruction of a machine-code program."""
+    table = np.zeros((len(program.code), 10), dtype=np.uint16)
+    for i, text in enumerate(program.texts):
+        if not text:
+            table[i] = (0, 0, 1, 7, 7, 0, 0, 0, 0, 1)
+            continue
+        base, mods = mnemonic(text)
+        pipe, interval = _pipe(base, mods, gpu)
+        kind = _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN))
+        if kind is Kind.BARRIER and "ARV" in mods:
+            kind = Kind.PLAIN
+        keep = int(found[1], 16) if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text)) else 0
+        latency = _LATENCY.get(base, _LATENCY_OTHER) + (interval if pipe in (Pipe.TENSOR, Pipe.FP64) else 0)
+        if base in ("HMMA", "IMMA", "DMMA"):
+            latency = 2 * interval + 17
+        bits = program.sched[i]
+        bypass = "STRONG" in mods or base in ("ATOM", "ATOMG", "RED") or "BYPASS" in mods
+        table[i] = (
+            pipe, kind, bits["stall"], bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
+        )  # fmt: skip
+    return table
