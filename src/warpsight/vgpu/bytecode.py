@@ -162,3 +162,10 @@ class Program:
     uses_dynamic_shared: bool = False
     order_sensitive: bool = False
     notes: tuple[str, ...] = field(default=())
+    sched: NDArray[Any] | None = None
+    """Of machine code: per instruction its address and control bits (sass.read.SCHED)."""
+    isa: str = "ptx"
+    bank0: tuple[tuple[int, int], ...] = ()
+    """Of machine code: (constant row, byte offset in constant bank 0), filled at launch."""
+    param_base: int = 0
+    """Of machine code: where in bank 0 the parameters start."""

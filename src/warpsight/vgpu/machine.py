@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from warpsight.errors import DeviceError, UnsupportedInstruction
 from warpsight.nouns import Fault
 from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
+from warpsight.vgpu.sass.bank import fill_bank_zero
 
 ALIGN, GAP = 256, 4096
 HEAP_BYTES = 8 << 20
@@ -161,7 +162,7 @@ def launch(
         raise DeviceError(f"kernel {program.entry!r} takes {program.param_bytes} bytes of parameters, got {len(params)}")
     addresses = place_symbols(program, memory)
     heap_base, heap_bytes = _heap(program, memory)
-    loaded = load(program, patched_consts(program, addresses))
+    loaded = load(program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params))
     core_memory = _core.Memory()
     for region in memory.regions:
         core_memory.add(region.address, region.data, region.writable, region.initialised or not check)

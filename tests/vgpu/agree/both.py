@@ -1,4 +1,5 @@
-"""One launch on both executors: the core and the definition get the same bytes and must leave the same bytes, counts, text and fault.
+"""One launch on both executors: the core and the definition get the same bytes and must leave the same bytes, counts,
+text and fault.
 
 Global variables are compared too; the device heap is not (its addresses are each executor's own business).
 """
@@ -11,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tests.vgpu.run import Array, Dims, build, three
+
 from warpsight.nouns import Fault
 from warpsight.vgpu import counters, definition, machine
 from warpsight.vgpu.bytecode import Flag, Program
@@ -22,7 +23,9 @@ COUNTED = ("warps", "threads", "threads_on")
 
 @dataclass(frozen=True)
 class Made:
-    """What one executor made of a launch. `fault` is (kind, instruction, line, thread, block); counts are of visible instructions."""
+    """What one executor made of a launch. `fault` is (kind, instruction, line, thread, block); hidden instructions are
+    not counted.
+    """
 
     arrays: Mapping[str, NDArray[np.uint8]]
     counts: NDArray[np.int64]
@@ -40,7 +43,7 @@ def run_both(
     blocks: Sequence[int] = (),
     max_instructions: int = 200_000,
 ) -> tuple[Made, Made]:
-    """(core, definition) of one launch; arguments are arrays, `Array`s or scalars in the order of the kernel's parameters."""
+    """(core, definition) of one launch; arguments are arrays, `Array`s or scalars in the order of the parameters."""
     core_memory, memory = machine.GlobalMemory(), definition.Memory()
     params = bytearray(program.param_bytes)
     for param, (name, given) in zip(program.params, arguments.items(), strict=True):
@@ -99,9 +102,10 @@ def assert_agree(program: Program, arguments: Mapping[str, Any], **how: Any) -> 
     core, meaning = run_both(program, arguments, **how)
     assert core.fault is None and meaning.fault is None, (core.fault, meaning.fault)
     for name, ours in core.arrays.items():
-        apart = np.flatnonzero(ours != meaning.arrays[name])
+        theirs = meaning.arrays[name]
+        apart = np.flatnonzero(ours != theirs)
         assert not apart.size, (
-            f"{apart.size} bytes of {name!r} differ, first {apart[0]}: {ours[apart[0]]} is not {meaning.arrays[name][apart[0]]}"
+            f"{apart.size} bytes of {name!r} differ, first byte {apart[0]}: {ours[apart]} {theirs[apart]}"
         )
     assert core.output == meaning.output
     texts = np.array(program.texts)[(program.code["flags"] & Flag.HIDDEN) == 0]

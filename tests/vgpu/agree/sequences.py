@@ -1,7 +1,8 @@
 """Random programs of lane bytecode: what hypothesis draws, and how it becomes a Program.
 
-The instructions are those that the front end makes of the listed PTX forms, so every combination of operation, type and modifier is one that
-PTX allows; their operands, guards and order are drawn. Around them stand branches, loops and switches that always end.
+The instructions are those that the front end makes of the listed PTX forms, so every combination of operation, type and
+modifier is one that PTX allows; their operands, guards and order are drawn. Around them stand branches, loops and
+switches that always end.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from warpsight.vgpu.ptx.forms import kernel_of, listed_forms
 
 Line = dict[str, Any]
 WIDE_ROWS, DATA_ROWS, PREDICATES = 16, 24, 8
-"""Rows 0 to 15 hold words and halves of 64-bit values; rows 16 to 23 hold 16-bit values, which are zero-extended always."""
+"""Rows 0 to 15 hold words and halves of 64-bit values, rows 16 to 23 hold 16-bit values, always zero-extended."""
 COUNTER, MEMBERS, SELECTOR, ROWS = 24, 28, 30, 32
 LOOP_PREDICATE, ALL_PREDICATES = 8, 16
 DEPTH = 3

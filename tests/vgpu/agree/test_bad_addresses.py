@@ -1,7 +1,7 @@
 """Accesses in which some lanes are wrong in one way and some in another: both executors see it.
 
-Offsets are drawn: most lanes stand well, a few are misaligned, past the end, before the start, in the gap between arrays, or in an array that
-must not be written.
+Offsets are drawn: most lanes stand well, a few are misaligned, past the end, before the start, in the gap between
+arrays, or in an array that must not be written.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-
 from tests.vgpu.agree.both import Made, run_both
 from tests.vgpu.run import constant
+
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.ptx import load_ptx
 
@@ -50,7 +50,11 @@ BASES = {
     "shared": "mov.u64 %rd7, tile;",
     "local": "mov.u64 %rd7, mine;",
     "const": "mov.u64 %rd7, fixed;",
-    "generic": "mov.u64 %rd8, tile; cvta.shared.u64 %rd9, %rd8; and.b32 %r8, %r1, 4; setp.eq.u32 %p2, %r8, 0; selp.b64 %rd7, %rd1, %rd9, %p2;",
+    "generic": """mov.u64 %rd8, tile;
+cvta.shared.u64 %rd9, %rd8;
+and.b32 %r8, %r1, 4;
+setp.eq.u32 %p2, %r8, 0;
+selp.b64 %rd7, %rd1, %rd9, %p2;""",
 }
 OPERATIONS = {
     "load": "ld.SPACE.u32 %r3, [%rd6];",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from tests.vgpu.agree.both import assert_agree
 from tests.vgpu.run import Array
+
 from warpsight.devices.virtual import lay_out, program_of, spread_blocks
 from warpsight.gate.check import build_candidate, kernel_values
 from warpsight.nouns import Task, Workload

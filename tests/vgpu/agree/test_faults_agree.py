@@ -1,6 +1,7 @@
 """The guilty kernels on both executors: the same kind of fault at the same instruction, thread and block.
 
-Only what the definition watches: addresses, traps, waiting and depth. Races and reads of what nobody wrote are the core's alone.
+Only what the definition watches: addresses, traps, waiting and depth. Races and reads of what nobody wrote are the
+core's alone.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.vgpu.agree.both import run_both
 from tests.vgpu.faults.cases import CASES
 from tests.vgpu.run import build

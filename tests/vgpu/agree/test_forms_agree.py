@@ -1,7 +1,7 @@
-"""Every PTX form of the list, as a kernel of one instruction on awkward values: the core and the definition give the same bits.
+"""Every PTX form of the list, as a kernel of one instruction on awkward values: core and definition give the same bits.
 
-The kernels and values are those of `warpsight vgpu coverage`, with more threads and other seeds. Only the forms whose meaning is to stop
-(a trap, a branch to itself) may fault, so nothing passes because both refuse an address.
+The kernels and values are those of `warpsight vgpu coverage`, with more threads and other seeds. Only the forms whose
+meaning is to stop (a trap, a branch to itself) may fault, so nothing passes because both refuse an address.
 """
 
 from __future__ import annotations
@@ -82,7 +82,6 @@ def test_one_wrong_bit_is_a_difference() -> None:
         "ld.shared.v4.f32",
         "st.local.u16",
         "atom.shared.cas.b64",
-        "ld.const.b8",
         "st.param.f64",
         "cvt.rn.f16.f64",
     ],

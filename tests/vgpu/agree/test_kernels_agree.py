@@ -1,4 +1,4 @@
-"""Whole CUDA kernels on both executors: calls, recursion, warp operations in divergent code, and kernels written at random.
+"""Whole CUDA kernels on both executors: calls, recursion, warp operations in divergent code, kernels written at random.
 
 Outputs, printed text and the counts of every instruction are the same. Nothing here says what the outputs should be.
 """
@@ -9,8 +9,8 @@ import random
 
 import numpy as np
 import pytest
-
 from tests.vgpu.agree.both import cuda
+
 from warpsight.vgpu.coverage import awkward
 
 U32 = np.uint32
@@ -22,7 +22,9 @@ def words(n: int, seed: int = 0) -> np.ndarray:
 
 CALLS = """
 struct Pair { double a; int b[3]; };
-__device__ __noinline__ int power(int base, int n) { return n == 0 ? 1 : n % 2 ? base * power(base, n - 1) : power(base * base, n / 2); }
+__device__ __noinline__ int power(int base, int n) {
+    return n == 0 ? 1 : n % 2 ? base * power(base, n - 1) : power(base * base, n / 2);
+}
 __device__ __noinline__ Pair turned(Pair p, int by) { Pair q = {p.a * by, {p.b[1], p.b[2], p.b[0] ^ by}}; return q; }
 __device__ __noinline__ unsigned even(unsigned n);
 __device__ __noinline__ unsigned odd(unsigned n) { return n == 0 ? 0 : even(n - 1) + 1; }
@@ -61,8 +63,9 @@ extern "C" __global__ void k(const unsigned *x, unsigned *y, int width) {
     if (v & 4) {
         int equal;
         sum += __reduce_add_sync(here, v) ^ __reduce_max_sync(here, v) ^ __reduce_xor_sync(here, v);
-        sum += (unsigned)__reduce_min_sync(here, (int)v) + __match_any_sync(here, v % 5) + __match_all_sync(here, v & 4, &equal) + equal;
-        sum += __all_sync(here, v & 1) + 2 * __any_sync(here, v & 2) + __ballot_sync(here, v & 8) + __match_any_sync(here, (unsigned long long)v << 9);
+        sum += (unsigned)__reduce_min_sync(here, (int)v) + __match_any_sync(here, v % 5);
+        sum += __match_all_sync(here, v & 4, &equal) + equal + __match_any_sync(here, (unsigned long long)v << 9);
+        sum += __all_sync(here, v & 1) + 2 * __any_sync(here, v & 2) + __ballot_sync(here, v & 8);
         if (v & 16) return;
         sum += __activemask();
         __syncwarp(__activemask());
@@ -114,7 +117,8 @@ extern "C" __global__ void k(const unsigned *x, unsigned *y) {
     if (t >= 96) return;
     asm volatile("bar.sync 4, 128;" ::: "memory");
     int votes;
-    asm volatile("{.reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 5, 96, p;}" : "=r"(votes) : "r"(v & 1) : "memory");
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 5, 96, p;}"
+                 : "=r"(votes) : "r"(v & 1) : "memory");
     y[t] += votes + __syncthreads_or(v == 5);
 }"""
 
@@ -129,14 +133,16 @@ extern "C" __global__ void k(const float *x, float *f, double *d, unsigned *h) {
     int t = threadIdx.x;
     float a = x[t], b = x[t + 64];
     f[t] = __sinf(a) + __expf(b) * rsqrtf(fabsf(a)) - __logf(fabsf(b)) + tanhf(a) + powf(fabsf(a), 0.3f) + fmodf(a, b);
-    f[t + 64] = __fdividef(a, b) + a / b + cbrtf(a) + erff(b) + sinf(a) + fmaf(a, b, 1e-30f) + rintf(b) + __saturatef(a);
-    d[t] = sin((double)a) + exp((double)b * 1e-3) / sqrt(fabs((double)a)) + __dmul_rz(a, b) + __ddiv_ru(a, b) + fma((double)a, (double)b, 1e-300);
+    f[t + 64] = __fdividef(a, b) + a / b + cbrtf(a) + erff(b) + sinf(a) + fmaf(a, b, 1e-30f) + rintf(b);
+    d[t] = sin((double)a) + exp((double)b * 1e-3) / sqrt(fabs((double)a)) + __dmul_rz(a, b) + __ddiv_ru(a, b);
+    d[t] += fma((double)a, (double)b, 1e-300) + __saturatef(a);
     __half2 p = __floats2half2_rn(a, b);
     __nv_bfloat162 q = __floats2bfloat162_rn(b, a);
     p = __hfma2(p, __hneg2(p), __hmax2(p, __float2half2_rn(a)));
     q = __hadd2(__hmul2(q, q), __habs2(q));
     h[t] = *(unsigned *)&p + __float2int_rd(a) + __double2uint_rz((double)b) + (unsigned)__float2ll_ru(a);
-    h[t + 64] = *(unsigned *)&q ^ __half_as_ushort(__float2half_rz(b)) ^ (t % 3 ? (unsigned)__popcll(__double_as_longlong((double)a)) : __brev(t));
+    h[t + 64] = *(unsigned *)&q ^ __half_as_ushort(__float2half_rz(b));
+    h[t + 64] ^= t % 3 ? (unsigned)__popcll(__double_as_longlong((double)a)) : __brev(t);
 }"""
 
 
@@ -150,13 +156,14 @@ def test_functions_of_every_precision() -> None:
     assert cuda(FUNCTIONS, given, block=64)["d"].any()
 
 
-class Writer:
-    """A CUDA kernel of random statements over a few variables. Loops end, addresses stay inside, barriers are met by all."""
+TYPES = {
+    "u": "unsigned", "v": "unsigned", "i": "int", "j": "int", "f": "float", "g": "float", "d": "double",
+    "q": "unsigned long long",
+}  # fmt: skip
 
-    NAMES = ("u", "v", "i", "j", "f", "g", "d", "q")
-    TYPES = dict(
-        zip(NAMES, ("unsigned",) * 2 + ("int",) * 2 + ("float",) * 2 + ("double", "unsigned long long"), strict=True)
-    )
+
+class Writer:
+    """A CUDA kernel of random statements over a few variables: loops end, addresses stay inside, all meet barriers."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -164,34 +171,32 @@ class Writer:
 
     def value(self, depth: int = 0) -> str:
         if depth > 2 or self.rng.random() < 0.3:
-            return self.rng.choice([*self.NAMES, "t", str(self.rng.randrange(-9, 300)), "1.5f", "x[(u + v) % 64]"])
+            return self.rng.choice([*TYPES, "t", str(self.rng.randrange(-9, 300)), "1.5f", "x[(u + v) % 64]"])
         a, b = self.value(depth + 1), self.value(depth + 1)
-        whole = f"((int)({a}) {self.rng.choice(['^', '&', '|', '<<', '>>', '%'])} ((int)({b}) & 31 | 1))"
+        bits = self.rng.choice(["^", "&", "|", "<<", ">>", "%", "/"])
         return self.rng.choice(
             [
                 f"({a} {self.rng.choice('+-*')} {b})",
                 f"({a} < {b} ? {a} : {b})",
-                whole,
+                f"((int)({a}) {bits} ((int)({b}) & 31 | 1))",
                 f"min((int)({a}), (int)({b}))",
-                f"({a} / ({b} | 1))" if b in "uvij" else whole,
             ]
         )
 
     def assignment(self) -> str:
-        name = self.rng.choice(self.NAMES)
-        return f"{name} = ({self.TYPES[name]})({self.value()});\n"
+        name = self.rng.choice([*TYPES])
+        return f"{name} = ({TYPES[name]})({self.value()});\n"
 
     def together(self) -> str:
         """What all threads of the block reach."""
-        step = self.rng.randrange(4)
-        if step == 0:
-            return f"__syncthreads(); tile[t] = {self.value()}; __syncthreads(); u += tile[(t + {self.rng.randrange(64)}) % 64];\n"
-        if step == 1:
-            return f"v ^= __shfl_xor_sync(~0u, u, {self.rng.randrange(1, 32)}); i += __popc(__ballot_sync(~0u, j > {self.rng.randrange(99)}));\n"
-        return (
-            f"atomicAdd(&y[512 + (u % 8)], {self.rng.choice(['u', 'v', '1u'])});\n"
-            if step == 2
-            else f"j += __syncthreads_count(i & {self.rng.randrange(1, 8)});\n"
+        n = self.rng.randrange(1, 32)
+        return self.rng.choice(
+            [
+                f"__syncthreads(); tile[t] = {self.value()}; __syncthreads(); u += tile[(t + {n}) % 64];\n",
+                f"v ^= __shfl_xor_sync(~0u, u, {n}); i += __popc(__ballot_sync(~0u, j > {n}));\n",
+                f"atomicAdd(&y[512 + (u % 8)], v + {n});\n",
+                f"j += __syncthreads_count(i & {n});\n",
+            ]
         )
 
     def block(self, depth: int) -> str:
@@ -201,24 +206,31 @@ class Writer:
         kind = self.rng.random()
         if depth > 2 or kind < 0.5:
             return self.assignment()
+        inside = self.block(depth + 1)
         if kind < 0.7:
-            return f"if ({self.value()} > {self.value()}) {{\n{self.block(depth + 1)}}} else {{\n{self.block(depth + 1)}}}\n"
+            return f"if ({self.value()} > {self.value()}) {{\n{inside}}} else {{\n{self.block(depth + 1)}}}\n"
         if kind < 0.85:
             self.loops += 1
             n = f"n{self.loops}"
             leave = self.rng.choice(["", f"if ({self.value()} == 3) break;\n", "if (i & 8) { u++; continue; }\n"])
-            return f"for (int {n} = 0; {n} < (int)({self.rng.choice('uv')} % 5); {n}++) {{\n{self.block(depth + 1)}{leave}}}\n"
+            times = f"(int)({self.rng.choice('uv')} % 5)"
+            return f"for (int {n} = 0; {n} < {times}; {n}++) {{\n{leave}{inside}}}\n"
         cases = "".join(f"case {c}: {self.block(depth + 1)} {self.rng.choice(['break;', ''])}\n" for c in range(5))
         return f"switch ({self.rng.choice('uv')} % 6) {{\n{cases}}}\n"
 
     def kernel(self) -> str:
         body = "".join(self.statement(0) + self.together() for _ in range(6))
         declared = "".join(
-            f"{kind} {name} = ({kind})x[(t + {n}) % 64];\n" for n, (name, kind) in enumerate(self.TYPES.items())
+            f"{kind} {name} = ({kind})x[(t + {n}) % 64];\n" for n, (name, kind) in enumerate(TYPES.items())
         )
-        stores = "y[t] = u ^ i; y[64 + t] = v ^ j; y[128 + t] = __float_as_uint(f); y[192 + t] = __float_as_uint(g);\n"
-        stores += "((double *)(y + 256))[t] = d; ((unsigned long long *)(y + 384))[t] = q;\n"
-        return f'extern "C" __global__ void k(const unsigned *x, unsigned *y) {{\n__shared__ unsigned tile[64];\nint t = threadIdx.x;\n{declared}{body}{stores}}}\n'
+        return f"""extern "C" __global__ void k(const unsigned *x, unsigned *y) {{
+            __shared__ unsigned tile[64];
+            int t = threadIdx.x;
+            {declared}{body}
+            y[t] = u ^ i; y[64 + t] = v ^ j; y[128 + t] = __float_as_uint(f); y[192 + t] = __float_as_uint(g);
+            ((double *)(y + 256))[t] = d;
+            ((unsigned long long *)(y + 384))[t] = q;
+        }}"""
 
 
 @pytest.mark.parametrize("seed", range(16))

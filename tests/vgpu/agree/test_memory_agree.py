@@ -1,15 +1,15 @@
-"""Memory through every door, with lanes that collide, diverge and go to different spaces: the same bytes in both executors.
+"""Memory through every door, with lanes that collide, diverge and go to different spaces: the same bytes in both.
 
-One instruction at a time is test_forms_agree's part; here are the things that take several: groups of asynchronous copies, generic pointers,
-matrices, collisions between warps and blocks.
+One instruction at a time is test_forms_agree's part; here are the things that take several: groups of asynchronous
+copies, generic pointers, matrices, collisions between warps and blocks.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.vgpu.agree.both import assert_agree, cuda
+
 from warpsight.vgpu.coverage import awkward
 from warpsight.vgpu.ptx import load_ptx
 
@@ -20,7 +20,7 @@ def words(n: int, seed: int = 0) -> np.ndarray:
     return awkward(np.random.default_rng(seed), 4, (n,))
 
 
-INTEGER = "atomicAdd atomicSub atomicMin atomicMax atomicAnd atomicOr atomicXor atomicExch atomicInc atomicDec".split()
+INTEGER = [f"atomic{name}" for name in ("Add", "Sub", "Min", "Max", "And", "Or", "Xor", "Exch", "Inc", "Dec")]
 
 
 @pytest.mark.parametrize("space", ["global", "shared"])
@@ -182,7 +182,8 @@ def test_matrix_loads_from_rows_anywhere(matrices: str, trans: str) -> None:
         for (int i = threadIdx.x; i < 512; i += 32) tile[i] = x[i];
         __syncthreads();
         unsigned at = (unsigned)__cvta_generic_to_shared(tile) + row[threadIdx.x] % 128 * 16, d[4] = {{}};
-        asm volatile("ldmatrix.sync.aligned.m8n8.{matrices}{trans}.shared.b16 {{{outs}}}, [%{n}];" : {results} : "r"(at) : "memory");
+        asm volatile("ldmatrix.sync.aligned.m8n8.{matrices}{trans}.shared.b16 {{{outs}}}, [%{n}];"
+                     : {results} : "r"(at) : "memory");
         for (int i = 0; i < 4; i++) out[threadIdx.x * 4 + i] = d[i];
     }}"""
     given = {"x": words(512), "row": words(32, 1), "out": np.zeros(128, U32)}

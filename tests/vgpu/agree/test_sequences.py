@@ -1,11 +1,10 @@
-"""Random programs on the registers of one warp: after them, every row and every predicate is the same in both executors."""
+"""Random programs on the registers of one warp: after them, every row and every predicate is the same in both."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.vgpu.agree.sequences import (
     ALL_PREDICATES,
     DATA_ROWS,
@@ -18,6 +17,7 @@ from tests.vgpu.agree.sequences import (
     legal,
     make,
 )
+
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.coverage import awkward

@@ -323,7 +323,7 @@ def test_faults_name_what_where_and_who() -> None:
 
 def test_waiting_for_ever_is_a_fault() -> None:
     half = [LANE, less_than(2), {"op": "BAR", "guard": 2, "a": -1, "b": ~3}, {"op": "EXIT"}]
-    stuck = faulting(program(*half, consts=(0, 0, 8, 32)))
+    stuck = faulting(program(*half, consts=(0, 0, 8, 64)))
     assert (stuck.kind, stuck.instruction) == ("deadlock", 2)
     alone = [LANE, {"op": "VOTE", "sub": 3, "d0": 1, "b": ~2}]
     assert faulting(program(*alone, consts=(0, 0, 1))).kind == "warp_sync_divergence"

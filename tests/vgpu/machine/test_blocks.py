@@ -291,5 +291,6 @@ def test_a_whole_block_with_barriers_polls_for_a_later_block() -> None:
             y[threadIdx.x] = ready + threadIdx.x;
         } else if (threadIdx.x == 0) *flag = 7;
     }"""
-    got = honest(source, {"flag": np.zeros(1, I32), "y": output(64, I32)}, grid=2, block=64)["y"]
+    arguments = {"flag": np.zeros(1, I32), "y": output(64, I32)}
+    got = honest(source, arguments, grid=2, block=64, max_instructions=3_000_000)["y"]
     np.testing.assert_array_equal(got, 7 + np.arange(64))

@@ -7,6 +7,7 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kAlign = 256;
+constexpr u32 kPasses = 4096; // rounds over the warps of a block in one turn
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the warp.
@@ -109,7 +110,7 @@ bool Block::run_turn() {
         if (launch->over_limits(over || (++passes & 255) == 0, &over_limit))
             for (Warp &w : warps)
                 if (w.alive) fail(w, over_limit, lowest(w.alive));
-        if (over) return false;
+        if (over || passes > kPasses) return false; // a block that polls at a barrier lets others run too
     }
     report_stuck();
 }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from warpsight.errors import UnsupportedInstruction
-from warpsight.vgpu.bytecode import INSTRUCTION, LOCAL_WINDOW, NONE, OPS, SHARED_WINDOW, Flag, Space, T
+from warpsight.vgpu.bytecode import INSTRUCTION, NONE, OPS, Flag, Space, T
 from warpsight.vgpu.sass.image import Image
 from warpsight.vgpu.sass.read import Line, Operand
 
@@ -262,10 +262,3 @@ class Body:
         for name in _FIELDS:
             out[name] = [record.get(name, 0) for record in self.code]
         return out
-
-
-def windows() -> dict[int, int]:
-    """Words of bank 0 that hold the upper and lower halves of the generic windows of shared and local memory."""
-    return {
-        0x18: SHARED_WINDOW & 0xFFFFFFFF, 0x1C: SHARED_WINDOW >> 32, 0x20: LOCAL_WINDOW & 0xFFFFFFFF, 0x24: LOCAL_WINDOW >> 32,
-    }  # fmt: skip

@@ -1,0 +1,5 @@
+"""Machine code (SASS, as nvdisasm prints it) to the lane bytecode: `load_sass` gives a Program that both executors run."""
+
+from warpsight.vgpu.sass.link import load_sass
+
+__all__ = ["load_sass"]
