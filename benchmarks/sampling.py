@@ -20,10 +20,17 @@ N = 4096
 
 def measure() -> None:
     a = np.random.default_rng(0).random((N, N), dtype=np.float32)
-    values = [Value("a", a, False), Value("b", a, False), Value("c", np.zeros_like(a), True), Value("n", np.int32(N).reshape(()), False)]
+    values = [
+        Value("a", a, False),
+        Value("b", a, False),
+        Value("c", np.zeros_like(a), True),
+        Value("n", np.int32(N).reshape(()), False),
+    ]
     build = compile_cuda(CUDA, gpu_arch="sm_80")
     start = time.perf_counter()
-    profile = VirtualGpu().profile(build, "matmul", values, LaunchSize((N // 16, N // 16, 1), (16, 16, 1), 0), source_text=CUDA)
+    profile = VirtualGpu().profile(
+        build, "matmul", values, LaunchSize((N // 16, N // 16, 1), (16, 16, 1), 0), source_text=CUDA
+    )
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{profile.sampled_blocks} of {profile.total_blocks} blocks, {seconds:.1f} s, peak {peak:.2f} GiB")

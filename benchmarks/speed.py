@@ -33,5 +33,7 @@ def main() -> None:
         print(
             f"{example.name:26} {threads:13,} {1e3 * seconds:9.1f} {rates[-1]:9.2f} {loads[-1]:8.1f} {len(example.program.code):6}"
         )
-    print(f"geometric mean over {len(rates)} kernels: {geometric_mean(rates):.2f} G thread-instructions per second per core")
+    print(
+        f"geometric mean over {len(rates)} kernels: {geometric_mean(rates):.2f} G thread-instructions per second per core"
+    )
     print(f"load time: median {statistics.median(loads):.1f} ms, worst {max(loads):.1f} ms")

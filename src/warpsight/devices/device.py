@@ -56,6 +56,8 @@ class Device(Protocol):
         """Run the kernel. The given arrays are not changed; the result's are new. With `check`, look for races too."""
         ...
 
-    def profile(self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str) -> Profile:
+    def profile(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
+    ) -> Profile:
         """Run the kernel (or chosen blocks of it) and count. A kernel that cannot run raises CannotProfile."""
         ...

@@ -51,7 +51,9 @@ class VirtualGpu:
         self.max_instructions = max_instructions
         self.profile_budget = profile_budget
 
-    def execute(self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = "") -> Execution:
+    def execute(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
+    ) -> Execution:
         if refused := refusal(build, entry, size):
             return Execution(refused=refused)
         program = program_of(build.ptx, entry)
@@ -63,7 +65,14 @@ class VirtualGpu:
         return Execution(arrays, done.faults, done.output, warp_instructions=done.warp_instructions)
 
     def profile(
-        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str, blocks: Sequence[int] | None = None
+        self,
+        build: Build,
+        entry: str,
+        values: Sequence[Value],
+        size: LaunchSize,
+        *,
+        source_text: str,
+        blocks: Sequence[int] | None = None,
     ) -> Profile:
         if refused := refusal(build, entry, size):
             raise CannotProfile(f"the launch is not possible: {refused}")
@@ -77,7 +86,9 @@ class VirtualGpu:
             raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
         return make_profile(program, done.counts, done.blocks_run, total, source_text, self.name)
 
-    def _count(self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]) -> machine.Launched:
+    def _count(
+        self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]
+    ) -> machine.Launched:
         memory, params, _ = lay_out(program, values)
         return machine.launch(
             program, memory, grid=size.grid, block=size.block, params=params, dynamic_shared_bytes=size.shared_bytes, blocks=blocks,
@@ -158,7 +169,9 @@ def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMe
     return memory, bytes(params), arrays
 
 
-def make_profile(program: Program, counts: NDArray[np.uint64], run: int, total: int, source_text: str, device: str) -> Profile:
+def make_profile(
+    program: Program, counts: NDArray[np.uint64], run: int, total: int, source_text: str, device: str
+) -> Profile:
     """Counters of the kernel, of each source line and of each instruction; scaled when only some blocks ran."""
     selector = counters.Selector.of(program)
     scaled = counts if run == total else np.rint(counts * (total / run)).astype(np.uint64)

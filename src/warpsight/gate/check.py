@@ -21,7 +21,9 @@ Progress = Callable[[str], None]
 
 
 def build_candidate(task: Task, candidate: Candidate) -> Build:
-    return compile_cuda(candidate.source, gpu_arch=task.gpu_arch, options=candidate.options, entry=task.entry, name=task.kernel_file)
+    return compile_cuda(
+        candidate.source, gpu_arch=task.gpu_arch, options=candidate.options, entry=task.entry, name=task.kernel_file
+    )
 
 
 def kernel_values(task: Task, workload: Workload, seed: int) -> tuple[dict[str, np.ndarray], tuple[Value, ...]]:
@@ -54,7 +56,11 @@ def check_candidate(
         build = build_candidate(task, candidate)
     if not build.ok:
         errors = [d for d in build.diagnostics if d.severity == "error"]
-        return Check(verdict="does_not_compile", reason=errors[0].message if errors else "the compiler gave no reason", diagnostics=build.diagnostics)
+        return Check(
+            verdict="does_not_compile",
+            reason=errors[0].message if errors else "the compiler gave no reason",
+            diagnostics=build.diagnostics,
+        )
     results: list[WorkloadResult] = []
     faults: list[Fault] = []
     try:
@@ -70,7 +76,9 @@ def check_candidate(
     return _verdict(results, faults, build)
 
 
-def _run(task: Task, candidate: Candidate, build: Build, device: Device, workload: Workload, seed: int) -> tuple[Execution, WorkloadResult]:
+def _run(
+    task: Task, candidate: Candidate, build: Build, device: Device, workload: Workload, seed: int
+) -> tuple[Execution, WorkloadResult]:
     common = {"workload": workload.name, "hidden": workload.hidden, "seed": seed}
     try:
         size = evaluate_launch(candidate, workload.axes)
@@ -83,13 +91,22 @@ def _run(task: Task, candidate: Candidate, build: Build, device: Device, workloa
     if execution.refused or execution.faults:
         reason = execution.refused or execution.faults[0].kind
         return execution, WorkloadResult(**common, ok=False, reason=reason)
-    changed = [v.name for v in values if not v.writable and not v.is_scalar and execution.arrays[v.name].tobytes() != v.array.tobytes()]
+    changed = [
+        v.name
+        for v in values
+        if not v.writable and not v.is_scalar and execution.arrays[v.name].tobytes() != v.array.tobytes()
+    ]
     if changed:
         return execution, WorkloadResult(**common, ok=False, reason=f"input {changed[0]} was changed")
     outputs = {a.name: execution.arrays[a.name] for a in task.arguments if a.role in ("out", "inout")}
     found = compare(task, outputs, run_reference(task, inputs, workload.axes))
     return execution, WorkloadResult(
-        **common, ok=found.ok, reason=found.reason, wrong_elements=found.wrong_elements, total_elements=found.total_elements, worst=found.worst
+        **common,
+        ok=found.ok,
+        reason=found.reason,
+        wrong_elements=found.wrong_elements,
+        total_elements=found.total_elements,
+        worst=found.worst,
     )
 
 

@@ -80,11 +80,7 @@ class Atomic(IntEnum):
     ADD, MIN, MAX, AND, OR, XOR, EXCH, CAS, INC, DEC = range(10)
 
 
-SPECIALS = (
-    "tid.x tid.y tid.z ntid.x ntid.y ntid.z ctaid.x ctaid.y ctaid.z nctaid.x nctaid.y nctaid.z laneid warpid nwarpid smid nsmid gridid "
-    "lanemask_eq lanemask_le lanemask_lt lanemask_ge lanemask_gt dynamic_smem_size total_smem_size clock clock_hi "
-    "globaltimer_lo globaltimer_hi envreg0"
-).split()  # fmt: skip
+SPECIALS = ["tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "dynamic_smem_size", "total_smem_size", "clock", "clock_hi", "globaltimer_lo", "globaltimer_hi", "envreg0"]  # fmt: skip
 
 
 @dataclass(frozen=True)

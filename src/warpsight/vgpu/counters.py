@@ -72,7 +72,9 @@ _FLOATS = {12: "half", 13: "half", 16: "half", 17: "half", 14: "float", 15: "dou
 def mix_of(program: Program) -> list[str]:
     """The instruction-mix bucket of every instruction; arithmetic is int, float, double or half by its type."""
     return [
-        _FLOATS.get(int(ta), OPS[OP_NAMES[op]].mix) if OPS[OP_NAMES[op]].mix in ("int", "float") else OPS[OP_NAMES[op]].mix
+        _FLOATS.get(int(ta), OPS[OP_NAMES[op]].mix)
+        if OPS[OP_NAMES[op]].mix in ("int", "float")
+        else OPS[OP_NAMES[op]].mix
         for op, ta in zip(program.code["op"], program.code["ta"], strict=True)
     ]
 
@@ -111,7 +113,9 @@ def _ratio(top: int, bottom: int, scale: float = 1.0) -> float:
     return round(scale * top / bottom, 3) if bottom else 0.0
 
 
-def derive(selector: Selector, counts: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> dict[str, int | float]:
+def derive(
+    selector: Selector, counts: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None
+) -> dict[str, int | float]:
     """Every derived counter over the chosen instructions (all when None)."""
 
     def total(counter: str, mask: str | None = None) -> int:

@@ -159,7 +159,9 @@ def launch(
     from warpsight.vgpu import _core
 
     if len(params) != program.param_bytes:
-        raise DeviceError(f"kernel {program.entry!r} takes {program.param_bytes} bytes of parameters, got {len(params)}")
+        raise DeviceError(
+            f"kernel {program.entry!r} takes {program.param_bytes} bytes of parameters, got {len(params)}"
+        )
     addresses = place_symbols(program, memory)
     heap_base, heap_bytes = _heap(program, memory)
     loaded = load(program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params))
@@ -225,7 +227,12 @@ def _place(address: int, memory: GlobalMemory, program: Program) -> tuple[str | 
         return None, f"address {address:#x}, near no array"
     name, offset, size = plain_name(found[0]), found[1], found[2]
     where = f"byte {offset} of array {name!r} ({size} bytes)"
-    return name, where if 0 <= offset < size else f"{where}, {offset - size + 1 if offset >= size else -offset} past its {'end' if offset >= size else 'start'}"
+    return (
+        name,
+        where
+        if 0 <= offset < size
+        else f"{where}, {offset - size + 1 if offset >= size else -offset} past its {'end' if offset >= size else 'start'}",
+    )
 
 
 _SAYS = {
@@ -248,7 +255,9 @@ _SAYS = {
 }
 
 
-def _fault(raw: dict[str, Any], program: Program, memory: GlobalMemory, grid: Dim3, block: Dim3, source: list[str]) -> Fault:
+def _fault(
+    raw: dict[str, Any], program: Program, memory: GlobalMemory, grid: Dim3, block: Dim3, source: list[str]
+) -> Fault:
     pc = int(raw["pc"])
     line = int(program.lines[pc]) or None
     kind = str(raw["kind"])

@@ -22,7 +22,19 @@ class Pipe(IntEnum):
 
 class Kind(IntEnum):
     PLAIN, SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC = range(7)
-    LOCAL_LOAD, LOCAL_STORE, CONSTANT_LOAD, SHUFFLE, ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT, BARRIER, EXIT, BRANCH, FENCE = range(7, 18)
+    (
+        LOCAL_LOAD,
+        LOCAL_STORE,
+        CONSTANT_LOAD,
+        SHUFFLE,
+        ASYNC_COPY,
+        ASYNC_COMMIT,
+        ASYNC_WAIT,
+        BARRIER,
+        EXIT,
+        BRANCH,
+        FENCE,
+    ) = range(7, 18)
 
 
 STALLS = (
@@ -32,13 +44,12 @@ STALLS = (
 """Why a warp does not issue, in the words of Nsight Compute; the order of core/sm.hpp."""
 
 _ALU = frozenset(
-    "IADD3 LOP3 SHF ISETP LEA MOV SEL PLOP3 IABS FSETP FMNMX IMNMX PRMT VOTE FSEL BMSK SGXT P2R R2P HSETP2 HSET2 HMNMX2 FSET "
-    "VABSDIFF VABSDIFF4 ICMP LOP CS2R I2FP F2FP VIADD VIMNMX FSWZADD MATCH QSPC LEPC".split()
+    ["IADD3", "LOP3", "SHF", "ISETP", "LEA", "MOV", "SEL", "PLOP3", "IABS", "FSETP", "FMNMX", "IMNMX", "PRMT", "VOTE", "FSEL", "BMSK", "SGXT", "P2R", "R2P", "HSETP2", "HSET2", "HMNMX2", "FSET", "VABSDIFF", "VABSDIFF4", "ICMP", "LOP", "CS2R", "I2FP", "F2FP", "VIADD", "VIMNMX", "FSWZADD", "MATCH", "QSPC", "LEPC"]
 )
-_FMA = frozenset("FFMA FMUL FADD FFMA32I FMUL32I FADD32I HFMA2 HMUL2 HADD2 HFMA2_32I".split())
-_FMA_HEAVY = frozenset("IMAD IDP IMUL".split())
-_SFU = frozenset("MUFU I2F F2I F2F FRND FLO POPC BREV FCHK I2I".split())
-_FP64 = frozenset("DADD DMUL DFMA DSETP".split())
+_FMA = frozenset(["FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I", "HFMA2", "HMUL2", "HADD2", "HFMA2_32I"])
+_FMA_HEAVY = frozenset(["IMAD", "IDP", "IMUL"])
+_SFU = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "FLO", "POPC", "BREV", "FCHK", "I2I"])
+_FP64 = frozenset(["DADD", "DMUL", "DFMA", "DSETP"])
 _MEMORY: dict[str, Kind] = {
     "LDG": Kind.GLOBAL_LOAD, "LD": Kind.GLOBAL_LOAD, "STG": Kind.GLOBAL_STORE, "ST": Kind.GLOBAL_STORE,
     "ATOMG": Kind.GLOBAL_ATOMIC, "ATOM": Kind.GLOBAL_ATOMIC, "RED": Kind.GLOBAL_ATOMIC,
@@ -49,9 +60,28 @@ _OTHER: dict[str, Kind] = {
     "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH, "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
     "MEMBAR": Kind.FENCE, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
 }  # fmt: skip
-_LATENCY = {"MUFU": 20, "S2R": 20, "S2UR": 20, "I2F": 16, "F2I": 16, "F2F": 16, "FRND": 16, "POPC": 16, "FLO": 16, "BREV": 16}
+_LATENCY = {
+    "MUFU": 20,
+    "S2R": 20,
+    "S2UR": 20,
+    "I2F": 16,
+    "F2I": 16,
+    "F2F": 16,
+    "FRND": 16,
+    "POPC": 16,
+    "FLO": 16,
+    "BREV": 16,
+}
 _LATENCY_OTHER = 12
-_SHAPE_MACS = {"1688": 16 * 8 * 8, "16816": 16 * 8 * 16, "16832": 16 * 8 * 32, "884": 8 * 8 * 4, "8816": 8 * 8 * 16, "1684": 16 * 8 * 4, "16864": 16 * 8 * 64}
+_SHAPE_MACS = {
+    "1688": 16 * 8 * 8,
+    "16816": 16 * 8 * 16,
+    "16832": 16 * 8 * 32,
+    "884": 8 * 8 * 4,
+    "8816": 8 * 8 * 16,
+    "1684": 16 * 8 * 4,
+    "16864": 16 * 8 * 64,
+}
 
 
 def mnemonic(text: str) -> tuple[str, tuple[str, ...]]:
@@ -68,7 +98,15 @@ def _per_partition(lanes: int, gpu: Gpu, work: int = 32) -> int:
 
 def _tensor_interval(base: str, mods: tuple[str, ...], gpu: Gpu) -> int:
     macs = next((_SHAPE_MACS[m] for m in mods if m in _SHAPE_MACS), 2048)
-    kind = "tensor_f64" if base == "DMMA" else "tensor_s8" if base == "IMMA" else "tensor_tf32" if "TF32" in mods else "tensor_f16"
+    kind = (
+        "tensor_f64"
+        if base == "DMMA"
+        else "tensor_s8"
+        if base == "IMMA"
+        else "tensor_tf32"
+        if "TF32" in mods
+        else "tensor_f16"
+    )
     rate = int(getattr(gpu, kind)) or gpu.fp32_lanes
     return max(1, -(-macs * gpu.schedulers // rate))
 
@@ -80,7 +118,9 @@ def _pipe(base: str, mods: tuple[str, ...], gpu: Gpu) -> tuple[Pipe, int]:
         return Pipe.TENSOR, _tensor_interval(base, mods, gpu)
     if base in _FMA:
         half = base.startswith("H")
-        return Pipe.FMA, _per_partition(gpu.fp16_lanes, gpu, 64) if half else _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
+        return Pipe.FMA, _per_partition(gpu.fp16_lanes, gpu, 64) if half else _per_partition(
+            gpu.fp32_lanes // fma_units(gpu), gpu
+        )
     if base in _FMA_HEAVY:
         return Pipe.FMA_HEAVY, _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
     if base in _ALU:
@@ -109,7 +149,11 @@ def step_table(program: Program, gpu: Gpu) -> NDArray[np.uint16]:
         kind = _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN))
         if kind is Kind.BARRIER and "ARV" in mods:
             kind = Kind.PLAIN
-        keep = int(found[1], 16) if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text)) else 0
+        keep = (
+            int(found[1], 16)
+            if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text))
+            else 0
+        )
         latency = _LATENCY.get(base, _LATENCY_OTHER) + (interval if pipe in (Pipe.TENSOR, Pipe.FP64) else 0)
         if base in ("HMMA", "IMMA", "DMMA"):
             latency = 2 * interval + 17

@@ -62,7 +62,15 @@ class Prediction:
 
 
 def predict(
-    program: Program, gpu: Gpu, trace: Tracer, *, total_blocks: int, threads: int, registers: int, shared_bytes: int, without: Sequence[str] = ()
+    program: Program,
+    gpu: Gpu,
+    trace: Tracer,
+    *,
+    total_blocks: int,
+    threads: int,
+    registers: int,
+    shared_bytes: int,
+    without: Sequence[str] = (),
 ) -> Prediction:
     """The simulated time of one launch. `without` leaves terms out, for showing what each contributes."""
     table = schedule.step_table(program, gpu)
@@ -145,7 +153,9 @@ def _simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -
     return dict(_core.simulate(traces, table, numbers))
 
 
-def _numbers(gpu: Gpu, fits: Occupancy, resident: int, blocks: int, shared_bytes: int, without: Sequence[str]) -> dict[str, Any]:
+def _numbers(
+    gpu: Gpu, fits: Occupancy, resident: int, blocks: int, shared_bytes: int, without: Sequence[str]
+) -> dict[str, Any]:
     """What the simulation needs to know of the SM."""
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
     carve_out = next((c for c in gpu.carve_outs_bytes if c >= needed), gpu.shared_per_sm_bytes)

@@ -25,7 +25,7 @@ from warpsight.vgpu.coverage import (
 )
 from warpsight.vgpu.ptx.forms import listed_forms
 
-BLOCKS = 3
+BLOCKS = 2
 FAULTS = {"trap": "trap", "brkpt": "trap", "bra": "endless_loop", "bra.uni": "endless_loop"}
 FAMILIES = {base: tuple(forms) for base, forms in groupby(sorted(listed_forms()), key=lambda form: form.split(".")[0])}
 
