@@ -1,1 +1,1 @@
-"""Speed measurements of Warpsight's own parts, printed as ratios within one run wherever a comparison is made. Run: `make bench`."""
+"""Speed of Warpsight's own parts, as ratios within one run wherever a comparison is made. Run: `make bench`."""

@@ -1,7 +1,7 @@
-"""The same naive float32 matmul (one thread per element) on the virtual GPU, Oclgrind and numba's CUDA simulator, in one run.
+"""One naive float32 matmul (a thread per element) on the virtual GPU, Oclgrind and numba's CUDA simulator, in one run.
 
-Sizes differ because the rivals are slow; the comparison is inner iterations (one multiply-add with its loads) per second. Rivals that are
-not installed are named and left out: `pip install 'warpsight[bench]'`.
+Sizes differ because the rivals are slow; the comparison is inner iterations (one multiply-add with its loads) per
+second. Rivals that are not installed are named and left out: `pip install 'warpsight[bench]'`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ __kernel void matmul(__global const float* a, __global const float* b, __global 
     c[row * n + col] = sum; }''').build()
 a = np.random.rand(n, n).astype(np.float32); c = np.empty_like(a); f = cl.mem_flags
 A = cl.Buffer(context, f.READ_ONLY | f.COPY_HOST_PTR, hostbuf=a); C = cl.Buffer(context, f.WRITE_ONLY, c.nbytes)
-start = time.perf_counter(); program.matmul(queue, (n, n), (16, 16), A, A, C, np.int32(n)).wait(); seconds = time.perf_counter() - start
+start = time.perf_counter()
+program.matmul(queue, (n, n), (16, 16), A, A, C, np.int32(n)).wait()
+seconds = time.perf_counter() - start
 cl.enqueue_copy(queue, c, C).wait(); assert np.allclose(c, a @ a, rtol=1e-3)
 print(seconds)
 """
@@ -71,7 +73,7 @@ def ours(n: int) -> float:
         Value("a", a, False),
         Value("b", a, False),
         Value("c", np.zeros_like(a), True),
-        Value("n", np.int32(n).reshape(()), False),
+        Value("n", np.array(n, dtype=np.int32), False),
     ]
     best = float("inf")
     for _ in range(3):

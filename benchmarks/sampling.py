@@ -1,4 +1,4 @@
-"""A launch far too large to run whole: 4096^3 naive matmul, profiled from chosen blocks; time and peak memory of a process of its own."""
+"""A launch too large to run whole: 4096^3 naive matmul from chosen blocks; time and peak memory of its own process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def measure() -> None:
         Value("a", a, False),
         Value("b", a, False),
         Value("c", np.zeros_like(a), True),
-        Value("n", np.int32(N).reshape(()), False),
+        Value("n", np.array(N, dtype=np.int32), False),
     ]
     build = compile_cuda(CUDA, gpu_arch="sm_80")
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""One core against all cores on the same launches. Kernels whose result depends on the order of blocks run on one core by design."""
+"""One core against all on the same launches. Kernels that depend on the order of blocks run on one core by design."""
 
 from __future__ import annotations
 

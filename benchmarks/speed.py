@@ -30,10 +30,8 @@ def main() -> None:
         seconds, threads = example.best(1, REPEATS)
         rates.append(threads / seconds / 1e9)
         loads.append(load_ms(example))
-        print(
-            f"{example.name:26} {threads:13,} {1e3 * seconds:9.1f} {rates[-1]:9.2f} {loads[-1]:8.1f} {len(example.program.code):6}"
-        )
-    print(
-        f"geometric mean over {len(rates)} kernels: {geometric_mean(rates):.2f} G thread-instructions per second per core"
-    )
+        ran = f"{threads:13,} {1e3 * seconds:9.1f} {rates[-1]:9.2f}"
+        print(f"{example.name:26} {ran} {loads[-1]:8.1f} {len(example.program.code):6}")
+    rate = geometric_mean(rates)
+    print(f"geometric mean over {len(rates)} kernels: {rate:.2f} G thread-instructions per second per core")
     print(f"load time: median {statistics.median(loads):.1f} ms, worst {max(loads):.1f} ms")

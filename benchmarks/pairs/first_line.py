@@ -1,6 +1,7 @@
 """The launch and options lines at the top of the kernels kept here, in the format candidates have.
 
-These texts are ours, so the reader is short: one launch line, `grid=(a, b) block=(c) shared=d`, no comma inside an expression.
+These texts are ours, so the reader is short: one launch line,
+`grid=(a, b) block=(c) shared=d`, without a comma inside an expression.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 
 from warpsight.cli.check_text import merged
+from warpsight.cli.output import emit
 from warpsight.cli.source_text import marked_line
-from warpsight.nouns import Check, Fault
+from warpsight.nouns import Check, Fault, WorstElement
 
 Command = Callable[..., Any]
 Changed = Callable[[str, str, str], str]
@@ -121,6 +123,23 @@ def test_json_of_a_nan_is_still_json(command: Command, changed: Changed) -> None
     ran = command("check", "saxpy", "--workload", "one", "--kernel", kernel, "--json")
     worst = ran.document()["workloads"][0]["worst"]
     assert ran.code == 1 and worst["got"] == "NaN" and worst["error"] == "Infinity"
+
+
+def test_a_record_inside_a_document_may_hold_nan_and_infinity(capsys: pytest.CaptureFixture[str]) -> None:
+    worst = WorstElement(output="y", index=(0,), got=float("nan"), expected=float("-inf"), error=float("inf"))
+    emit({"worst": [worst]}, as_json=True, render=lambda _: None)
+    shown = json.loads(capsys.readouterr().out)["worst"][0]
+    assert (shown["got"], shown["expected"], shown["error"]) == ("NaN", "-Infinity", "Infinity")
+
+
+@pytest.mark.parametrize("verb", ["check", "profile"])
+def test_a_gpu_that_is_not_known_is_wrong_usage(command: Command, tmp_path: Path, verb: str) -> None:
+    assert command("new", "mine", "--into", str(tmp_path)).code == 0
+    file = tmp_path / "mine" / "task.toml"
+    file.write_text(file.read_text().replace('gpu = "a100"', 'gpu = "a1000"'))
+    ran = command(verb, str(tmp_path / "mine"))
+    assert ran.code == 2 and ran.out == ""
+    assert f"{file}: target.gpu: expected the name of a known GPU, found 'a1000'; near: a100" in ran.err
 
 
 def test_json_of_an_error(command: Command) -> None:

@@ -35,11 +35,12 @@ def check(
     """
     from warpsight.cli import check_text
     from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import choose_workloads, document_of, find_task, read_kernel, usage_of
+    from warpsight.cli.task_argument import choose_workloads, document_of, find_task, gpu_of, read_kernel, usage_of
     from warpsight.devices.virtual import VirtualGpu
     from warpsight.gate.check import build_candidate, check_candidate
 
     found = find_task(task)
+    gpu_of(found)  # a name that means no GPU is refused before anything is compiled
     file, candidate = read_kernel(found, kernel)
     chosen = choose_workloads(found, workload or [])
     with progress_on_stderr() as say:

@@ -56,6 +56,6 @@ def fail(problem: BaseException, *, as_json: bool) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """JSON for the records: anything with model_dump, else its text."""
-    dump = getattr(value, "model_dump", None)
-    return dump(mode="json") if dump is not None else str(value)
+    """JSON for the records, else the text. Through JSON itself, since only there infinities and NaN become strings."""
+    dump = getattr(value, "model_dump_json", None)
+    return json.loads(dump()) if dump is not None else str(value)

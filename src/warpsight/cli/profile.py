@@ -48,11 +48,12 @@ def profile(
     """
     from warpsight.cli import profile_text
     from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel, usage_of
+    from warpsight.cli.task_argument import document_of, find_task, gpu_of, profiled_workload, read_kernel, usage_of
     from warpsight.devices.virtual import VirtualGpu, spread_blocks
     from warpsight.gate.check import build_candidate, kernel_values
 
     found = find_task(task)
+    gpu_of(found)  # a name that means no GPU is refused before anything is compiled
     file, candidate = read_kernel(found, kernel)
     chosen = profiled_workload(found, workload)
     size = _launch(candidate, chosen, file)

@@ -15,6 +15,7 @@ from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
     from warpsight.nouns import Build, Candidate, Noun, Task, Workload
+    from warpsight.vgpu.gpu import Gpu
 
 TASKS_FOLDER = Path("tasks")
 
@@ -33,6 +34,17 @@ def find_task(word: str) -> Task:
         f"no task {word!r}: neither a folder with a task.toml nor the name of one under ./{TASKS_FOLDER}",
         hint=_near(word, known, nothing="give the path of a task folder, or make one with `warpsight new NAME`"),
     )
+
+
+def gpu_of(task: Task) -> Gpu:
+    """The GPU that the task names. An unknown name is a UsageError that says where it stands and lists near ones."""
+    from warpsight.vgpu.gpus import find_gpu, known_gpus
+
+    known_gpus()  # first, so that what is wrong in the user's own file of GPUs is not blamed on the task
+    try:
+        return find_gpu(task.gpu)
+    except UsageError as unknown:
+        raise UsageError(f"{task.folder / 'task.toml'}: target.gpu: {unknown.message}", unknown.hint) from None
 
 
 def read_kernel(task: Task, file: Path | None) -> tuple[str, Candidate]:

@@ -1,1 +1,1 @@
-"""Where a kernel runs, one file for each kind of device. A device runs and counts; it does not decide what is right or fast."""
+"""Where a kernel runs, one file for each kind of device. A device runs and counts; it does not judge."""

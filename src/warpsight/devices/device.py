@@ -52,8 +52,13 @@ class Device(Protocol):
     @property
     def source(self) -> Source: ...
 
-    def execute(self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool) -> Execution:
-        """Run the kernel. The given arrays are not changed; the result's are new. With `check`, look for races too."""
+    def execute(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
+    ) -> Execution:
+        """Run the kernel. The given arrays are not changed; the result's are new. With `check`, look for races too.
+
+        `source_text` is the kernel's own, for the lines that faults show.
+        """
         ...
 
     def profile(

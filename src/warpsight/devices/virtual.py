@@ -1,6 +1,6 @@
 """The virtual GPU as a device: PTX from the build, run by the C++ core in this process.
 
-Profiles of large launches come from chosen blocks and are scaled; the profile says how many ran. Time is not measured here.
+Profiles of large launches come from chosen blocks and are scaled; the profile says how many ran. Time is not measured.
 """
 
 from __future__ import annotations
@@ -59,9 +59,19 @@ class VirtualGpu:
         program = program_of(build.ptx, entry)
         memory, params, arrays = lay_out(program, values)
         done = machine.launch(
-            program, memory, grid=size.grid, block=size.block, params=params, dynamic_shared_bytes=size.shared_bytes, check=check,
-            count=False, cores=self.cores, max_instructions=self.max_instructions, deadline_seconds=self.deadline_seconds, source=source_text,
-        )  # fmt: skip
+            program,
+            memory,
+            grid=size.grid,
+            block=size.block,
+            params=params,
+            dynamic_shared_bytes=size.shared_bytes,
+            check=check,
+            count=False,
+            cores=self.cores,
+            max_instructions=self.max_instructions,
+            deadline_seconds=self.deadline_seconds,
+            source=source_text,
+        )
         return Execution(arrays, done.faults, done.output, warp_instructions=done.warp_instructions)
 
     def profile(
@@ -91,14 +101,23 @@ class VirtualGpu:
     ) -> machine.Launched:
         memory, params, _ = lay_out(program, values)
         return machine.launch(
-            program, memory, grid=size.grid, block=size.block, params=params, dynamic_shared_bytes=size.shared_bytes, blocks=blocks,
-            cores=self.cores, max_instructions=self.max_instructions, deadline_seconds=self.deadline_seconds,
-        )  # fmt: skip
+            program,
+            memory,
+            grid=size.grid,
+            block=size.block,
+            params=params,
+            dynamic_shared_bytes=size.shared_bytes,
+            blocks=blocks,
+            cores=self.cores,
+            max_instructions=self.max_instructions,
+            deadline_seconds=self.deadline_seconds,
+        )
 
     def _choose_blocks(self, program: Program, values: Sequence[Value], size: LaunchSize, total: int) -> Sequence[int]:
         """All blocks (an empty choice) when they fit the budget, else a sample that does.
 
-        The sample is spread over the grid, except where blocks wait for earlier ones: those are only sure to go on from the first.
+        The sample is spread over the grid, except where blocks wait for earlier ones: those are only sure to go on from
+        the first.
         """
         choose = first_blocks if program.order_sensitive else spread_blocks
         if total <= PROBE_BLOCKS:
@@ -146,7 +165,7 @@ def refusal(build: Build, entry: str, size: LaunchSize) -> str:
 
 
 def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
-    """Copies of the arrays in device memory and the bytes of the parameters, checked against what the kernel declares."""
+    """Copies of the arrays in device memory and the bytes of the parameters, held to what the kernel declares."""
     if len(values) != len(program.params):
         raise DeviceError(
             f"kernel {program.entry!r} takes {len(program.params)} parameters, the task gives {len(values)}",
@@ -161,8 +180,9 @@ def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMe
             address = memory.add(value.name, arrays[value.name], writable=value.writable, initialised=value.initialised)
             raw = address.to_bytes(8, "little")
         if len(raw) != param.size:
+            wanted = f"parameter {param.name} of {program.entry!r} has {param.size} bytes"
             raise DeviceError(
-                f"parameter {param.name} of {program.entry!r} has {param.size} bytes, argument {value.name!r} has {len(raw)}",
+                f"{wanted}, argument {value.name!r} has {len(raw)}",
                 hint="make the argument's dtype in task.toml that of the kernel's parameter",
             )
         params[param.offset : param.offset + param.size] = raw
@@ -192,9 +212,18 @@ def make_profile(
     )  # fmt: skip
     units = counters.UNITS | {info.name: info.unit for info in counters.RAW}
     return Profile(
-        kernel=program.entry, device=device, source="simulated", isa="ptx", counters=counters.derive(selector, scaled), units=units,
-        lines=tuple(lines), instructions=instructions, sampled_blocks=run, total_blocks=total, not_measured=NOT_MEASURED,
-    )  # fmt: skip
+        kernel=program.entry,
+        device=device,
+        source="simulated",
+        isa="ptx",
+        counters=counters.derive(selector, scaled),
+        units=units,
+        lines=tuple(lines),
+        instructions=instructions,
+        sampled_blocks=run,
+        total_blocks=total,
+        not_measured=NOT_MEASURED,
+    )
 
 
 def _nonzero(values: dict[str, int | float]) -> dict[str, int | float]:

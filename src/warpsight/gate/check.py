@@ -1,12 +1,14 @@
-"""Check a candidate: compile it, run every workload on a device, compare with the reference, and give one verdict with a named reason.
+"""Check a candidate: compile it, run every workload on a device, compare with the reference, and give one verdict.
 
-Outputs start as poison, so a kernel that writes nothing is wrong, and one that reads what it has not written is at fault. Inputs must come
-back unchanged. Expected values come from the task's NumPy reference in float64; the candidate has no part in them.
+Every verdict but `right` has a named reason. Outputs start as poison, so a kernel that writes nothing is wrong, and one
+that reads what it has not written is at fault. Inputs must come back unchanged. Expected values come from the task's
+NumPy reference in float64; the candidate has no part in them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -79,29 +81,32 @@ def check_candidate(
 def _run(
     task: Task, candidate: Candidate, build: Build, device: Device, workload: Workload, seed: int
 ) -> tuple[Execution, WorkloadResult]:
-    common = {"workload": workload.name, "hidden": workload.hidden, "seed": seed}
+    def failed(reason: str) -> WorkloadResult:
+        return WorkloadResult(workload=workload.name, hidden=workload.hidden, seed=seed, ok=False, reason=reason)
+
     try:
         size = evaluate_launch(candidate, workload.axes)
     except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
         numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
         refused = Execution(refused=f"{numbers}, with workload {workload.name}")
-        return refused, WorkloadResult(**common, ok=False, reason=refused.refused)
+        return refused, failed(refused.refused)
     inputs, values = kernel_values(task, workload, seed)
     execution = device.execute(build, task.entry, values, size, check=True, source_text=candidate.source)
     if execution.refused or execution.faults:
-        reason = execution.refused or execution.faults[0].kind
-        return execution, WorkloadResult(**common, ok=False, reason=reason)
+        return execution, failed(execution.refused or execution.faults[0].kind)
     changed = [
         v.name
         for v in values
         if not v.writable and not v.is_scalar and execution.arrays[v.name].tobytes() != v.array.tobytes()
     ]
     if changed:
-        return execution, WorkloadResult(**common, ok=False, reason=f"input {changed[0]} was changed")
+        return execution, failed(f"input {changed[0]} was changed")
     outputs = {a.name: execution.arrays[a.name] for a in task.arguments if a.role in ("out", "inout")}
     found = compare(task, outputs, run_reference(task, inputs, workload.axes))
     return execution, WorkloadResult(
-        **common,
+        workload=workload.name,
+        hidden=workload.hidden,
+        seed=seed,
         ok=found.ok,
         reason=found.reason,
         wrong_elements=found.wrong_elements,
@@ -119,11 +124,14 @@ def _new_faults(known: Sequence[Fault], found: Sequence[Fault]) -> Iterator[Faul
 
 
 def _verdict(results: Sequence[WorkloadResult], faults: Sequence[Fault], build: Build) -> Check:
-    common = {"workloads": tuple(results), "faults": tuple(faults), "diagnostics": build.diagnostics}
+    def check(verdict: Literal["right", "wrong", "fault"], reason: str) -> Check:
+        ran, seen = tuple(results), tuple(faults)
+        return Check(verdict=verdict, reason=reason, workloads=ran, faults=seen, diagnostics=build.diagnostics)
+
     if faults:
         first = faults[0]
-        return Check(verdict="fault", reason=f"{first.kind} at line {first.line}: {first.message}", **common)
+        return check("fault", f"{first.kind} at line {first.line}: {first.message}")
     bad = next((r for r in results if not r.ok), None)
     if bad is not None:
-        return Check(verdict="wrong", reason=f"{bad.reason} with workload {bad.workload}", **common)
-    return Check(verdict="right", reason="", **common)
+        return check("wrong", f"{bad.reason} with workload {bad.workload}")
+    return check("right", "")

@@ -1,1 +1,1 @@
-"""The virtual GPU: PTX to lane bytecode, the NumPy definition of every operation, and the fast C++ core that counts and checks."""
+"""The virtual GPU: PTX to lane bytecode, the NumPy definition of every operation, and the fast C++ core."""

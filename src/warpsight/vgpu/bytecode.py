@@ -1,6 +1,7 @@
 """The lane bytecode as data: operations, types, fields, and the Program record that both executors run.
 
-`core/ops.def` is the one list of operations; this module reads it. docs/bytecode.md says what each means. Nothing here executes.
+`core/ops.def` is the one list of operations; this module reads it. docs/bytecode.md says what each means. Nothing here
+executes.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ GLOBAL_BASE = 0x2_0000_0000
 INSTRUCTION = np.dtype(
     [
         ("op", "<u2"), ("sub", "u1"), ("ta", "u1"), ("tb", "u1"), ("mod", "u1"), ("width", "u1"), ("vec", "u1"),
-        ("flags", "<u2"), ("pad", "<u2"), ("guard", "<i4"), ("d0", "<i4"), ("d1", "<i4"), ("a", "<i4"), ("b", "<i4"), ("c", "<i4"),
-        ("e", "<i4"), ("list", "<i4"), ("target", "<i4"), ("imm", "<i8"),
+        ("flags", "<u2"), ("pad", "<u2"), ("guard", "<i4"), ("d0", "<i4"), ("d1", "<i4"),
+        ("a", "<i4"), ("b", "<i4"), ("c", "<i4"), ("e", "<i4"), ("list", "<i4"), ("target", "<i4"), ("imm", "<i8"),
     ]
 )  # fmt: skip
 
@@ -80,7 +81,13 @@ class Atomic(IntEnum):
     ADD, MIN, MAX, AND, OR, XOR, EXCH, CAS, INC, DEC = range(10)
 
 
-SPECIALS = ["tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "dynamic_smem_size", "total_smem_size", "clock", "clock_hi", "globaltimer_lo", "globaltimer_hi", "envreg0"]  # fmt: skip
+SPECIALS = [
+    "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z",
+    "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
+    "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid",
+    "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",
+    "dynamic_smem_size", "total_smem_size", "clock", "clock_hi", "globaltimer_lo", "globaltimer_hi", "envreg0",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class OpInfo:
 
 
 def _read_ops() -> dict[str, OpInfo]:
-    text = (resources.files(__package__) / "core" / "ops.def").read_text(encoding="utf-8")
+    text = (resources.files("warpsight.vgpu") / "core" / "ops.def").read_text(encoding="utf-8")
     rows = re.findall(r'^OP\((\w+),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"\)', text, re.MULTILINE)
     return {name: OpInfo(name, n, mix, sig, meaning) for n, (name, mix, sig, meaning) in enumerate(rows)}
 
@@ -116,7 +123,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Relocation:
-    """Put the address of global symbol `symbol` + addend in 64-bit constant rows (row, row+1), or in the bytes of another symbol."""
+    """Put the address of global `symbol` + addend in constant rows (row, row+1), or in the bytes of another symbol."""
 
     symbol: str
     addend: int

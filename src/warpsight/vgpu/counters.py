@@ -1,6 +1,7 @@
 """The counters the virtual GPU keeps, read from the one table `core/counters.def`, and what is derived from them.
 
-Raw counters are kept per instruction. Derived ones are pure functions of their sums, so any grouping (kernel, line) has them too.
+Raw counters are kept per instruction. Derived ones are pure functions of their sums, so any grouping (kernel, line) has
+them too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class CounterInfo:
 
 
 def _read_table() -> tuple[CounterInfo, ...]:
-    text = (resources.files(__package__) / "core" / "counters.def").read_text(encoding="utf-8")
+    text = (resources.files("warpsight.vgpu") / "core" / "counters.def").read_text(encoding="utf-8")
     rows = re.findall(r'^COUNTER\((\w+), "([^"]*)", "([^"]*)"\)', text, re.MULTILINE)
     return tuple(CounterInfo(*row) for row in rows)
 
@@ -32,25 +33,41 @@ def _read_table() -> tuple[CounterInfo, ...]:
 RAW: tuple[CounterInfo, ...] = _read_table()
 INDEX: dict[str, int] = {info.name: i for i, info in enumerate(RAW)}
 
+_MIXES = (
+    "int", "float", "double", "half", "special", "convert", "move",
+    "predicate", "memory", "control", "barrier", "warp", "tensor",
+)  # fmt: skip
 _SUMS = (
     CounterInfo("instructions", "warps", "instructions executed, counted once per warp"),
-    CounterInfo("thread_instructions", "threads", "instructions executed, counted once per thread whose guard was true"),
-    CounterInfo("lanes_per_instruction", "threads/warp", "threads that took part in an instruction, on average (32 is best)"),
+    CounterInfo(
+        "thread_instructions", "threads", "instructions executed, counted once per thread whose guard was true"
+    ),
+    CounterInfo(
+        "lanes_per_instruction", "threads/warp", "threads that took part in an instruction, on average (32 is best)"
+    ),
     CounterInfo("global_load_requests", "requests", "global load instructions of warps"),
     CounterInfo("global_load_sectors", "sectors", "32-byte sectors that global loads touched"),
     CounterInfo("global_load_bytes", "bytes", "bytes that threads asked of global loads"),
-    CounterInfo("global_load_efficiency", "%", "bytes asked over bytes moved by global loads; above 100 when lanes share sectors"),
+    CounterInfo(
+        "global_load_efficiency",
+        "%",
+        "bytes asked over bytes moved by global loads; above 100 when lanes share sectors",
+    ),
     CounterInfo("global_load_sectors_per_request", "sectors/request", "sectors of one warp's global load, on average"),
     CounterInfo("global_store_requests", "requests", "global store instructions of warps"),
     CounterInfo("global_store_sectors", "sectors", "32-byte sectors that global stores touched"),
     CounterInfo("global_store_bytes", "bytes", "bytes that threads gave to global stores"),
     CounterInfo("global_store_efficiency", "%", "bytes given over bytes moved by global stores"),
-    CounterInfo("global_store_sectors_per_request", "sectors/request", "sectors of one warp's global store, on average"),
+    CounterInfo(
+        "global_store_sectors_per_request", "sectors/request", "sectors of one warp's global store, on average"
+    ),
     CounterInfo("local_sectors", "sectors", "sectors moved by local memory (spills, indexed local arrays)"),
     CounterInfo("shared_load_requests", "requests", "shared load instructions of warps"),
     CounterInfo("shared_store_requests", "requests", "shared store instructions of warps"),
     CounterInfo("shared_wavefronts", "wavefronts", "passes through shared memory"),
-    CounterInfo("shared_bank_conflicts", "wavefronts", "passes beyond what the same requests need without bank conflicts"),
+    CounterInfo(
+        "shared_bank_conflicts", "wavefronts", "passes beyond what the same requests need without bank conflicts"
+    ),
     CounterInfo("branches", "warps", "branch instructions executed by warps"),
     CounterInfo("branches_divergent", "branches", "branches in which lanes of one warp went both ways"),
     CounterInfo("branch_efficiency", "%", "branches in which all lanes of the warp agreed"),
@@ -58,9 +75,8 @@ _SUMS = (
     CounterInfo("atomic_requests", "requests", "atomic instructions of warps"),
     CounterInfo("atomic_lanes", "threads", "threads that did an atomic operation"),
     CounterInfo("atomic_passes", "passes", "serial passes of atomics: the most lanes of a warp on one address, summed"),
-    *(CounterInfo(f"mix_{mix}", "warps", f"executed instructions of the kind '{mix}'") for mix in
-      ("int", "float", "double", "half", "special", "convert", "move", "predicate", "memory", "control", "barrier", "warp", "tensor")),
-)  # fmt: skip
+    *(CounterInfo(f"mix_{mix}", "warps", f"executed instructions of the kind '{mix}'") for mix in _MIXES),
+)
 DERIVED: dict[str, CounterInfo] = {info.name: info for info in _SUMS}
 UNITS: dict[str, str] = {name: info.unit for name, info in DERIVED.items()}
 

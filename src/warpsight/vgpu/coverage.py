@@ -291,24 +291,28 @@ _EDGES_64 = np.array(
      SHARED_WINDOW, SHARED_WINDOW - 1, LOCAL_WINDOW, CONST_WINDOW, PARAM_WINDOW, PARAM_WINDOW + 2**40 - 1], np.uint64,
 )  # fmt: skip
 _EDGES: dict[int, NDArray[Any]] = {2: _EDGES_16, 4: _EDGES_32, 8: _EDGES_64, 16: _EDGES_64}
-_HALF_BITS = {2: (0,), 4: (13, 16, 23), 8: (29, 42, 45, 52)}
+_LAYOUTS = {2: ((10, 15), (7, 127)), 4: ((23, 127),), 8: ((52, 1023),)}  # bits of the mantissa, bias
+_HALF_BITS = {2: (1, 3), 4: (13, 16, 23), 8: (29, 42, 45, 52)}
 
 
 def awkward(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> NDArray[Any]:
     """Bits of `size` bytes: edge values, random bits, floats near one another, halfway cases of narrower types."""
     kind = np.dtype(f"u{size}")
-    mantissa = {2: 10, 4: 23, 8: 52}[size]
-    bits = rng.integers(0, 2 ** (8 * size), shape, dtype=kind)
-    bias = kind.type({2: 15, 4: 127, 8: 1023}[size])
+    one, bits = kind.type(1), rng.integers(0, 2 ** (8 * size), shape, dtype=kind)
+    mantissa, bias = rng.choice(np.array(_LAYOUTS[size], kind), shape).transpose(-1, *range(len(shape)))
     sign = bits & kind.type(1 << (8 * size - 1))
-    exponent = bias + rng.integers(0, 20, shape).astype(kind) - kind.type(10)
-    near = sign | exponent << kind.type(mantissa) | bits & kind.type((1 << mantissa) - 1)
+    denormal = sign | bits & ((one << mantissa) - one)
+    exponent = bias + rng.integers(0, 18, shape).astype(kind) - kind.type(10)
+    near = denormal | exponent << mantissa
     drop = rng.choice(np.array(_HALF_BITS[size], kind), shape)
-    one = kind.type(1)
-    halfway = near >> drop << drop | np.where(drop > 0, one << (np.maximum(drop, one) - one), 0).astype(kind)
+    halfway = near >> drop << drop | one << (drop - one)
     small = rng.integers(0, 70, shape).astype(kind)
-    which = rng.choice(5, shape, p=[0.4, 0.15, 0.2, 0.15, 0.1])
-    return np.choose(which, [rng.choice(_EDGES[size], shape), bits, near, halfway, small]).astype(kind)
+    which = rng.choice(6, shape, p=[0.32, 0.1, 0.28, 0.15, 0.08, 0.07])
+    values = np.choose(which, [rng.choice(_EDGES[size], shape), bits, near, halfway, small, denormal]).astype(kind)
+    if size == 4:  # two of 16 bits
+        pairs = awkward(rng, 2, (*shape[:-1], 2 * shape[-1])).view(kind)
+        values = np.where(rng.random(shape) < 0.15, pairs, values)
+    return values
 
 
 def inputs_of(trial: Trial, blocks: int, seed: int) -> tuple[NDArray[np.uint8], ...]:

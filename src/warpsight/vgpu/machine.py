@@ -1,7 +1,7 @@
 """Running a Program on the C++ core: lay out memory, patch addresses, launch, and read back counts and faults.
 
-The caller's arrays are used in place: a launch changes the writable ones. Faults are reported with instruction indices; turning them into
-source lines, threads and array names is done here too, since only here everything is known.
+The caller's arrays are used in place: a launch changes the writable ones. The core reports faults with instruction
+indices; turning them into source lines, threads and array names is done here too, since only here everything is known.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from warpsight.errors import DeviceError, UnsupportedInstruction
 from warpsight.nouns import Fault
 from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
 from warpsight.vgpu.sass.bank import fill_bank_zero
+
+if TYPE_CHECKING:
+    from warpsight.vgpu._core import FaultRecord, Traces
+    from warpsight.vgpu._core import Program as LoadedProgram
 
 ALIGN, GAP = 256, 4096
 HEAP_BYTES = 8 << 20
@@ -77,7 +81,7 @@ class Launched:
     total_blocks: int
     warp_instructions: int
     cores_used: int
-    traces: Any = None
+    traces: Traces
 
 
 def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
@@ -121,8 +125,8 @@ def patched_consts(program: Program, addresses: dict[str, int]) -> NDArray[np.ui
     return consts
 
 
-def load(program: Program, consts: NDArray[np.uint32] | None = None) -> Any:
-    """The program in the core's own form. Raises UnsupportedInstruction, by name and line, for what the core cannot run."""
+def load(program: Program, consts: NDArray[np.uint32] | None = None) -> LoadedProgram:
+    """The program in the core's own form. Raises UnsupportedInstruction, by name and line, for what it cannot run."""
     from warpsight.vgpu import _core
 
     loaded = _core.load(
@@ -169,10 +173,25 @@ def launch(
     for region in memory.regions:
         core_memory.add(region.address, region.data, region.writable, region.initialised or not check)
     raw = _core.launch(
-        loaded, core_memory, grid, block, program.shared_bytes + dynamic_shared_bytes, dynamic_shared_bytes, program.local_bytes,
-        params, patched_const_data(program, addresses), list(blocks), check, count, cores or os.cpu_count() or 1, max_instructions, deadline_seconds,
-        heap_base, heap_bytes, max_trace_steps,
-    )  # fmt: skip
+        loaded,
+        core_memory,
+        grid,
+        block,
+        shared_bytes=program.shared_bytes + dynamic_shared_bytes,
+        dynamic_shared_bytes=dynamic_shared_bytes,
+        local_bytes=program.local_bytes,
+        params=params,
+        const_data=patched_const_data(program, addresses),
+        blocks=list(blocks),
+        check=check,
+        count=count,
+        cores=cores or os.cpu_count() or 1,
+        max_instructions=max_instructions,
+        deadline_seconds=deadline_seconds,
+        heap_base=heap_base,
+        heap_bytes=heap_bytes,
+        max_trace_steps=max_trace_steps,
+    )
     lines = source.splitlines()
     return Launched(
         counts=raw["counts"],
@@ -227,12 +246,11 @@ def _place(address: int, memory: GlobalMemory, program: Program) -> tuple[str | 
         return None, f"address {address:#x}, near no array"
     name, offset, size = plain_name(found[0]), found[1], found[2]
     where = f"byte {offset} of array {name!r} ({size} bytes)"
-    return (
-        name,
-        where
-        if 0 <= offset < size
-        else f"{where}, {offset - size + 1 if offset >= size else -offset} past its {'end' if offset >= size else 'start'}",
-    )
+    if offset >= size:
+        where += f", {offset - size + 1} past its end"
+    elif offset < 0:
+        where += f", {-offset} past its start"
+    return name, where
 
 
 _SAYS = {
@@ -256,7 +274,7 @@ _SAYS = {
 
 
 def _fault(
-    raw: dict[str, Any], program: Program, memory: GlobalMemory, grid: Dim3, block: Dim3, source: list[str]
+    raw: FaultRecord, program: Program, memory: GlobalMemory, grid: Dim3, block: Dim3, source: list[str]
 ) -> Fault:
     pc = int(raw["pc"])
     line = int(program.lines[pc]) or None

@@ -7,6 +7,7 @@ Built from the text and the control bits of every instruction and the rates of a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
+
+
+WARP = 32
 
 
 class Pipe(IntEnum):
@@ -137,8 +141,9 @@ def fma_units(gpu: Gpu) -> int:
     return 2 if gpu.fp32_lanes >= 32 * gpu.schedulers else 1
 
 
-def step_table(program: Program, gpu: Gpu) -> NDArray[np.uint16]:
+def step_table(program: Program, gpu: Gpu, without: Sequence[str] = ()) -> NDArray[np.uint16]:
     """One row for each instruction of a machine-code program."""
+    assert program.sched is not None, "only machine code has a schedule"
     table = np.zeros((len(program.code), 10), dtype=np.uint16)
     for i, text in enumerate(program.texts):
         if not text:
@@ -158,8 +163,9 @@ def step_table(program: Program, gpu: Gpu) -> NDArray[np.uint16]:
         if base in ("HMMA", "IMMA", "DMMA"):
             latency = 2 * interval + 17
         bits = program.sched[i]
+        stall = 1 if "stall counts" in without else bits["stall"]
         bypass = "STRONG" in mods or base in ("ATOM", "ATOMG", "RED") or "BYPASS" in mods
         table[i] = (
-            pipe, kind, bits["stall"], bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
+            pipe, kind, stall, bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
         )  # fmt: skip
     return table

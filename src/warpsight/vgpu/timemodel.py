@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpsight.errors import DeviceError
 from warpsight.vgpu import schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
@@ -27,8 +28,22 @@ QUEUE_DEPTH = 5
 LATENCY_BARRIER = 20
 LATENCY_CONSTANT = 30
 NEIGHBOURS = 8
-STEP_BUDGET = 6_000_000
+STEP_BUDGET = 1_500_000
 WAVES = 3
+BOUND_SHARE = 0.6
+TERMS = (
+    "load/store cycles",
+    "tag passes",
+    "bank conflicts",
+    "address cycles",
+    "memory latency",
+    "stall counts",
+    "barriers",
+    "register occupancy",
+    "L2 and DRAM bandwidth",
+    "tail",
+)
+"""What `predict` can leave out."""
 ATOMIC_CYCLES = 1  # one atomic operation on an address each clock, at L2
 
 Tracer = Callable[[Sequence[int], int], Launched]
@@ -37,13 +52,15 @@ Tracer = Callable[[Sequence[int], int], Launched]
 
 @dataclass(frozen=True)
 class Prediction:
-    """A simulated time and where it goes. Shares are of the busiest time; `bound` names the largest."""
+    """A simulated time (at the boost clock, and at the base clock) and where it goes.
+
+    `shares` says how much of the time each resource was taken; `bound` names the busiest, or latency when none is busy.
+    """
 
     gpu: str
     cycles: float
     time_us: float
     time_us_base: float
-    time_us_boost: float
     occupancy: Occupancy
     bound: str
     shares: dict[str, float]
@@ -56,8 +73,7 @@ class Prediction:
     issued_per_cycle: float
     stalls: NDArray[np.uint64]
     stall_share: dict[str, float]
-    simulated_blocks: int
-    simulated_steps: int
+    simulated_cycles: int
     notes: tuple[str, ...] = ()
 
 
@@ -70,67 +86,58 @@ def predict(
     threads: int,
     registers: int,
     shared_bytes: int,
+    step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
 ) -> Prediction:
-    """The simulated time of one launch. `without` leaves terms out, for showing what each contributes."""
-    table = schedule.step_table(program, gpu)
-    fits = occupancy(gpu, threads, registers, shared_bytes)
+    """The simulated time of one launch. `without` leaves terms out (see TERMS), to show what each contributes."""
+    table = schedule.step_table(program, gpu, without=without)
+    fits = occupancy(gpu, threads, 0 if "register occupancy" in without else registers, shared_bytes)
     per_sm = -(-total_blocks // gpu.sms)
     resident = max(1, min(fits.blocks_per_sm, per_sm))
-    notes: list[str] = []
-
-    near = trace(range(min(NEIGHBOURS, total_blocks)), STEP_BUDGET)
-    per_block = max(1, near.traces.steps // near.traces.blocks)
-    reach = _growth(near.traces.footprints(table, _doublings(near.traces.blocks)), near.traces.blocks)
-
     wanted = min(per_sm, WAVES * resident)
-    distinct = int(max(1, min(wanted, STEP_BUDGET // per_block)))
-    ids = [k * gpu.sms for k in range(distinct) if k * gpu.sms < total_blocks] or [0]
-    traces = trace(ids, STEP_BUDGET).traces
-    if len(ids) < wanted:
-        notes.append(f"{len(ids)} blocks traced, the SM runs them again for the other {wanted - len(ids)}")
-    numbers = _numbers(gpu, fits, resident, wanted, shared_bytes, without)
-    if numbers["max_steps_exceeded"]:
-        notes.append("the trace was cut")
-    del numbers["max_steps_exceeded"]
 
-    first = _simulate(traces, table, {**numbers, "l2_miss": 0.5})
-    misses_per_block = first["l1_misses"] / wanted
-    l2_miss = _l2_miss(gpu, reach, misses_per_block, total_blocks, resident)
-    run = _simulate(traces, table, {**numbers, "l2_miss": l2_miss})
+    near = _traced(trace, range(min(NEIGHBOURS, total_blocks)), step_budget, threads)
+    reach = _growth(near.traces.footprints(table, _doublings(near.blocks)), near.blocks)
+    distinct = int(max(1, min(wanted, step_budget // max(1, near.steps // near.blocks))))
+    sparse = [k * gpu.sms for k in range(distinct) if k * gpu.sms < total_blocks]
+    chosen = list(range(distinct)) if program.order_sensitive else sparse
+    own = near if chosen == list(range(near.blocks)) else _traced(trace, chosen, step_budget, threads)
 
-    sm_cycles = _whole_sm(run["block_end"], resident, wanted, per_sm)
-    scale = total_blocks / wanted
-    stores, atomics = run["store_sectors"] * scale, run["atomic_sectors"] * scale
-    load_misses = run["l1_misses"] * scale
-    l2_bytes = 32.0 * (load_misses + stores + atomics)
-    dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, reach.stored(total_blocks)))
-    if "l2" in without:
-        l2_bytes = dram_bytes = 0.0
-    clock = gpu.boost_mhz
-    pools = {
-        "L2 bandwidth": l2_bytes / gpu.l2_bytes_per_clock,
-        "DRAM bandwidth": dram_bytes / (gpu.dram_gb_per_s * 1e3 / clock),
-    }
-    hot = near.traces.hottest_atomic(table) * total_blocks / near.traces.blocks * ATOMIC_CYCLES
-    pools["atomics on one address"] = hot
-    cycles = max(sm_cycles, *pools.values())
-    busy = _busy(run, gpu, wanted, per_sm, sm_cycles)
-    shares = {name: value / cycles for name, value in {**{k: v * sm_cycles for k, v in busy.items()}, **pools}.items()}
+    numbers = _numbers(gpu, resident, shared_bytes, without)
+    first = _simulate(own.traces, table, numbers | {"blocks": resident, "l2_miss": 0.5})
+    misses_per_block = own.stretch * first["l1_misses"] / resident
+    l2_miss = _l2_miss(gpu, reach, near.stretch, misses_per_block, total_blocks, resident)
+    run = _simulate(own.traces, table, numbers | {"blocks": wanted, "l2_miss": l2_miss})
+
+    sm_cycles = own.stretch * _whole_sm(run["block_end"], resident, wanted, per_sm, tail="tail" not in without)
+    scale = own.stretch * total_blocks / wanted
+    load_misses, stores = run["l1_misses"] * scale, run["store_sectors"] * scale
+    l2_bytes = 32.0 * (load_misses + stores + run["atomic_sectors"] * scale)
+    dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, near.stretch * reach.stored(total_blocks)))
+    hot = near.stretch * near.traces.hottest_atomic(table) * total_blocks / near.blocks * ATOMIC_CYCLES
+    pools = {"L2 bandwidth": l2_bytes / gpu.l2_bytes_per_clock, "atomics on one address": hot}
+    if "L2 and DRAM bandwidth" in without:
+        pools, dram_bytes = dict.fromkeys(pools, 0.0), 0.0
+
+    def at(mhz: float) -> tuple[float, dict[str, float]]:
+        """Cycles at a core clock (DRAM keeps its own), and the time each pool needs."""
+        needed = pools | {"DRAM bandwidth": dram_bytes / (gpu.dram_gb_per_s * 1e3 / mhz)}
+        return max(sm_cycles, *needed.values()), needed
+
+    cycles, needed = at(gpu.boost_mhz)
+    busy = _busy(run, gpu, own.stretch * per_sm / wanted / max(1.0, sm_cycles))
+    shares = {name: share * sm_cycles / cycles for name, share in busy.items()}
+    shares |= {name: value / cycles for name, value in needed.items()}
     bound = max(shares, key=lambda name: shares[name])
-    if shares[bound] < 0.6:
-        bound = "latency"
-    base_cycles = max(sm_cycles, pools["L2 bandwidth"], hot, dram_bytes / (gpu.dram_gb_per_s * 1e3 / gpu.base_mhz))
     stalls = np.asarray(run["stalls"], dtype=np.uint64)
     samples = max(1, int(stalls.sum()))
     return Prediction(
         gpu=gpu.key,
         cycles=cycles,
-        time_us=cycles / clock + LAUNCH_OVERHEAD_US,
-        time_us_base=base_cycles / gpu.base_mhz + LAUNCH_OVERHEAD_US,
-        time_us_boost=cycles / clock + LAUNCH_OVERHEAD_US,
+        time_us=cycles / gpu.boost_mhz + LAUNCH_OVERHEAD_US,
+        time_us_base=at(gpu.base_mhz)[0] / gpu.base_mhz + LAUNCH_OVERHEAD_US,
         occupancy=fits,
-        bound=bound,
+        bound=bound if shares[bound] >= BOUND_SHARE else "latency",
         shares={k: round(v, 4) for k, v in sorted(shares.items(), key=lambda item: -item[1])},
         sm_cycles=sm_cycles,
         l1_hit_rate=run["l1_hits"] / max(1, run["l1_hits"] + run["l1_misses"]),
@@ -141,10 +148,37 @@ def predict(
         issued_per_cycle=run["issued"] / max(1, run["cycles"]),
         stalls=stalls,
         stall_share={name: round(float(stalls[:, i].sum()) / samples, 4) for i, name in enumerate(schedule.STALLS)},
-        simulated_blocks=wanted,
-        simulated_steps=int(traces.steps),
-        notes=tuple(notes),
+        simulated_cycles=int(run["cycles"]),
+        notes=_notes(own, wanted),
     )
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """Blocks that were traced; `stretch` is how much longer a block is than what was kept of it."""
+
+    traces: Any
+    blocks: int
+    steps: int
+    stretch: float
+
+
+def _traced(trace: Tracer, blocks: Sequence[int], budget: int, threads: int) -> _Traced:
+    warps = -(-threads // schedule.WARP)
+    done = trace(blocks, max(256, budget // (warps * len(blocks))))
+    if done.faults:
+        raise DeviceError(f"the kernel faulted while it was traced: {done.faults[0].message}")
+    visible = int(done.counts[:, 0].sum())
+    return _Traced(done.traces, len(blocks), visible, max(1.0, visible / max(1, done.traces.steps)))
+
+
+def _notes(own: _Traced, wanted: int) -> tuple[str, ...]:
+    notes: list[str] = []
+    if own.blocks < wanted:
+        notes.append(f"{own.blocks} blocks were traced; the SM runs them again in place of {wanted - own.blocks} others")
+    if own.stretch > 1.001:
+        notes.append(f"only the first 1/{own.stretch:.1f} of each block was simulated; its pace is taken for the rest")
+    return tuple(notes)
 
 
 def _simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -> dict[str, Any]:
@@ -153,32 +187,31 @@ def _simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -
     return dict(_core.simulate(traces, table, numbers))
 
 
-def _numbers(
-    gpu: Gpu, fits: Occupancy, resident: int, blocks: int, shared_bytes: int, without: Sequence[str]
-) -> dict[str, Any]:
+def _numbers(gpu: Gpu, resident: int, shared_bytes: int, without: Sequence[str]) -> dict[str, Any]:
     """What the simulation needs to know of the SM."""
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
     carve_out = next((c for c in gpu.carve_outs_bytes if c >= needed), gpu.shared_per_sm_bytes)
-    address = max(1, 32 // gpu.load_store_units)
-    flat = "latency" in without
+    address = max(1, schedule.WARP // gpu.load_store_units)
+    flat = "memory latency" in without
     return {
         "schedulers": gpu.schedulers,
         "fma_units": schedule.fma_units(gpu),
         "queue_depth": QUEUE_DEPTH,
-        "address_cycles": 1 if "address" in without else address,
+        "address_cycles": 1 if "address cycles" in without else address,
         "shuffle_cycles": address,
         "latency_shared": 4 if flat else gpu.latency_shared,
         "latency_l1": 4 if flat else gpu.latency_l1,
         "latency_l2": 30 if flat else gpu.latency_l2,
         "latency_dram": 30 if flat else gpu.latency_dram,
-        "latency_barrier": 1 if "barrier" in without else LATENCY_BARRIER,
+        "latency_barrier": 1 if "barriers" in without else LATENCY_BARRIER,
         "latency_constant": LATENCY_CONSTANT,
         "port_bytes": PORT_BYTES,
         "l1_bytes": gpu.unified_bytes - carve_out,
         "resident_blocks": resident,
-        "blocks": blocks,
         "max_cycles": 1 << 34,
-        "max_steps_exceeded": False,
+        "free_lsu": "load/store cycles" in without,
+        "free_tags": "tag passes" in without,
+        "free_banks": "bank conflicts" in without,
     }
 
 
@@ -215,27 +248,31 @@ def _growth(points: Sequence[tuple[int, int]], blocks: int) -> _Reach:
     return _Reach(blocks, loaded, power(half_loaded, loaded), stored, power(half_stored, stored))
 
 
-def _l2_miss(gpu: Gpu, reach: _Reach, misses_per_block: float, total_blocks: int, resident: int) -> float:
-    """The share of L1 misses that DRAM must serve: what a wave (or, if it all fits, the launch) touches for the first time."""
+def _l2_miss(
+    gpu: Gpu, reach: _Reach, stretch: float, misses_per_block: float, total_blocks: int, resident: int
+) -> float:
+    """The share of L1 misses that DRAM must serve: what a wave (the launch, if it all fits) touches for the first time."""
     if not misses_per_block:
         return 0.0
-    everything = reach.loaded(total_blocks) + reach.stored(total_blocks)
+    everything = stretch * (reach.loaded(total_blocks) + reach.stored(total_blocks))
     together = total_blocks if everything * 32 <= gpu.l2_bytes else min(total_blocks, gpu.sms * resident)
-    return min(1.0, reach.loaded(together) / (misses_per_block * together))
+    return min(1.0, stretch * reach.loaded(together) / (misses_per_block * together))
 
 
-def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int) -> float:
-    """The time of all of an SM's blocks from those that were simulated: the last wave's pace goes on, then the tail."""
+def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *, tail: bool = True) -> float:
+    """The time of all of an SM's blocks from those that were simulated.
+
+    The pace is that of the second wave: the first starts cold, and in the last the blocks that are left have the SM to themselves.
+    """
     done = sorted(ends)
     if per_sm <= simulated:
-        return float(done[-1])
-    pace = (done[-1] - done[simulated - 1 - resident]) / resident
+        return float(done[-1]) if tail else done[-1] * per_sm / (resident * -(-per_sm // resident))
+    pace = (done[2 * resident - 1] - done[resident - 1]) / resident
     return done[-1] + pace * (per_sm - simulated)
 
 
-def _busy(run: dict[str, Any], gpu: Gpu, simulated: int, per_sm: int, sm_cycles: float) -> dict[str, float]:
-    """Share of the SM's time that each of its parts was taken."""
-    scale = per_sm / simulated / max(1.0, sm_cycles)
+def _busy(run: dict[str, Any], gpu: Gpu, scale: float) -> dict[str, float]:
+    """Share of the SM's time that each of its parts was taken; `scale` takes the simulated blocks to all of them."""
     pipes = run["pipe_busy"]
     units = schedule.fma_units(gpu)
     p = schedule.Pipe

@@ -54,7 +54,7 @@ def test_the_instructions_are_many() -> None:
     assert len(legal()) > 800 and {"FMA", "CVT", "SHFL", "MATCH", "PRMT", "SETP", "ADDC", "S2R"} <= operations
 
 
-@settings(FIXED, max_examples=600)
+@settings(FIXED, max_examples=400)
 @given(st.lists(instructions(), min_size=1, max_size=12), SEEDS, MASKS)
 def test_straight_lines_agree(lines: list[dict[str, int]], seed: int, mask: int) -> None:
     assert_same(make(lines, mask, constants(seed)), seed, mask)

@@ -156,6 +156,7 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("latency_dram", n.latency_dram), get("latency_barrier", n.latency_barrier), get("latency_constant", n.latency_constant);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss), get("resident_blocks", n.resident_blocks);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles);
+    get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units || n.fma_units > 2)
         throw nb::value_error("numbers of the multiprocessor out of range");
     return n;

@@ -252,7 +252,7 @@ Turn run_warp(Warp &w) {
                 arrive_at_sync(w, pc, m, member_mask(x));
                 const u32 go = run_complete(w, x, pc);
                 if (go == lanes) break; // all of them: go on in this group
-                const u32 counted = (u32)__builtin_popcount(m), ran = (u32)__builtin_popcount(go);
+                const u64 counted = (u64)__builtin_popcount(m), ran = (u64)__builtin_popcount(go);
                 if (!go) n[k_warps]--; // counted when it runs
                 n[k_threads] += ran - (go ? counted : width);
                 n[k_threads_on] += ran - counted;

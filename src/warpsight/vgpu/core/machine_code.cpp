@@ -92,7 +92,8 @@ void check_quotient(Warp &w, const Ins &i, u32 m) {
 
 void diverged(Warp &w, const Ins &i, u32 m) {
     const u32 *mask = Row::at(w, i.a);
-    put_predicate(w.preds, (i32)i.d0, bits_where([&](int l) { return (mask[l] & w.alive) != m; }), m);
+    const u32 agree = m & predicate(w.preds, i.b);
+    put_predicate(w.preds, (i32)i.d0, bits_where([&](int l) { return (mask[l] & w.alive) != agree; }), m);
 }
 
 void note_lanes(Warp &w, const Ins &i, u32 m) { Row::put(w, i.d0, vu32{} + m, m); }
@@ -100,6 +101,24 @@ void note_lanes(Warp &w, const Ins &i, u32 m) { Row::put(w, i.d0, vu32{} + m, m)
 void leave_mask(Warp &w, const Ins &i, u32 m) {
     Row::put(w, i.d0, Row::u(w, i.d0) & ~m, kFull);
     w.at_sync = 0; // who waits looks again whether everybody who is left has come
+}
+
+constexpr u32 kYields = 64; // turns through a waiting loop before the lanes that wait at its end are let go
+
+// Lanes that spin on memory (a lock) while others of their warp wait for them behind the loop: those others may hold what is spun on.
+void yield(Warp &w, const Ins &i, u32 m) {
+    Row::put(w, i.d0, Row::u(w, i.d0) + 1, m);
+    if (!w.spins || Row::at(w, i.d0)[lowest(m)] < kYields) return;
+    Row::put(w, i.d0, vu32{}, m);
+    const Ins *code = w.block->launch->program.code.data();
+    for (u32 rest = w.at_sync; rest; rest &= rest - 1) {
+        const u32 lane = lowest(rest);
+        const Ins &at = code[w.pc[lane]];
+        if (at.op != Op::WARPBAR || at.a & 1 || !(w.sync_mask[lane] & m)) continue;
+        Row::put(w, at.a, Row::u(w, at.a) & ~(1u << lane), kFull);
+        w.pc[lane]++;
+        w.at_sync &= ~(1u << lane);
+    }
 }
 
 // The handler of the operation that waits does the same once everybody is there.
@@ -128,6 +147,7 @@ Handler find_machine_code(const Ins &i) {
         case Op::DIVERGED: return diverged;
         case Op::BSSY: return note_lanes;
         case Op::BREAK: return leave_mask;
+        case Op::YIELD: return yield;
         default: return nullptr;
     }
 }

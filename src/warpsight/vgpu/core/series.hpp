@@ -66,11 +66,11 @@ WS_INLINE double log2_steps(double x) {
     return x < 0 || x != x ? __builtin_nan("") : r;
 }
 
-// Sine of r (Quarter 0) or cosine (Quarter 1); r is the argument already reduced below one turn by fmod.
+// Sine (Quarter 0) or cosine (Quarter 1) of r turns, |r| < 1. Quarters of a turn come off exactly.
 template <int Quarter>
 WS_INLINE double turn_steps(double r) {
-    double k = __builtin_rint(r * 0.6366197723675814);
-    double t = (r - k * 1.5707963267948966) - k * 6.123233995736766e-17, s = t * t;
+    double k = __builtin_rint(r * 4);
+    double t = (r - k * 0.25) * 6.283185307179586, s = t * t;
     double sine = t * horner(kSineTerms, s), cosine = horner(kCosineTerms, s);
     i64 q = (integer_of(k) + Quarter) & 3;
     double v = q & 1 ? cosine : sine;

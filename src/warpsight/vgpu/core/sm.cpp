@@ -187,8 +187,11 @@ struct Sm {
         if (x.kind == StepKind::async_copy) w.async_queued++;
     }
 
-    u32 cost_of(const Request &q) const {
+    u32 cost_of(Request q) const {
         const u32 registers = std::max(1u, q.memory.bytes_per_lane / 4u);
+        if (n.free_lsu) return 0;
+        if (n.free_tags) q.memory.tag_passes = 1;
+        if (n.free_banks) q.memory.wavefronts = std::min<u16>(q.memory.wavefronts, (u16)registers);
         switch (q.what->kind) {
         case StepKind::shuffle: return n.shuffle_cycles;
         case StepKind::shared_load: case StepKind::shared_store: return std::max<u32>(n.address_cycles, q.memory.wavefronts);

@@ -39,6 +39,7 @@ struct SmNumbers {
     double l2_miss = 1.0;     // share of L1 misses that go on to DRAM
     u32 resident_blocks = 1, blocks = 1;
     u64 max_cycles = 1ull << 40;
+    bool free_lsu = false, free_tags = false, free_banks = false; // terms left out, to see what they do
 };
 
 struct SmResult {

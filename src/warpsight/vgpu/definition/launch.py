@@ -14,6 +14,7 @@ from warpsight.vgpu.definition.lanes import LANES, Lanes, bools_of, decode_code,
 from warpsight.vgpu.definition.machine import run_block
 from warpsight.vgpu.definition.memory import Memory
 from warpsight.vgpu.definition.state import Block, Launch
+from warpsight.vgpu.sass.bank import fill_bank_zero
 
 _WINDOW = {Space.SHARED: SHARED_WINDOW, Space.LOCAL: LOCAL_WINDOW, Space.CONST: CONST_WINDOW}
 
@@ -87,6 +88,7 @@ def run(
     consts, const_data = program.consts.copy(), bytearray(program.const_data)
     _place_symbols(program, memory)
     _patch(program, memory, consts, const_data)
+    consts = fill_bank_zero(program, consts, grid, block, params)
     launch = Launch(
         program,
         decode_code(program),

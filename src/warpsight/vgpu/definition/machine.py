@@ -112,7 +112,7 @@ class Turn:
             return self._sleep(g)
         if on:
             g.spins = g.spins or x.op == "ATOM" or bool(x.flags & Flag.VOLATILE)
-            w.active = g.lanes
+            w.active, w.spins = g.lanes, g.spins
             perform(w, x, on)
         return True
 

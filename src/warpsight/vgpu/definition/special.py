@@ -59,9 +59,7 @@ SQRT_HALF = 0.70710678118654752440
 TWO_OVER_LN2 = 2.8853900817779268
 LOG2_E = 1.4426950408889634
 TWO_PI = 6.283185307179586
-TWO_OVER_PI = 0.6366197723675814
-HALF_PI = 1.5707963267948966
-HALF_PI_TAIL = 6.123233995736766e-17
+INVERSE_TWO_PI = 0x3E22F983  # 1 / (2 pi) in F32
 
 
 def to_f64(kind: T, bits: Lanes) -> Lanes:
@@ -159,23 +157,32 @@ def lg2_steps(a: Lanes) -> Lanes:
     return np.where(np.isnan(a) | (a == np.inf), a, result)
 
 
-def _circular(a: Lanes, quarter: int) -> Lanes:
-    """Sine of `a` moved on by `quarter` quarter turns (1 gives the cosine)."""
-    r = np.fmod(a, TWO_PI)
-    k = np.rint(r * TWO_OVER_PI)
-    t = (r - k * HALF_PI) - k * HALF_PI_TAIL
+def _circular(turns: Lanes, quarter: int) -> Lanes:
+    """Sine of an angle in turns, moved on by `quarter` quarter turns (1 gives the cosine)."""
+    r = np.fmod(turns, 1.0)
+    k = np.rint(r * 4)
+    t = (r - k * 0.25) * TWO_PI
     s = t * t
     sine, cosine = t * _horner(SIN_TERMS, s), _horner(COS_TERMS, s)
-    turn = (np.where(np.isnan(k), 0, k).astype(np.int64) + quarter) % 4
-    return np.where(np.isfinite(a), np.choose(turn, (sine, cosine, -sine, -cosine)), np.nan)
+    quarters = (np.where(np.isnan(k), 0, k).astype(np.int64) + quarter) % 4
+    return np.where(np.isfinite(turns), np.choose(quarters, (sine, cosine, -sine, -cosine)), np.nan)
 
 
-def sin_steps(a: Lanes) -> Lanes:
-    return np.where(a == 0, a, _circular(a, 0))
+def _turns(x: Ins, a: Lanes) -> Lanes:
+    """The operand in turns: as it is (sub 1), or radians times 1 / (2 pi) rounded to zero. Denormals are flushed."""
+    (angle,) = flush_inputs(x, a)
+    if x.sub == 0:
+        factor = np.full_like(angle, INVERSE_TWO_PI)
+        angle = exact_rounded(x.ta, Round.RZ, reals.product, angle, factor)
+    return to_f64(x.ta, flush(FORMATS[x.ta], angle))
 
 
-def cos_steps(a: Lanes) -> Lanes:
-    return _circular(a, 1)
+def _circle(x: Ins, a: Lanes, quarter: int) -> Lanes:
+    turns = _turns(x, a)
+    result = _circular(turns, quarter)
+    if quarter == 0:
+        result = np.where(turns == 0, turns, result)
+    return flush(FORMATS[x.ta], finish(x, x.ta, from_f64(x.ta, result)))
 
 
 def tanh_steps(a: Lanes) -> Lanes:
@@ -198,12 +205,12 @@ def logarithm(x: Ins, a: Lanes) -> Lanes:
 
 @operation("SIN")
 def sine(x: Ins, a: Lanes) -> Lanes:
-    return _through_f64(x, a, sin_steps)
+    return _circle(x, a, 0)
 
 
 @operation("COS")
 def cosine(x: Ins, a: Lanes) -> Lanes:
-    return _through_f64(x, a, cos_steps)
+    return _circle(x, a, 1)
 
 
 @operation("TANH")

@@ -136,6 +136,7 @@ class Warp:
         self.now = 0
         self.executed = 0
         self.active = 0
+        self.spins = False
         self.open_copies: list[list[Copy]] = [[] for _ in range(LANES)]
         self.copy_groups: list[list[list[Copy]]] = [[] for _ in range(LANES)]
 

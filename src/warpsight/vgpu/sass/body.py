@@ -21,7 +21,7 @@ LOWERINGS: dict[str, Lowering] = {}
 
 TRUE, FALSE = 0, 1
 FIRST_P, FIRST_UP, FIRST_FREE_P, N_PREDS = 1, 8, 16, 32
-UNIFORM_ROWS, BARRIER_ROWS, TEMP_ROWS = 66, 18, 48
+UNIFORM_ROWS, BARRIER_ROWS, TEMP_ROWS = 66, 18, 48  # barriers: B0..B15, the result of BAR.RED, turns of YIELD
 _FIELDS = INSTRUCTION.names or ()
 
 

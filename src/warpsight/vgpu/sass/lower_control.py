@@ -11,7 +11,7 @@ from warpsight.vgpu.sass.body import TRUE, Body, Refused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
 from warpsight.vgpu.sass.read import Line, Operand
 
-_RESULT_ROW, _RESULT_PRED = 16, 15  # after the 16 barrier rows; after the uniform predicates
+_RESULT_ROW, _YIELD_ROW, _RESULT_PRED = 16, 17, 15  # after the 16 barrier rows; after the uniform predicates
 
 
 def _condition(body: Body, preds: list[Operand]) -> int:
@@ -28,18 +28,18 @@ def _condition(body: Body, preds: list[Operand]) -> int:
 def branch(body: Body, line: Line) -> None:
     allow(line, "U", "DIV", "CONV", "REL", "ABS", "NOINC", "INC")
     operands = list(line.operands)
-    if line.op == "CALL" and line.has("ABS"):
-        return _jump_to_register(body, line, operands[0], 0)
+    if line.op == "CALL" and operands[0].kind in ("r", "ur"):
+        return _jump_to_register(body, line, operands[0], body.number_of(operands[1]) if len(operands) > 1 else 0)
     target = body.number_of(operands.pop())
     preds = [o for o in operands if o.kind in ("p", "up")]
     masks = [o for o in operands if o.kind not in ("p", "up")]
     guard = _condition(body, preds)
     if line.has("DIV", "CONV"):
+        # All lanes that run it take the branch unless (CONV: if) those whose guard is true are all of the mask.
         mask = body.integer(masks[0]) if masks else body.word(0xFFFFFFFF)
-        diverged, taken = body.temp_pred(), body.temp_pred()
-        body.emit("DIVERGED", hidden=True, d0=diverged, a=mask)
-        body.emit("PLOP", hidden=True, d0=taken, a=guard, b=2 * diverged + line.has("CONV"), c=TRUE, imm=0xC0)
-        guard = 2 * taken
+        diverged = body.temp_pred()
+        body.emit("DIVERGED", hidden=True, d0=diverged, a=mask, b=guard)
+        guard = 2 * diverged + line.has("CONV")
     elif masks:
         raise Refused(masks[0].text)
     body.jump(body.emit("BRA", guard=guard), target)
@@ -86,9 +86,14 @@ def trap(body: Body, line: Line) -> None:
     body.emit("TRAP" if line.has("TRAP") else "NOP")
 
 
-@lowers("NOP", "YIELD", "ENDCOLLECTIVE", "PREEXIT", "ACQBULK")
+@lowers("NOP", "ENDCOLLECTIVE", "PREEXIT", "ACQBULK")
 def nothing(body: Body, line: Line) -> None:
     body.emit("NOP")
+
+
+@lowers("YIELD")
+def let_others_run(body: Body, line: Line) -> None:
+    body.emit("YIELD", d0=body.barrier_base + _YIELD_ROW)
 
 
 @lowers("NANOSLEEP")
@@ -203,7 +208,15 @@ def reduce(body: Body, line: Line) -> None:
 def to_uniform(body: Body, line: Line) -> None:
     allow(line, "OR", "FILL", "BROADCAST")
     operands = [o for o in line.operands if o.kind not in ("p", "up")]
-    body.emit("MOV", ta=T.B32, d0=body.dest(operands[0]), a=body.row(operands[1]))
+    preds = [body.dest_pred(o) for o in line.operands if o.kind in ("p", "up")]
+    row = body.row(operands[1])
+    if not any(preds):
+        body.emit("MOV", ta=T.B32, d0=body.dest(operands[0]), a=row)
+        return
+    same = body.temp_pred()  # the predicate says that lanes differ
+    body.emit("MATCHA", hidden=True, guard=body.guard, sub=1, ta=T.B32, d1=same, a=row)
+    body.emit("MOV", hidden=True, guard=body.guard, ta=T.B32, d0=body.dest(operands[0]), a=row)
+    body.emit("PLOP", d0=preds[0], a=2 * same + 1, b=TRUE, c=TRUE, imm=0xF0)
 
 
 # --- block barriers

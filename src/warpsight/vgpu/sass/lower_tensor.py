@@ -58,6 +58,7 @@ def load_matrix(body: Body, line: Line) -> None:
     d, where = line.operands
     count = next((int(m) for m in line.mods if m in ("1", "2", "4")), 1)
     a, offset = address(body, where, Space.SHARED)
-    body.emit(
-        "LDMATRIX", sub=int(line.has("MT88")), ta=T.B16, width=2, vec=count, a=a, imm=offset, list=body.new_list(body.dests(d, count))
-    )
+    rows = body.dests(d, count)
+    if a in rows:  # lanes read where other lanes point: the addresses must outlive the first row written
+        a = body.hide("MOV", ta=T.B32, a=a)
+    body.emit("LDMATRIX", sub=int(line.has("MT88")), ta=T.B16, width=2, vec=count, a=a, imm=offset, list=body.new_list(rows))

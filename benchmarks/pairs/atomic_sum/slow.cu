@@ -1,0 +1,4 @@
+// launch: grid=(N/256) block=(256) shared=0
+extern "C" __global__ void k(const float *x, float *total) {
+    atomicAdd(total, x[blockIdx.x * blockDim.x + threadIdx.x]);
+}

@@ -1,0 +1,18 @@
+// launch: grid=(N/256) block=(256) shared=0
+__device__ float even(float v) {
+#pragma unroll 1
+    for (int j = 0; j < 256; ++j) v = v * 0.999f + 0.5f;
+    return v;
+}
+
+__device__ float odd(float v) {
+#pragma unroll 1
+    for (int j = 0; j < 256; ++j) v = 1.0f - v * 0.75f;
+    return v;
+}
+
+extern "C" __global__ void k(const float *x, float *y) {
+    // Of each 64 elements one warp takes the even ones, the next the odd ones.
+    const int i = blockIdx.x * blockDim.x + threadIdx.x / 64 * 64 + threadIdx.x % 32 * 2 + threadIdx.x / 32 % 2;
+    y[i] = i % 2 ? odd(x[i]) : even(x[i]);
+}

@@ -1,0 +1,11 @@
+// launch: grid=(N/256) block=(256) shared=0
+typedef unsigned long long u64;
+
+extern "C" __global__ void k(const u64 *x, u64 *y, u64 period) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 start = x[i];
+    u64 sum = 0;
+#pragma unroll 1
+    for (unsigned j = 0; j < 32; ++j) sum += (start + j) % period * (j + 1);
+    y[i] = sum;
+}

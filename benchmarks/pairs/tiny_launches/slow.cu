@@ -1,0 +1,6 @@
+// launch: grid=(16) block=(256) shared=0
+// One slice of 4096 elements; launched once for each slice.
+extern "C" __global__ void k(const float *x, float *y, int step) {
+    const int i = step * 4096 + blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = 2.0f * x[i] + 1.0f;
+}

@@ -1,0 +1,125 @@
+"""The machine-code side of the virtual GPU: a build's SASS as a program, and the simulated time of a launch of it.
+
+A form of machine code that we do not read is no error: the caller falls back to PTX counts, has no time, and says why.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.devices.device import Value
+from warpsight.devices.memory import lay_out
+from warpsight.errors import ToolchainError, UnsupportedInstruction
+from warpsight.nouns import Build
+from warpsight.tasks import LaunchSize
+from warpsight.toolchain.sass import disassemble
+from warpsight.vgpu import machine, schedule
+from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.sass import load_sass
+from warpsight.vgpu.timemodel import Prediction, predict
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """The SASS program of a kernel, or why there is none."""
+
+    program: Program | None
+    reason: str = ""
+
+
+@functools.lru_cache(maxsize=64)
+def machine_code(cubin: bytes, entry: str) -> MachineCode:
+    try:
+        program = load_sass(disassemble(cubin), cubin, entry)
+        machine.load(program)
+    except (UnsupportedInstruction, ToolchainError) as refused:
+        return MachineCode(None, refused.message)
+    return MachineCode(program)
+
+
+def time_launch(
+    program: Program, build: Build, gpu: Gpu, values: Sequence[Value], size: LaunchSize, *, deadline_seconds: float = 600.0
+) -> Prediction:
+    """The simulated time of one launch on `gpu`."""
+    usage = next(e for e in build.entries if e.name == program.entry)
+
+    def trace(blocks: Sequence[int], max_steps: int) -> machine.Launched:
+        memory, params, _ = lay_out(program, values)
+        return machine.launch(
+            program,
+            memory,
+            grid=size.grid,
+            block=size.block,
+            params=params,
+            dynamic_shared_bytes=size.shared_bytes,
+            blocks=list(blocks),
+            max_trace_steps=max_steps,
+            deadline_seconds=deadline_seconds,
+        )
+
+    return predict(
+        program,
+        gpu,
+        trace,
+        total_blocks=size.grid[0] * size.grid[1] * size.grid[2],
+        threads=size.block[0] * size.block[1] * size.block[2],
+        registers=usage.registers,
+        shared_bytes=usage.shared_bytes + size.shared_bytes,
+    )
+
+
+TIME_UNITS = {
+    "duration_us": "us",
+    "duration_us_at_base_clock": "us",
+    "cycles": "cycles",
+    "occupancy": "%",
+    "waves": "waves",
+    "issued_per_cycle": "instructions/cycle",
+    "l1_hit_rate": "%",
+    "l2_bytes": "bytes",
+    "dram_bytes": "bytes",
+    "stall_samples": "samples",
+    **{f"busy_{name}": "%" for name in ("issue", "fma", "alu", "sfu", "fp64", "tensor", "lsu", "l2", "dram", "atomics")},
+    **{f"stall_{name}": "%" for name in schedule.STALLS},
+}
+_SHARES = {
+    "issue slots": "issue",
+    "FP32/IMAD pipe": "fma",
+    "integer pipe": "alu",
+    "special-function pipe": "sfu",
+    "FP64 pipe": "fp64",
+    "tensor pipe": "tensor",
+    "load/store unit": "lsu",
+    "L2 bandwidth": "l2",
+    "DRAM bandwidth": "dram",
+    "atomics on one address": "atomics",
+}
+
+
+def time_counters(p: Prediction) -> dict[str, int | float]:
+    """A prediction as counters of a profile."""
+    found: dict[str, int | float] = {
+        "duration_us": round(p.time_us, 3),
+        "duration_us_at_base_clock": round(p.time_us_base, 3),
+        "cycles": round(p.cycles),
+        "occupancy": round(100.0 * p.occupancy.occupancy, 1),
+        "waves": round(p.waves, 2),
+        "issued_per_cycle": round(p.issued_per_cycle, 3),
+        "l1_hit_rate": round(100.0 * p.l1_hit_rate, 1),
+        "l2_bytes": round(p.l2_bytes),
+        "dram_bytes": round(p.dram_bytes),
+    }
+    found |= {f"busy_{short}": round(100.0 * p.shares[name], 1) for name, short in _SHARES.items()}
+    found |= {f"stall_{name}": round(100.0 * share, 1) for name, share in p.stall_share.items()}
+    return found
+
+
+def stall_samples(p: Prediction) -> np.ndarray:
+    """Samples in which a warp stood at each instruction without issuing it."""
+    issued = schedule.STALLS.index("selected")
+    return p.stalls.sum(axis=1) - p.stalls[:, issued]

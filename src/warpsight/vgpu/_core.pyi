@@ -1,0 +1,116 @@
+"""Types of the native module that `core/bind.cpp` defines. The TypedDicts exist for type checkers only.
+
+Arrays are C-contiguous and in the CPU's memory. Those a call writes to (`Memory.add`, `run_lanes`) are used in place.
+"""
+
+from collections.abc import Sequence
+from typing import Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+class FaultRecord(TypedDict):
+    """One fault in numbers: instruction indices, linear thread and block; `other_pc` is -1 where no other is known."""
+
+    kind: str
+    pc: int
+    thread: int
+    block: int
+    address: int
+    other_pc: int
+    other_thread: int
+    other_block: int
+    count: int
+    is_write: bool
+    size: int
+    text: bytes
+
+class LaunchRecord(TypedDict):
+    """What a launch did; `counts` is indexed [instruction, counter]."""
+
+    counts: NDArray[np.uint64]
+    faults: list[FaultRecord]
+    output: bytes
+    blocks_run: int
+    warp_instructions: int
+    cores_used: int
+    traces: Traces
+
+class SimulationRecord(TypedDict):
+    """What one simulated multiprocessor did; `stalls` is indexed [instruction, reason]."""
+
+    cycles: int
+    issued: int
+    lsu_busy: int
+    samples: int
+    pipe_busy: list[int]
+    l1_hits: int
+    l1_misses: int
+    load_sectors: int
+    store_sectors: int
+    atomic_sectors: int
+    block_end: list[int]
+    stalls: NDArray[np.uint64]
+
+class Program:
+    """A program in the core's own form; made by `load`."""
+
+    @property
+    def unsupported(self) -> int:
+        """Index of the first instruction that the core cannot run, or -1."""
+    @property
+    def n_instructions(self) -> int: ...
+
+class Memory:
+    """Global memory: allocations in ascending order of address."""
+
+    def __init__(self) -> None: ...
+    def add(self, base: int, data: NDArray[np.uint8], writable: bool = True, initialised: bool = True) -> None: ...
+
+class Traces:
+    """What the warps of the traced blocks did, step by step; `table` is one row of ten numbers per instruction."""
+
+    @property
+    def steps(self) -> int: ...
+    @property
+    def blocks(self) -> int: ...
+    def hottest_atomic(self, table: NDArray[np.uint16], /) -> int: ...
+    def footprints(self, table: NDArray[np.uint16], counts: Sequence[int], /) -> list[tuple[int, int]]:
+        """(loaded, stored) sectors of the first n blocks, for each n of `counts`."""
+
+def load(
+    code: bytes,
+    lists: NDArray[np.int32],
+    tables: NDArray[np.int32],
+    consts: NDArray[np.uint32],
+    functions: NDArray[np.int32],
+    n_rows: int,
+    n_preds: int,
+    order_sensitive: bool,
+) -> Program: ...
+def launch(
+    program: Program,
+    memory: Memory,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    shared_bytes: int,
+    dynamic_shared_bytes: int,
+    local_bytes: int,
+    params: bytes,
+    const_data: bytes,
+    blocks: Sequence[int],
+    check: bool,
+    count: bool,
+    cores: int,
+    max_instructions: int,
+    deadline_seconds: float,
+    heap_base: int = 0,
+    heap_bytes: int = 0,
+    max_trace_steps: int = 0,
+) -> LaunchRecord: ...
+def simulate(traces: Traces, table: NDArray[np.uint16], numbers: dict[str, int | float]) -> SimulationRecord: ...
+def run_lanes(program: Program, rows: NDArray[np.uint32], preds: NDArray[np.uint32], mask: int) -> None: ...
+
+STALLS: Final[int]
+OPS: Final[list[str]]
+COUNTERS: Final[list[str]]
