@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsight.devices.device import Value
-from warpsight.devices.virtual import lay_out
+from warpsight.devices.memory import lay_out
 from warpsight.gate.check import build_candidate, kernel_values
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize, evaluate_launch, read_candidate, read_task

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from warpsight.devices.device import Value
-from warpsight.devices.virtual import lay_out
+from warpsight.devices.memory import lay_out
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu import machine
 from warpsight.vgpu.ptx import load_ptx

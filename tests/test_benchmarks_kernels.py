@@ -152,7 +152,7 @@ def test_pairs_compute_what_they_say(name: str) -> None:
 SHOWS = {
     "transpose_tiled": ("global_store_sectors", 8),
     "transpose_padding": ("shared_bank_conflicts", 10),
-    "copy_order": ("global_load_sectors", 4),
+    "copy_order": ("global_load_sectors", 8),
     "particles_layout": ("global_load_sectors", 8),
     "thread_chunks": ("global_load_sectors", 8),
     "gather_order": ("global_load_sectors", 3),

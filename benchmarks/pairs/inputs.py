@@ -97,7 +97,7 @@ def slices(axes: Axes, side: Side) -> Values:
 
 
 def weighted(axes: Axes, side: Side) -> Values:
-    return given("x", floats(axes["N"])), given("w", floats(1024)), written("y", axes["N"])
+    return given("x", floats(axes["N"])), given("w", floats(8192)), written("y", axes["N"])
 
 
 def unsigned(axes: Axes, side: Side) -> Values:

@@ -343,12 +343,18 @@ class InstructionCounters(Noun):
 
 
 class Profile(Noun):
-    """Counters of one launch, in one vocabulary, and what was NOT measured."""
+    """Counters of one launch, in one vocabulary, and what was NOT measured.
+
+    `gpu` and `bound` are set when there is a time: on which GPU, and the resource that limits it.
+    """
 
     kernel: str
     device: str
     source: Source
     isa: Literal["ptx", "sass"] = "ptx"
+    gpu: str = ""
+    bound: str = ""
+    notes: tuple[str, ...] = ()
     counters: Mapping[str, int | float]
     units: Mapping[str, str]
     lines: tuple[LineCounters, ...] = ()

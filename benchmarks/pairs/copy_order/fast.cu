@@ -1,5 +1,5 @@
-// launch: grid=(N/16, N/16) block=(16, 16) shared=0
+// launch: grid=(N/256, N) block=(256) shared=0
 extern "C" __global__ void k(const float *x, float *y, int n) {
-    const int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y * blockDim.y + threadIdx.y;
+    const int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y;
     y[r * n + c] = 2.0f * x[r * n + c];
 }

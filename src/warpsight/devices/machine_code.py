@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpsight.devices.device import Value
 from warpsight.devices.memory import lay_out
@@ -107,7 +108,7 @@ def time_counters(p: Prediction) -> dict[str, int | float]:
         "duration_us": round(p.time_us, 3),
         "duration_us_at_base_clock": round(p.time_us_base, 3),
         "cycles": round(p.cycles),
-        "occupancy": round(100.0 * p.occupancy.occupancy, 1),
+        "occupancy": round(100.0 * p.occupancy.fraction, 1),
         "waves": round(p.waves, 2),
         "issued_per_cycle": round(p.issued_per_cycle, 3),
         "l1_hit_rate": round(100.0 * p.l1_hit_rate, 1),
@@ -119,7 +120,7 @@ def time_counters(p: Prediction) -> dict[str, int | float]:
     return found
 
 
-def stall_samples(p: Prediction) -> np.ndarray:
+def stall_samples(p: Prediction) -> NDArray[np.uint64]:
     """Samples in which a warp stood at each instruction without issuing it."""
     issued = schedule.STALLS.index("selected")
     return p.stalls.sum(axis=1) - p.stalls[:, issued]

@@ -1,6 +1,7 @@
-"""The virtual GPU as a device: PTX from the build, run by the C++ core in this process.
+"""The virtual GPU as a device, run by the C++ core in this process: PTX for results and faults, machine code for counts and time.
 
-Profiles of large launches come from chosen blocks and are scaled; the profile says how many ran. Time is not measured.
+Profiles of large launches come from chosen blocks and are scaled; the profile says how many ran. Where the machine code
+has a form we do not read, counts are of the PTX, there is no time, and the profile says so.
 """
 
 from __future__ import annotations
@@ -9,21 +10,22 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpsight.devices.device import CannotProfile, Execution, Value
-from warpsight.errors import DeviceError
-from warpsight.nouns import Build, InstructionCounters, LineCounters, Profile, Source
+from warpsight.devices.machine_code import MachineCode, machine_code, time_launch
+from warpsight.devices.memory import lay_out
+from warpsight.devices.profiles import Counted, make_profile
+from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
-from warpsight.vgpu import counters, machine
-from warpsight.vgpu.bytecode import Flag, Program
+from warpsight.vgpu import machine
+from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import block_limits
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.ptx import load_ptx
 
 PROBE_BLOCKS = 4
 CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
-NOT_MEASURED = ("duration", "dram_bytes", "l2_hit_rate", "occupancy", "stall_reasons")
 
 
 @functools.lru_cache(maxsize=64)
@@ -33,7 +35,10 @@ def program_of(ptx: str, entry: str) -> Program:
 
 
 class VirtualGpu:
-    """One virtual GPU. `profile_budget` is the warp instructions a profile may execute before it samples blocks."""
+    """One virtual GPU: of the kind `gpu`, or of no kind in particular, and then it counts but tells no time.
+
+    `profile_budget` is the warp instructions a profile may execute before it samples blocks.
+    """
 
     name = "virtual"
     source: Source = "simulated"
@@ -44,8 +49,10 @@ class VirtualGpu:
         cores: int | None = None,
         deadline_seconds: float = 600.0,
         max_instructions: int = machine.DEFAULT_INSTRUCTIONS,
-        profile_budget: int = 40_000_000,
+        profile_budget: int = 10_000_000,
+        gpu: Gpu | None = None,
     ) -> None:
+        self.gpu = gpu
         self.cores = cores
         self.deadline_seconds = deadline_seconds
         self.max_instructions = max_instructions
@@ -86,7 +93,8 @@ class VirtualGpu:
     ) -> Profile:
         if refused := refusal(build, entry, size):
             raise CannotProfile(f"the launch is not possible: {refused}")
-        program = program_of(build.ptx, entry)
+        code = machine_code(build.cubin, entry) if self.gpu is not None else MachineCode(None)
+        program = code.program or program_of(build.ptx, entry)
         total = size.grid[0] * size.grid[1] * size.grid[2]
         chosen = blocks if blocks is not None else self._choose_blocks(program, values, size, total)
         done = self._count(program, values, size, chosen)
@@ -94,7 +102,12 @@ class VirtualGpu:
             first = done.faults[0]
             what = f"{first.kind} at line {first.line}: {first.message}"
             raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
-        return make_profile(program, done.counts, done.blocks_run, total, source_text, self.name)
+        counted = Counted(program, done.counts, done.blocks_run, total)
+        if self.gpu is None or code.program is None:
+            notes = (f"counted on PTX, without a time: {code.reason}",) if code.reason else ()
+            return make_profile(counted, source_text, self.name, notes=notes)
+        time = time_launch(program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
+        return make_profile(counted, source_text, self.name, time)
 
     def _count(
         self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]
@@ -162,69 +175,3 @@ def refusal(build: Build, entry: str, size: LaunchSize) -> str:
     if fits.blocks_per_sm == 0:
         return f"a block of {threads} threads does not fit on {build.gpu_arch}: {', '.join(fits.limited_by)}"
     return ""
-
-
-def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
-    """Copies of the arrays in device memory and the bytes of the parameters, held to what the kernel declares."""
-    if len(values) != len(program.params):
-        raise DeviceError(
-            f"kernel {program.entry!r} takes {len(program.params)} parameters, the task gives {len(values)}",
-            hint="the task's arguments must be the kernel's parameters, in order",
-        )
-    memory, params, arrays = machine.GlobalMemory(), bytearray(program.param_bytes), dict[str, np.ndarray]()
-    for value, param in zip(values, program.params, strict=True):
-        if value.is_scalar:
-            raw = value.array.tobytes()
-        else:
-            arrays[value.name] = np.array(value.array, order="C")
-            address = memory.add(value.name, arrays[value.name], writable=value.writable, initialised=value.initialised)
-            raw = address.to_bytes(8, "little")
-        if len(raw) != param.size:
-            wanted = f"parameter {param.name} of {program.entry!r} has {param.size} bytes"
-            raise DeviceError(
-                f"{wanted}, argument {value.name!r} has {len(raw)}",
-                hint="make the argument's dtype in task.toml that of the kernel's parameter",
-            )
-        params[param.offset : param.offset + param.size] = raw
-    return memory, bytes(params), arrays
-
-
-def make_profile(
-    program: Program, counts: NDArray[np.uint64], run: int, total: int, source_text: str, device: str
-) -> Profile:
-    """Counters of the kernel, of each source line and of each instruction; scaled when only some blocks ran."""
-    selector = counters.Selector.of(program)
-    scaled = counts if run == total else np.rint(counts * (total / run)).astype(np.uint64)
-    text = source_text.splitlines()
-    executed = scaled[:, counters.INDEX["warps"]] > 0
-    visible = (program.code["flags"] & Flag.HIDDEN) == 0
-    lines: list[LineCounters] = []
-    for line in sorted({int(n) for n in program.lines[executed & visible] if n > 0}):
-        there = program.lines == line
-        words = text[line - 1].strip() if line <= len(text) else ""
-        lines.append(LineCounters(line=line, text=words, counters=_nonzero(counters.derive(selector, scaled, there))))
-    instructions = tuple(
-        InstructionCounters(
-            index=int(i), text=program.texts[i], line=int(program.lines[i]) or None,
-            counters={info.name: int(v) for info, v in zip(counters.RAW, scaled[i], strict=True) if v},
-        )
-        for i in np.flatnonzero(visible)
-    )  # fmt: skip
-    units = counters.UNITS | {info.name: info.unit for info in counters.RAW}
-    return Profile(
-        kernel=program.entry,
-        device=device,
-        source="simulated",
-        isa="ptx",
-        counters=counters.derive(selector, scaled),
-        units=units,
-        lines=tuple(lines),
-        instructions=instructions,
-        sampled_blocks=run,
-        total_blocks=total,
-        not_measured=NOT_MEASURED,
-    )
-
-
-def _nonzero(values: dict[str, int | float]) -> dict[str, int | float]:
-    return {name: value for name, value in values.items() if value}

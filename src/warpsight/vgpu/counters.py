@@ -14,7 +14,7 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.vgpu.bytecode import OP_NAMES, OPS, Program, Space
+from warpsight.vgpu.bytecode import OP_NAMES, OPS, Program, Space, T
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ _SUMS = (
     CounterInfo(
         "thread_instructions", "threads", "instructions executed, counted once per thread whose guard was true"
     ),
+    CounterInfo("flops", "operations", "floating-point operations; a multiply-add counts as two"),
     CounterInfo(
         "lanes_per_instruction", "threads/warp", "threads that took part in an instruction, on average (32 is best)"
     ),
@@ -95,11 +96,29 @@ def mix_of(program: Program) -> list[str]:
     ]
 
 
+_MMA_FLOPS = dict(enumerate((4096, 2048, 512, 8192, 1024, 2048, 8192, 8192, 8192, 4096, 512)))
+"""Twice the products of each MMA shape (docs/bytecode.md)."""
+
+
+def _flops_per_thread(program: Program) -> NDArray[np.float64]:
+    op, ta = program.code["op"], program.code["ta"]
+    operations = np.where(op == OPS["FMA"].number, 2.0, 0.0)
+    operations[np.isin(op, [OPS[name].number for name in ("ADD", "SUB", "MUL", "DIV", "SQRT", "RCP")])] = 1.0
+    return operations * np.isin(ta, list(_FLOATS)) * np.where(np.isin(ta, (T.F16X2, T.BF16X2)), 2.0, 1.0)
+
+
+def _flops_per_warp(program: Program) -> NDArray[np.float64]:
+    shapes = np.array([_MMA_FLOPS.get(int(sub), 0) for sub in program.code["sub"]], dtype=np.float64)
+    return shapes * (program.code["op"] == OPS["MMA"].number)
+
+
 @dataclass(frozen=True)
 class Selector:
     """Boolean masks over a program's instructions, made once per program, used for every grouping."""
 
     masks: Mapping[str, NDArray[np.bool_]]
+    flops_per_thread: NDArray[np.float64]
+    flops_per_warp: NDArray[np.float64]
 
     @staticmethod
     def of(program: Program) -> Selector:
@@ -122,7 +141,7 @@ class Selector:
         }
         mix = np.array(mix_of(program))
         masks |= {f"mix_{m}": mix == m for m in set(mix.tolist())}
-        return Selector(masks)
+        return Selector(masks, _flops_per_thread(program), _flops_per_warp(program))
 
 
 def _ratio(top: int, bottom: int, scale: float = 1.0) -> float:
@@ -144,7 +163,11 @@ def derive(
         column = counts[:, INDEX[counter]]
         return int(column.sum() if keep is None else column[keep].sum())
 
+    keep = slice(None) if chosen is None else chosen
+    threads, warps = counts[keep, INDEX["threads_on"]], counts[keep, INDEX["warps"]]
+    flops = threads @ selector.flops_per_thread[keep] + warps @ selector.flops_per_warp[keep]
     out: dict[str, int | float] = {
+        "flops": round(float(flops)),
         "instructions": total("warps"),
         "thread_instructions": total("threads_on"),
         "lanes_per_instruction": _ratio(total("threads"), total("warps")),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (the kernel's text)
 """Random small CUDA kernels: expressions over many types, loops, branches, shared memory, warp operations.
 
 Each kernel reads three inputs and writes three outputs, one element per thread; none races, none divides by zero, and
@@ -8,30 +9,150 @@ from __future__ import annotations
 
 import random
 
-_INT_BINARY = ("({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} & {b})", "({a} | {b})", "({a} ^ {b})", "min({a}, {b})", "max({a}, {b})",
-               "({a} << ({b} & 31))", "({a} >> ({b} & 31))", "({a} / (({b} & 1023) + 1))", "({a} % (({b} & 255) + 3))", "({a} < {b} ? {a} : {b} + 1)",
-               "__mulhi({a}, {b})", "(int)__byte_perm({a}, {b}, 0x3715)", "(int)__funnelshift_l({a}, {b}, {b} & 63)", "__vabsdiffu4({a}, {b})",
-               "(int)__umulhi({a}, {b})", "__dp4a({a}, {b}, 7)")  # fmt: skip
-_INT_UNARY = ("(-{a})", "(~{a})", "abs({a})", "__popc({a})", "__clz({a})", "(int)__brev({a})", "__ffs({a})", "(int)(short){a}", "(int)(signed char){a}",
-              "(int)(unsigned char)({a} >> 8)", "({a} > 0)", "(int)((unsigned){a} / 7u)", "({a} / 10)", "({a} % 13)")  # fmt: skip
-_LONG = ("({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} ^ ({b} >> 7))", "({a} << ({b} & 63))", "({a} >> ({b} & 63))", "({a} < {b} ? {a} : {b})", "({a} / (({b} & 65535) + 1))",
-         "(long long)((unsigned long long){a} / (((unsigned long long){b} & 255) + 1))", "__mul64hi({a}, {b})", "(long long)__popcll({a})", "(long long)__clzll({a})")  # fmt: skip
-_FLOAT_BINARY = ("({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "fminf({a}, {b})", "fmaxf({a}, {b})", "fmaf({a}, {b}, 0.5f)", "({a} < {b} ? {a} : {b})",
-                 "__fadd_rz({a}, {b})", "__fmul_ru({a}, {b})", "__fmaf_rd({a}, {b}, {a})", "copysignf({a}, {b})", "__fdividef({a}, {b})", "fmodf({a}, 3.25f)")  # fmt: skip
-_FLOAT_UNARY = ("(-{a})", "fabsf({a})", "sqrtf(fabsf({a}))", "rsqrtf(fabsf({a}) + 0.25f)", "__expf({a} * 0.01f)", "__logf(fabsf({a}) + 1.0f)", "floorf({a})", "ceilf({a})",
-                "truncf({a})", "rintf({a})", "__saturatef({a})", "__sinf({a})", "__cosf({a})", "expf({a} * 0.03f)", "sinf({a})", "log1pf(fabsf({a}))", "(1.0f / {a})",
-                "tanhf({a})", "__half2float(__float2half({a}))", "__int_as_float(__float_as_int({a}) ^ 0x80000000)", "exp2f({a} * 0.05f)", "cbrtf({a})")  # fmt: skip
-_DOUBLE = ("({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / ({b} + 1e-3))", "fmin({a}, {b})", "fmax({a}, {b})", "fma({a}, {b}, 0.5)", "sqrt(fabs({a}))", "floor({a})",
-           "__dadd_rz({a}, {b})", "(double)(float){a}", "({a} < {b} ? {b} : {a})", "rint({a})", "(double)(long long)({a} * 64.0)")  # fmt: skip
-_HALF = ("__hadd({a}, {b})", "__hmul({a}, {b})", "__hfma({a}, {b}, {a})", "__hsub({a}, {b})", "__hmax({a}, {b})", "__hneg({a})", "__float2half(__half2float({a}) * 0.5f)",
-         "(__hlt({a}, {b}) ? {a} : {b})")  # fmt: skip
+_INT_BINARY = (
+    "({a} + {b})",
+    "({a} - {b})",
+    "({a} * {b})",
+    "({a} & {b})",
+    "({a} | {b})",
+    "({a} ^ {b})",
+    "min({a}, {b})",
+    "max({a}, {b})",
+    "({a} << ({b} & 31))",
+    "({a} >> ({b} & 31))",
+    "({a} / (({b} & 1023) + 1))",
+    "({a} % (({b} & 255) + 3))",
+    "({a} < {b} ? {a} : {b} + 1)",
+    "__mulhi({a}, {b})",
+    "(int)__byte_perm({a}, {b}, 0x3715)",
+    "(int)__funnelshift_l({a}, {b}, {b} & 63)",
+    "__vabsdiffu4({a}, {b})",
+    "(int)__umulhi({a}, {b})",
+    "__dp4a({a}, {b}, 7)",
+)
+_INT_UNARY = (
+    "(-{a})",
+    "(~{a})",
+    "abs({a})",
+    "__popc({a})",
+    "__clz({a})",
+    "(int)__brev({a})",
+    "__ffs({a})",
+    "(int)(short){a}",
+    "(int)(signed char){a}",
+    "(int)(unsigned char)({a} >> 8)",
+    "({a} > 0)",
+    "(int)((unsigned){a} / 7u)",
+    "({a} / 10)",
+    "({a} % 13)",
+)
+_LONG = (
+    "({a} + {b})",
+    "({a} - {b})",
+    "({a} * {b})",
+    "({a} ^ ({b} >> 7))",
+    "({a} << ({b} & 63))",
+    "({a} >> ({b} & 63))",
+    "({a} < {b} ? {a} : {b})",
+    "({a} / (({b} & 65535) + 1))",
+    "(long long)((unsigned long long){a} / (((unsigned long long){b} & 255) + 1))",
+    "__mul64hi({a}, {b})",
+    "(long long)__popcll({a})",
+    "(long long)__clzll({a})",
+)
+_FLOAT_BINARY = (
+    "({a} + {b})",
+    "({a} - {b})",
+    "({a} * {b})",
+    "({a} / {b})",
+    "fminf({a}, {b})",
+    "fmaxf({a}, {b})",
+    "fmaf({a}, {b}, 0.5f)",
+    "({a} < {b} ? {a} : {b})",
+    "__fadd_rz({a}, {b})",
+    "__fmul_ru({a}, {b})",
+    "__fmaf_rd({a}, {b}, {a})",
+    "copysignf({a}, {b})",
+    "__fdividef({a}, {b})",
+    "fmodf({a}, 3.25f)",
+)
+_FLOAT_UNARY = (
+    "(-{a})",
+    "fabsf({a})",
+    "sqrtf(fabsf({a}))",
+    "rsqrtf(fabsf({a}) + 0.25f)",
+    "__expf({a} * 0.01f)",
+    "__logf(fabsf({a}) + 1.0f)",
+    "floorf({a})",
+    "ceilf({a})",
+    "truncf({a})",
+    "rintf({a})",
+    "__saturatef({a})",
+    "__sinf({a})",
+    "__cosf({a})",
+    "expf({a} * 0.03f)",
+    "sinf({a})",
+    "log1pf(fabsf({a}))",
+    "(1.0f / {a})",
+    "tanhf({a})",
+    "__half2float(__float2half({a}))",
+    "__int_as_float(__float_as_int({a}) ^ 0x80000000)",
+    "exp2f({a} * 0.05f)",
+    "cbrtf({a})",
+)
+_DOUBLE = (
+    "({a} + {b})",
+    "({a} - {b})",
+    "({a} * {b})",
+    "({a} / ({b} + 1e-3))",
+    "fmin({a}, {b})",
+    "fmax({a}, {b})",
+    "fma({a}, {b}, 0.5)",
+    "sqrt(fabs({a}))",
+    "floor({a})",
+    "__dadd_rz({a}, {b})",
+    "(double)(float){a}",
+    "({a} < {b} ? {b} : {a})",
+    "rint({a})",
+    "(double)(long long)({a} * 64.0)",
+)
+_HALF = (
+    "__hadd({a}, {b})",
+    "__hmul({a}, {b})",
+    "__hfma({a}, {b}, {a})",
+    "__hsub({a}, {b})",
+    "__hmax({a}, {b})",
+    "__hneg({a})",
+    "__float2half(__half2float({a}) * 0.5f)",
+    "(__hlt({a}, {b}) ? {a} : {b})",
+)
 _CASTS = {
-    "int": ("(int)(fminf(fmaxf({f}, -1e9f), 1e9f))", "(int){l}", "__float2int_rn({f} * 0.001f)", "(int)({d} * 0.001)", "__double2hiint({d})", "__float_as_int({f})"),
-    "long": ("(long long){i}", "(long long)(unsigned){i}", "(long long)({f} * 16.0f)", "__double_as_longlong({d})", "(long long){i} * {i}"),
-    "float": ("(float){i}", "(float){l}", "(float){d}", "(float)(unsigned){i}", "__half2float({h})", "(float)({i} & 1023) * 0.125f"),
+    "int": (
+        "(int)(fminf(fmaxf({f}, -1e9f), 1e9f))",
+        "(int){l}",
+        "__float2int_rn({f} * 0.001f)",
+        "(int)({d} * 0.001)",
+        "__double2hiint({d})",
+        "__float_as_int({f})",
+    ),
+    "long": (
+        "(long long){i}",
+        "(long long)(unsigned){i}",
+        "(long long)({f} * 16.0f)",
+        "__double_as_longlong({d})",
+        "(long long){i} * {i}",
+    ),
+    "float": (
+        "(float){i}",
+        "(float){l}",
+        "(float){d}",
+        "(float)(unsigned){i}",
+        "__half2float({h})",
+        "(float)({i} & 1023) * 0.125f",
+    ),
     "double": ("(double){f}", "(double){i}", "(double){l}", "(double)(unsigned){i} * 0.25"),
     "half": ("__float2half({f})", "__int2half_rn({i} & 255)", "__float2half_rz({f})"),
-}  # fmt: skip
+}
 _CODES = {"int": "i", "long": "l", "float": "f", "double": "d", "half": "h"}
 _TYPES = {"int": "int", "long": "long long", "float": "float", "double": "double", "half": "__half"}
 
@@ -66,11 +187,22 @@ class Generator:
         if depth == 0 or choice < 0.55:
             return [f"{target} = {value};"]
         if choice < 0.68:
-            return [f"if ({self.expression('int', 1)} & {1 << self.random.randrange(4)}) {{", *self.block(depth - 1), "} else {", *self.block(depth - 1), "}"]
+            return [
+                f"if ({self.expression('int', 1)} & {1 << self.random.randrange(4)}) {{",
+                *self.block(depth - 1),
+                "} else {",
+                *self.block(depth - 1),
+                "}",
+            ]
         if choice < 0.8:
             index = f"n{self.random.randrange(10**6)}"
             bound = self.random.choice(("3", "(t & 3) + 1", "5"))
-            return [f"for (int {index} = 0; {index} < {bound}; {index}++) {{", f"i0 += {index};", *self.block(depth - 1), "}"]
+            return [
+                f"for (int {index} = 0; {index} < {bound}; {index}++) {{",
+                f"i0 += {index};",
+                *self.block(depth - 1),
+                "}",
+            ]
         return self.together()
 
     def together(self) -> list[str]:
@@ -84,17 +216,33 @@ class Generator:
         r = self.random
         i, f = self.pick("int"), self.pick("float")
         choices = (
-            ["__syncthreads();", f"s[t] = {f};", "__syncthreads();", f"{f} += s[(t * {r.choice((1, 3, 5, 7))} + {r.randrange(64)}) & 63];"],
+            [
+                "__syncthreads();",
+                f"s[t] = {f};",
+                "__syncthreads();",
+                f"{f} += s[(t * {r.choice((1, 3, 5, 7))} + {r.randrange(64)}) & 63];",
+            ],
             [f"{i} += __shfl_{r.choice(('xor', 'down', 'up'))}_sync(0xffffffffu, {i}, {r.choice((1, 2, 4, 8, 16))});"],
             [f"{f} += __shfl_sync(0xffffffffu, {f}, ({i} ^ t) & 31);"],
             [f"{i} ^= __ballot_sync(0xffffffffu, {f} > {self.pick('float')});"],
             [f"{i} += __syncthreads_count({i} & 1);"],
             [f"{i} += __any_sync(0xffffffffu, {i} == {self.pick('int')}) + 2 * __all_sync(0xffffffffu, {f} > 0.0f);"],
-            ["__syncthreads();", "u[t] = 0;", "__syncthreads();", f"atomicAdd(&u[{i} & 63], {i} & 255);", "__syncthreads();", f"{i} += u[t];"],
-            [f"{{ int q[8]; for (int n = 0; n < 8; n++) q[n] = {i} + n * {self.pick('int')}; {i} = q[{i} & 7] + q[t & 7]; }}"],
-            [f"switch ({i} & 7) {{ case 0: {f} += 1.0f; break; case 1: {f} *= 0.5f; break; case 2: {f} = -{f}; break; case 3: {i} += 7; break;",
-             f"case 4: {i} ^= 91; break; case 5: {f} = {f} * {f}; break; default: {i} -= 3; }}"],
-        )  # fmt: skip
+            [
+                "__syncthreads();",
+                "u[t] = 0;",
+                "__syncthreads();",
+                f"atomicAdd(&u[{i} & 63], {i} & 255);",
+                "__syncthreads();",
+                f"{i} += u[t];",
+            ],
+            [
+                f"{{ int q[8]; for (int n = 0; n < 8; n++) q[n] = {i} + n * {self.pick('int')}; {i} = q[{i} & 7] + q[t & 7]; }}"
+            ],
+            [
+                f"switch ({i} & 7) {{ case 0: {f} += 1.0f; break; case 1: {f} *= 0.5f; break; case 2: {f} = -{f}; break; case 3: {i} += 7; break;",
+                f"case 4: {i} ^= 91; break; case 5: {f} = {f} * {f}; break; default: {i} -= 3; }}",
+            ],
+        )
         return list(r.choice(choices))
 
     def source(self) -> str:

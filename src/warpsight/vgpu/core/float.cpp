@@ -83,26 +83,31 @@ Handler extreme_handler(const Ins &i) {
 
 // ---- division
 
-// The quick division of the hardware loses quotients by very large divisors: they become zero.
+// The quick division, step by step as the hardware does it: a product with the reciprocal, which is flushed where it is denormal
+// (so quotients by very large divisors become zero, unless Full scales them first). Denormal divisors are scaled.
+template <bool Full>
 struct ApproxDiv {
     WS_INLINE static v8f run(v8f a, v8f b) {
-        const v8u sign = all8(Real<float>::sign), infinite = all8(Real<float>::exponent);
-        v8u x = (v8u)a, y = (v8u)b, size = y & ~sign;
-        v8u quotient = (v8u)(a / b);
-        v8i large = (size > 0x7e800000u) & (size < infinite);  // 2^126 < |b| < 2^128
-        v8i finite = (x & ~sign) < infinite;
-        v8u lost = finite ? (x ^ y) & sign : all8(Real<float>::canonical);
-        return (v8f)(v8u)(large ? lost : quotient);
+        const v8u size = (v8u)b & ~all8(Real<float>::sign);
+        const v8f one = v8f{} + 1.0f;
+        v8f scale = (v8f)(v8u)(size < 0x00800000u ? (v8u)(v8f{} + 0x1p24f) : (v8u)one);
+        if constexpr (Full) scale = (v8f)(v8u)(size > 0x7e800000u ? (v8u)(v8f{} + 0.25f) : (v8u)scale);
+        return a * scale * (v8f)flushed8((v8u)(one / (b * scale)));
     }
 };
 
+template <bool Full>
+Handler quick_division(u8 mod) {
+    using F = ApproxDiv<Full>;
+    if (mod & kSat) return mod & kFtz ? nearest<float, F, 2, true, true> : nearest<float, F, 2, false, true>;
+    return mod & kFtz ? nearest<float, F, 2, true, false> : nearest<float, F, 2, false, false>;
+}
+
 Handler divide_handler(const Ins &i) {
     if (i.ta == Type::F64) return rounded_handler<double, RealDiv, 2>(i.mod & kRound);
-    const u8 mod = i.sub == 0 ? i.mod : i.mod & (kFtz | kSat);
-    if (i.sub != 1) return rounded_handler<float, RealDiv, 2>(mod);
-    if (mod & kSat)
-        return mod & kFtz ? nearest<float, ApproxDiv, 2, true, true> : nearest<float, ApproxDiv, 2, false, true>;
-    return mod & kFtz ? nearest<float, ApproxDiv, 2, true, false> : nearest<float, ApproxDiv, 2, false, false>;
+    if (i.sub == 0) return rounded_handler<float, RealDiv, 2>(i.mod);
+    const u8 mod = i.mod & (kFtz | kSat);
+    return i.sub == 1 ? quick_division<false>(mod) : quick_division<true>(mod);
 }
 
 // ---- comparisons

@@ -84,8 +84,7 @@ void check_quotient(Warp &w, const Ins &i, u32 m) {
     const u32 *a = Row::at(w, i.a), *b = Row::at(w, i.b);
     const u32 slow = bits_where([&](int l) {
         const i32 ea = (i32)(a[l] >> 23 & 255), eb = (i32)(b[l] >> 23 & 255);
-        const bool zero = (a[l] & 0x7fffffffu) == 0;
-        return eb == 0 || eb >= 253 || ea == 255 || (!zero && (ea < 25 || ea - eb > 125 || ea - eb < -124));
+        return eb == 0 || eb >= 253 || ea == 255 || ea < 25 || ea - eb > 125 || ea - eb < -124;
     });
     put_predicate(w.preds, (i32)i.d0, slow, m);
 }

@@ -27,6 +27,7 @@ struct SimWarp {
 
 struct SimBlock {
     u32 first_warp = 0, warps = 0, alive = 0, waiting = 0;
+    u32 outstanding = 0; // requests in the queues; a block gives its place up only when there are none
     u64 drained = 0; // when its last store is done
     bool active = false;
 };
@@ -70,7 +71,7 @@ struct Sm {
 
     void start_block(u32 slot) {
         SimBlock &b = blocks[slot];
-        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, started < n.blocks};
+        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < n.blocks};
         if (!b.active) return;
         const BlockTrace &t = traces[started++ % traces.size()];
         for (u32 i = 0; i < warps_per_block; i++) {
@@ -164,8 +165,8 @@ struct Sm {
         if (w.step < w.trace->steps.size()) return;
         w.done = true;
         b.alive--;
-        if (!b.alive) end_block(w.block);
-        else release_barrier(b);
+        if (b.alive) release_barrier(b);
+        else if (!b.outstanding) end_block(w.block);
     }
 
     static void set_ready(SimWarp &w, u32 bar, u64 when, bool is_long) {
@@ -182,6 +183,7 @@ struct Sm {
         }
         s.queue.push_back({index, &x, touches ? w.trace->memory[w.memory++] : MemoryStep{}, w.groups.size() - 1});
         const bool is_long = x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
+        blocks[w.block].outstanding++;
         if (x.write_bar < 6) w.queued[x.write_bar]++, w.is_long[x.write_bar] = is_long;
         if (x.read_bar < 6) w.queued[x.read_bar]++, w.is_long[x.read_bar] = false;
         if (x.kind == StepKind::async_copy) w.async_queued++;
@@ -264,6 +266,8 @@ struct Sm {
             w.groups[q.group] = std::max(w.groups[q.group], done);
             w.async_queued--;
         }
+        SimBlock &b = blocks[w.block];
+        if (--b.outstanding == 0 && b.alive == 0 && b.active) end_block(w.block);
     }
 
     bool run_lsu() {

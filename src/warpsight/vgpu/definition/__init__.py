@@ -3,7 +3,19 @@
 `run` launches a kernel, `run_lanes` a fragment on given registers. Importing this package registers every operation.
 """
 
-from warpsight.vgpu.definition import access, bits, compare, convert, floats, integer, machine_code, printf, special, tensor, warp
+from warpsight.vgpu.definition import (
+    access,
+    bits,
+    compare,
+    convert,
+    floats,
+    integer,
+    machine_code,
+    printf,
+    special,
+    tensor,
+    warp,
+)
 from warpsight.vgpu.definition.launch import Result, run, run_lanes
 from warpsight.vgpu.definition.memory import DefinitionFault, Memory
 

@@ -127,20 +127,18 @@ def fused(x: Ins, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
 
 @operation("DIV", of="float")
 def divide(x: Ins, a: Lanes, b: Lanes) -> Lanes:
-    """Sub 1 (approx) and 2 (full) are the quotient to nearest; approx also has a range of divisors beyond which it
-    gives zero.
+    """Sub 1 (approx) and 2 (full): a product with the reciprocal, which is flushed where it is denormal. Denormal
+    divisors are scaled first, with full very large ones too.
     """
-    if x.sub == 0:
-        return _arithmetic(x, reals.quotient, np.divide, a, b)
-    nearest = x._replace(sub=0, mod=x.mod & ~7)
-    result = _arithmetic(nearest, reals.quotient, np.divide, a, b)
-    if x.sub == 2 or x.ta != T.F32:
-        return result
-    dividend, divisor = (a & 0x7FFFFFFF), (b & 0x7FFFFFFF)
-    huge = (divisor > 0x7E800000) & (divisor < 0x7F800000)
-    zero = (a ^ b) & 0x80000000
-    beyond = finish(x, T.F32, np.where(dividend < 0x7F800000, zero, 0x7FFFFFFF).astype(np.uint32))
-    return np.where(huge, beyond, result)
+    if x.sub == 0 or x.ta != T.F32:
+        return _arithmetic(x._replace(sub=0), reals.quotient, np.divide, a, b)
+    (top, bottom), size = flush_inputs(x, a, b), b & 0x7FFFFFFF
+    scale = np.where(size < 0x00800000, np.float32(2.0**24), np.float32(1))
+    if x.sub == 2:
+        scale = np.where(size > 0x7E800000, np.float32(0.25), scale)
+    inverse = np.float32(1) / (as_numpy(T.F32, bottom) * scale)
+    inverse = as_numpy(T.F32, flush(FORMATS[T.F32], as_bits(T.F32, inverse)))
+    return finish(x, T.F32, as_bits(T.F32, as_numpy(T.F32, top) * scale * inverse))
 
 
 @operation("NEG", of="float")

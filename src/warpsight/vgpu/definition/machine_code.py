@@ -19,7 +19,7 @@ def add_three(w: Warp, x: Ins, mask: int) -> None:
     registers = w.registers
     rows = [exact(registers.row(r)) ^ (WORD if x.imm >> i & 1 else 0) for i, r in enumerate((x.a, x.b, x.c))]
     carries = [registers.predicate(p).astype(object) * 1 for p in (x.e, x.target)]
-    total = sum(rows) + (x.imm >> 4 & 3) + sum(carries)
+    total: Lanes = rows[0] + rows[1] + rows[2] + (x.imm >> 4 & 3) + carries[0] + carries[1]
     registers.put(x.d0, (total & WORD).astype(np.uint32), mask)
     registers.put_predicate(x.d1, (total >> 32 >= 1).astype(np.bool_), mask)
     registers.put_predicate(x.vec, (total >> 32 >= 2).astype(np.bool_), mask)
@@ -61,9 +61,8 @@ def shift_both(x: Ins, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
 @operation("FCHK")
 def check_quotient(x: Ins, a: Lanes, b: Lanes) -> Lanes:
     top, bottom = ((v >> np.uint32(23) & np.uint32(255)).astype(np.int64) for v in (a, b))
-    zero = (a & np.uint32(0x7FFFFFFF)) == 0
-    far = (top < 25) | (top - bottom > 125) | (top - bottom < -124)
-    return (bottom == 0) | (bottom >= 253) | (top == 255) | (~zero & far)
+    far = (top - bottom > 125) | (top - bottom < -124)
+    return (bottom == 0) | (bottom >= 253) | (top == 255) | (top < 25) | far
 
 
 @action("SHFLA")

@@ -195,12 +195,23 @@ def tanh_steps(a: Lanes) -> Lanes:
 
 @operation("EX2")
 def exponential(x: Ins, a: Lanes) -> Lanes:
-    return _through_f64(x, a, ex2_steps)
+    if x.ta != T.F32 or x.mod & Mod.FTZ:
+        return _through_f64(x, a, ex2_steps)
+    value = as_numpy(T.F32, a)
+    tail = value < -126  # the square of 2^(x/2), itself flushed
+    low = flush(FORMATS[T.F32], from_f64(T.F32, ex2_steps(value.astype(np.float64) * np.where(tail, 0.5, 1.0))))
+    square = as_numpy(T.F32, low) * as_numpy(T.F32, low)
+    return finish(x, x.ta, np.where(tail, as_bits(T.F32, square), from_f64(T.F32, ex2_steps(value.astype(np.float64)))))
 
 
 @operation("LG2")
 def logarithm(x: Ins, a: Lanes) -> Lanes:
-    return _through_f64(x, a, lg2_steps)
+    if x.ta != T.F32 or x.mod & Mod.FTZ:
+        return _through_f64(x, a, lg2_steps)
+    value = as_numpy(T.F32, a)
+    tail = np.abs(value) < np.float32(2.0**-126)  # of 2^24 times it, less 24
+    scaled = from_f64(T.F32, lg2_steps(value.astype(np.float64) * np.where(tail, 2.0**24, 1.0)))
+    return finish(x, x.ta, np.where(tail, as_bits(T.F32, as_numpy(T.F32, scaled) + np.float32(-24)), scaled))
 
 
 @operation("SIN")

@@ -10,7 +10,9 @@ from warpsight.vgpu.bytecode import LOCAL_WINDOW, SHARED_WINDOW, Program
 STACK_TOP = 0x28
 
 
-def bank_zero(program: Program, grid: tuple[int, int, int], block: tuple[int, int, int], params: bytes) -> NDArray[np.uint32]:
+def bank_zero(
+    program: Program, grid: tuple[int, int, int], block: tuple[int, int, int], params: bytes
+) -> NDArray[np.uint32]:
     """The words of bank 0. What is not known to matter is zero (so are memory descriptors)."""
     words = np.zeros((program.param_base + len(params) + 7) // 4, np.uint32)
     words[0:6] = (*block, *grid)

@@ -1,8 +1,8 @@
-"""The code being made: rows for registers, constants, temporaries, and one visible bytecode instruction per machine one.
+"""The code being made: rows for registers, constants, temporaries; one visible instruction per machine instruction.
 
-Registers are physical: R0.. are the first rows, uniform registers follow, one copy per lane. What one bytecode operation
-cannot do becomes several, all but one HIDDEN. Must stay true: hidden ones before the visible one write temporaries only,
-and an instruction that writes predicates does so last, so that a guard is still what it was.
+Registers are physical: R0.. are the first rows, uniform registers follow, one copy per lane. What one bytecode
+operation cannot do becomes several, all but one HIDDEN. Must stay true: hidden ones before the visible one write
+temporaries only, and an instruction that writes predicates does so last, so that a guard is still what it was.
 """
 
 from __future__ import annotations
@@ -99,12 +99,16 @@ class Body:
             if not self.visible:
                 raise Refused("nothing was made of it")
         except (Refused, IndexError, KeyError, ValueError) as reason:
-            raise UnsupportedInstruction(line.text, line=line.line, hint=f"machine code form not known: {reason}") from None
+            raise UnsupportedInstruction(
+                line.text, line=line.line, hint=f"machine code form not known: {reason}"
+            ) from None
 
-    def emit(self, op: str, *, hidden: bool = False, guard: int | None = None, **fields: int) -> int:
+    def emit(self, op: str, *, hidden: int = False, guard: int | None = None, **fields: int) -> int:
         """Add one instruction; hidden ones are unguarded unless told. Returns its index."""
         assert self.line is not None
-        record = {"op": OPS[op].number, "d0": NONE, "a": -1, "b": -1, "c": -1, "e": -1} | {k: int(v) for k, v in fields.items()}
+        record = {"op": OPS[op].number, "d0": NONE, "a": -1, "b": -1, "c": -1, "e": -1} | {
+            k: int(v) for k, v in fields.items()
+        }
         letters = OPS[op].signature.split("=")[1].replace("L", "")
         for letter, field in zip(letters, ("a", "b", "c", "e"), strict=False):
             if letter == "P" and field not in fields:
@@ -117,7 +121,7 @@ class Body:
             record["flags"] = record.get("flags", 0) | Flag.HIDDEN
         elif self.visible:
             raise Refused("two visible instructions")
-        self.visible |= not hidden
+        self.visible = self.visible or not hidden
         self.code.append(record)
         self.owners.append(self.number)
         return len(self.code) - 1
@@ -154,7 +158,7 @@ class Body:
     def dest(self, o: Operand) -> int:
         if o.kind not in ("r", "ur"):
             raise Refused(f"destination `{o.text}`")
-        row = self.reg(o.kind, o.index)
+        row = self.reg(o.kind, o.number)
         return NONE if row < 0 else row
 
     def dests(self, o: Operand, count: int) -> list[int]:
@@ -167,7 +171,7 @@ class Body:
             return TRUE
         if o.kind not in ("p", "up"):
             raise Refused(f"predicate `{o.text}`")
-        index = 0 if o.index == 7 else o.index + (FIRST_P if o.kind == "p" else FIRST_UP)
+        index = 0 if o.number == 7 else o.number + (FIRST_P if o.kind == "p" else FIRST_UP)
         return 2 * index + o.negative
 
     def dest_pred(self, o: Operand) -> int:
@@ -176,7 +180,7 @@ class Body:
     def number_of(self, o: Operand) -> int:
         if o.kind != "imm":
             raise Refused(f"`{o.text}` must be a number")
-        return o.index
+        return o.number
 
     def word(self, value: int) -> int:
         return self.constants.words(value)
@@ -184,9 +188,9 @@ class Body:
     def row(self, o: Operand, words: int = 1) -> int:
         """The row (first of `words`) of an operand without its sign modifiers."""
         if o.kind in ("r", "ur"):
-            return self.reg(o.kind, o.index)
+            return self.reg(o.kind, o.number)
         if o.kind == "imm":
-            return self.constants.words(*((o.index >> 32 * i) & 0xFFFFFFFF for i in range(words)))
+            return self.constants.words(*((o.number >> 32 * i) & 0xFFFFFFFF for i in range(words)))
         if o.kind == "float":
             assert self.line is not None
             return self.constants.words(self.line.imm32) if words == 1 else self.constants.words(0, self.line.imm32)
@@ -219,13 +223,32 @@ class Body:
             self.bank4[offset] = self.constants.reserve(2)
         return self.bank4[offset]
 
-    def load(self, space: Space, a: int, offset: int, t: T, rows: Sequence[int], *, hidden: bool = False, flags: int = 0, vec: int = 0) -> None:
+    def load(
+        self,
+        space: Space,
+        a: int,
+        offset: int,
+        t: T,
+        rows: Sequence[int],
+        *,
+        hidden: bool = False,
+        flags: int = 0,
+        vec: int = 0,
+    ) -> None:
         width = {T.U8: 1, T.S8: 1, T.U16: 2, T.S16: 2}.get(t, 4)
         wide = Flag.WIDE32 if width < 4 else 0
         self.emit(
-            "LD", hidden=hidden, sub=space, ta=t, width=width, vec=vec or len(rows), flags=flags | wide, a=a, imm=offset,
+            "LD",
+            hidden=hidden,
+            sub=space,
+            ta=t,
+            width=width,
+            vec=vec or len(rows),
+            flags=flags | wide,
+            a=a,
+            imm=offset,
             list=self.new_list(rows),
-        )  # fmt: skip
+        )
 
     def new_list(self, rows: Sequence[int]) -> int:
         self.lists += rows

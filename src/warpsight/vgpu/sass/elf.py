@@ -116,7 +116,13 @@ def _sections(data: bytes) -> list[Section]:
     names = data[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]]
     return [
         Section(
-            _string(names, name), kind, length, align, link, info, b"" if kind == _NOBITS else data[offset : offset + length]
+            _string(names, name),
+            kind,
+            length,
+            align,
+            link,
+            info,
+            b"" if kind == _NOBITS else data[offset : offset + length],
         )
         for name, kind, _, _, offset, length, link, info, align, _ in raw
     ]

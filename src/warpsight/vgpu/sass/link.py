@@ -14,12 +14,30 @@ import numpy as np
 from warpsight.errors import UnsupportedInstruction, UsageError
 from warpsight.nouns import SassInstruction
 from warpsight.vgpu.bytecode import OPS, Atomic, Flag, Program, Relocation, Space, T
-from warpsight.vgpu.sass import lower_control, lower_convert, lower_float, lower_half, lower_integer, lower_logic, lower_memory, lower_tensor
+from warpsight.vgpu.sass import (
+    lower_control,
+    lower_convert,
+    lower_float,
+    lower_half,
+    lower_integer,
+    lower_logic,
+    lower_memory,
+    lower_tensor,
+)
 from warpsight.vgpu.sass.body import N_PREDS, Body
 from warpsight.vgpu.sass.image import Image, read_image
 from warpsight.vgpu.sass.read import SCHED, Line, read_line, schedule
 
-FAMILIES = (lower_control, lower_convert, lower_float, lower_half, lower_integer, lower_logic, lower_memory, lower_tensor)
+FAMILIES = (
+    lower_control,
+    lower_convert,
+    lower_float,
+    lower_half,
+    lower_integer,
+    lower_logic,
+    lower_memory,
+    lower_tensor,
+)
 """Imported for the operations they register."""
 
 _FLOATS = (T.F32, T.F64, T.F16, T.BF16, T.F16X2, T.BF16X2)
@@ -85,7 +103,9 @@ def _stub(body: Body, name: str) -> None:
     elif name == "__assertfail":
         body.emit("ASSERTFAIL", hidden=True, list=body.new_list([4, 6, 8, 10, 12]))
     else:
-        raise UnsupportedInstruction(f"call of {name}", hint="only vprintf, malloc, free and __assertfail are known outside the kernel")
+        raise UnsupportedInstruction(
+            f"call of {name}", hint="only vprintf, malloc, free and __assertfail are known outside the kernel"
+        )
     row = body.temp()
     body.emit("SHR", hidden=True, ta=T.U32, d0=row, a=20, b=body.word(4))
     body.indirect.append(body.emit("BRX", hidden=True, a=row))
@@ -107,18 +127,20 @@ def _resolve(body: Body, lines: Sequence[Line], starts: dict[int, int]) -> list[
     return table
 
 
-def _program(body: Body, image: Image, raws: Sequence[SassInstruction], stubs: dict[str, int], tables: list[int]) -> Program:
+def _program(
+    body: Body, image: Image, raws: Sequence[SassInstruction], stubs: dict[str, int], tables: list[int]
+) -> Program:
     relocations = list(image.relocations)
     for place in image.addresses:
         if place.is_function:
             body.constants.rows[body.address_row(place.offset)] = stubs[place.symbol]
         else:
             relocations.append(Relocation(place.symbol, place.addend, row=body.address_row(place.offset)))
-    owners = np.array(body.owners)
+    owners = body.owners
     code = body.records()
     if code["op"][-1] not in {OPS[n].number for n in ("EXIT", "BRA", "RET", "TRAP")}:
         body.emit("TRAP", hidden=True)
-        owners, code = np.array(body.owners), body.records()
+        code = body.records()
     sched = np.zeros(len(code), SCHED)
     sched[:] = schedule(list(raws))[owners]
     shared = -(-image.shared_bytes // 16) * 16

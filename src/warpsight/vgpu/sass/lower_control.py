@@ -29,7 +29,8 @@ def branch(body: Body, line: Line) -> None:
     allow(line, "U", "DIV", "CONV", "REL", "ABS", "NOINC", "INC")
     operands = list(line.operands)
     if line.op == "CALL" and operands[0].kind in ("r", "ur"):
-        return _jump_to_register(body, line, operands[0], body.number_of(operands[1]) if len(operands) > 1 else 0)
+        _jump_to_register(body, line, operands[0], body.number_of(operands[1]) if len(operands) > 1 else 0)
+        return
     target = body.number_of(operands.pop())
     preds = [o for o in operands if o.kind in ("p", "up")]
     masks = [o for o in operands if o.kind not in ("p", "up")]
@@ -64,14 +65,15 @@ def branch_indirect(body: Body, line: Line) -> None:
 @lowers("RET")
 def give_back(body: Body, line: Line) -> None:
     allow(line, "REL", "ABS", "NODEC", "DEC")
-    start = body.number_of(line.operands[1]) if len(line.operands) > 1 else 0
-    _jump_to_register(body, line, line.operands[0], start)
+    o, *rest = line.operands
+    _jump_to_register(body, line, o, body.number_of(rest[0]) if rest else 0)
 
 
 @lowers("LEPC", "PCNT")
 def own_address(body: Body, line: Line) -> None:
-    at = body.number_of(line.operands[1]) if len(line.operands) > 1 else line.address
-    body.emit("MOV", ta=T.B64, d0=body.dest(line.operands[0]), a=body.constants.words(at, 0))
+    d, *rest = line.operands
+    at = body.number_of(rest[0]) if rest else line.address
+    body.emit("MOV", ta=T.B64, d0=body.dest(d), a=body.constants.words(at, 0))
 
 
 @lowers("EXIT")
@@ -105,9 +107,9 @@ def sleep(body: Body, line: Line) -> None:
 
 
 def _barrier(body: Body, o: Operand) -> int:
-    if o.kind != "b" or o.index > 15:
+    if o.kind != "b" or o.number > 15:
         raise Refused(o.text)
-    return body.barrier_base + o.index
+    return body.barrier_base + o.number
 
 
 @lowers("BSSY")
@@ -163,7 +165,9 @@ def shuffle(body: Body, line: Line) -> None:
     allow(line, "UP", "DOWN", "BFLY", "IDX")
     p, d, a, b, c = line.operands
     sub = ("UP", "DOWN", "BFLY", "IDX").index(line.mods[0])
-    body.emit("SHFLA", sub=sub, ta=T.B32, d0=body.dest(d), d1=body.dest_pred(p), a=body.row(a), b=body.row(b), c=body.row(c))
+    body.emit(
+        "SHFLA", sub=sub, ta=T.B32, d0=body.dest(d), d1=body.dest_pred(p), a=body.row(a), b=body.row(b), c=body.row(c)
+    )
 
 
 @lowers("VOTE", "VOTEU")
@@ -192,7 +196,9 @@ def match(body: Body, line: Line) -> None:
     p = body.dest_pred(operands.pop(0)) if operands[0].kind == "p" else 0
     d, a = operands
     t = T.B64 if line.has("U64") else T.B32
-    body.emit("MATCHA", sub=int(line.has("ALL")), ta=t, d0=body.dest(d), d1=p, a=body.row(a, 2 if line.has("U64") else 1))
+    body.emit(
+        "MATCHA", sub=int(line.has("ALL")), ta=t, d0=body.dest(d), d1=p, a=body.row(a, 2 if line.has("U64") else 1)
+    )
 
 
 @lowers("REDUX")
@@ -232,9 +238,14 @@ def barrier(body: Body, line: Line) -> None:
         sub = 2 if line.has("POPC") else 3 if line.has("AND") else 4
     count = body.row(values[1]) if len(values) > 1 else -1
     body.emit(
-        "BAR", sub=sub, d0=body.barrier_base + _RESULT_ROW if sub == 2 else -(2**31), d1=_RESULT_PRED if sub > 2 else 0,
-        a=body.row(values[0]) if values else -1, b=count, c=body.pred(preds[0]) if preds else TRUE,
-    )  # fmt: skip
+        "BAR",
+        sub=sub,
+        d0=body.barrier_base + _RESULT_ROW if sub == 2 else -(2**31),
+        d1=_RESULT_PRED if sub > 2 else 0,
+        a=body.row(values[0]) if values else -1,
+        b=count,
+        c=body.pred(preds[0]) if preds else TRUE,
+    )
 
 
 @lowers("B2R")
@@ -253,11 +264,21 @@ def barrier_result(body: Body, line: Line) -> None:
 # --- special registers
 
 _NAMES = {
-    "SR_LANEID": "laneid", "SR_EQMASK": "lanemask_eq", "SR_LEMASK": "lanemask_le", "SR_LTMASK": "lanemask_lt",
-    "SR_GEMASK": "lanemask_ge", "SR_GTMASK": "lanemask_gt", "SR_CLOCKLO": "clock", "SR_CLOCKHI": "clock_hi",
-    "SR_GLOBALTIMERLO": "globaltimer_lo", "SR_GLOBALTIMERHI": "globaltimer_hi", "SR_VIRTUALSMID": "smid", "SR_SMEMSZ": "total_smem_size",
-    "SR_WARPID": "warpid", "SR_VIRTID": "smid",
-} | {f"SR_{n}.{x.upper()}": f"{n.lower()}.{x}" for n in ("TID", "CTAID", "NTID", "NCTAID") for x in "xyz"}  # fmt: skip
+    "SR_LANEID": "laneid",
+    "SR_EQMASK": "lanemask_eq",
+    "SR_LEMASK": "lanemask_le",
+    "SR_LTMASK": "lanemask_lt",
+    "SR_GEMASK": "lanemask_ge",
+    "SR_GTMASK": "lanemask_gt",
+    "SR_CLOCKLO": "clock",
+    "SR_CLOCKHI": "clock_hi",
+    "SR_GLOBALTIMERLO": "globaltimer_lo",
+    "SR_GLOBALTIMERHI": "globaltimer_hi",
+    "SR_VIRTUALSMID": "smid",
+    "SR_SMEMSZ": "total_smem_size",
+    "SR_WARPID": "warpid",
+    "SR_VIRTID": "smid",
+} | {f"SR_{n}.{x.upper()}": f"{n.lower()}.{x}" for n in ("TID", "CTAID", "NTID", "NCTAID") for x in "xyz"}
 _FIXED = {"SRZ": 0, "SR_CgaCtaId": 0, "SR_SWINHI": SHARED_WINDOW >> 32, "SR_SWINLO": SHARED_WINDOW & 0xFFFFFFFF}
 
 
@@ -268,7 +289,12 @@ def special(body: Body, line: Line) -> None:
     wide = line.op.startswith("CS") and not line.has("32")
     if source.text in _FIXED:
         t = T.B64 if wide else T.B32
-        body.emit("MOV", ta=t, d0=body.dest(d), a=body.constants.words(*((_FIXED[source.text], 0) if wide else (_FIXED[source.text],))))
+        body.emit(
+            "MOV",
+            ta=t,
+            d0=body.dest(d),
+            a=body.constants.words(*((_FIXED[source.text], 0) if wide else (_FIXED[source.text],))),
+        )
     elif source.text == "SR_CLOCKLO" and wide:
         body.emit("CLOCK", ta=T.U64, d0=body.dest(d))
     elif source.text in _NAMES and not wide:

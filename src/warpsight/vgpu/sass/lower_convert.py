@@ -57,7 +57,13 @@ def f2i(body: Body, line: Line) -> None:
     d, a = line.operands
     small = target in (T.U8, T.S8, T.U16, T.S16)
     body.emit(
-        "CVT", ta=target, tb=source, mod=mode | _ftz(line), vec=4 if small else 0, d0=body.dest(d), a=_real(body, a, source)
+        "CVT",
+        ta=target,
+        tb=source,
+        mod=mode | _ftz(line),
+        vec=4 if small else 0,
+        d0=body.dest(d),
+        a=_real(body, a, source),
     )
 
 

@@ -12,7 +12,14 @@ from warpsight.vgpu.sass.read import Line
 
 ROUNDINGS = {"RN": Round.RN, "RZ": Round.RZ, "RM": Round.RM, "RP": Round.RP}
 _SCALES = {"D2": 0.5, "D4": 0.25, "D8": 0.125, "M2": 2.0, "M4": 4.0, "M8": 8.0}
-_SCALE_BITS = {"D2": 0x3F000000, "D4": 0x3E800000, "D8": 0x3E000000, "M2": 0x40000000, "M4": 0x40800000, "M8": 0x41000000}
+_SCALE_BITS = {
+    "D2": 0x3F000000,
+    "D4": 0x3E800000,
+    "D8": 0x3E000000,
+    "M2": 0x40000000,
+    "M4": 0x40800000,
+    "M8": 0x41000000,
+}
 COMPARISONS = {c.name: c for c in Cmp}
 ONE = 0x3F800000
 
@@ -20,7 +27,12 @@ ONE = 0x3F800000
 def modifiers(line: Line) -> int:
     """Rounding, FTZ, SAT and RELU of an instruction as `mod`."""
     mod = next((int(ROUNDINGS[m]) for m in line.mods if m in ROUNDINGS), 0)
-    return mod | (Mod.FTZ if line.has("FTZ") else 0) | (Mod.SAT if line.has("SAT") else 0) | (Mod.RELU if line.has("RELU") else 0)
+    return (
+        mod
+        | (Mod.FTZ if line.has("FTZ") else 0)
+        | (Mod.SAT if line.has("SAT") else 0)
+        | (Mod.RELU if line.has("RELU") else 0)
+    )
 
 
 @lowers("FADD", "DADD")
@@ -29,7 +41,9 @@ def add(body: Body, line: Line) -> None:
     d, a, b = (o for o in line.operands if o.kind not in ("p", "up"))
     t = T.F64 if line.op[0] == "D" else T.F32
     if b.negative and not b.absolute and b.kind != "float":
-        body.emit("SUB", ta=t, mod=modifiers(line), d0=body.dest(d), a=body.real(a, t), b=body.row(b, 2 if t is T.F64 else 1))
+        body.emit(
+            "SUB", ta=t, mod=modifiers(line), d0=body.dest(d), a=body.real(a, t), b=body.row(b, 2 if t is T.F64 else 1)
+        )
     else:
         body.emit("ADD", ta=t, mod=modifiers(line), d0=body.dest(d), a=body.real(a, t), b=body.real(b, t))
 
@@ -57,14 +71,23 @@ def fused(body: Body, line: Line) -> None:
 @lowers("FSETP", "DSETP")
 def fsetp(body: Body, line: Line) -> None:
     if line.has("MIN", "MAX"):
-        return _choose_extreme(body, line)
+        _choose_extreme(body, line)
+        return
     allow(line, *COMPARISONS, *BOOLEANS, "FTZ")
     p, q, a, b, c = line.operands[:5]
     t = T.F64 if line.op[0] == "D" else T.F32
     body.emit(
-        "SETP", sub=COMPARISONS[line.mods[0]], ta=t, mod=modifiers(line), imm=next(BOOLEANS[m] for m in line.mods if m in BOOLEANS),
-        d0=body.dest_pred(p), d1=body.dest_pred(q), a=body.real(a, t), b=body.real(b, t), c=body.pred(c),
-    )  # fmt: skip
+        "SETP",
+        sub=COMPARISONS[line.mods[0]],
+        ta=t,
+        mod=modifiers(line),
+        imm=next(BOOLEANS[m] for m in line.mods if m in BOOLEANS),
+        d0=body.dest_pred(p),
+        d1=body.dest_pred(q),
+        a=body.real(a, t),
+        b=body.real(b, t),
+        c=body.pred(c),
+    )
 
 
 def _choose_extreme(body: Body, line: Line) -> None:
@@ -74,12 +97,19 @@ def _choose_extreme(body: Body, line: Line) -> None:
     if body.pred(c) != TRUE:
         raise Refused("a predicate into DSETP.MIN")
     first, second = body.real(a, T.F64), body.real(b, T.F64)
-    order, other_nan, own_nan = (body.temp_pred() for _ in range(3))
-    test = Cmp.LT if line.has("MIN") else Cmp.GT
-    body.emit("SETP", hidden=True, sub=test, ta=T.F64, d0=order, a=first, b=second, c=0)
-    body.emit("SETP", hidden=True, sub=Cmp.NAN, ta=T.F64, d0=other_nan, a=second, b=second, c=0)
-    body.emit("SETP", hidden=True, sub=Cmp.NAN, ta=T.F64, d0=own_nan, a=first, b=first, c=0)
-    both = body.temp_pred()
+    order, tie, sign, other_nan, own_nan, both = (body.temp_pred() for _ in range(6))
+    smaller = line.has("MIN")
+    for test, d, left, right in (
+        (Cmp.LT if smaller else Cmp.GT, order, first, second),
+        (Cmp.EQ, tie, first, second),
+        (Cmp.NAN, other_nan, second, second),
+        (Cmp.NAN, own_nan, first, first),
+    ):
+        body.emit("SETP", hidden=True, sub=test, ta=T.F64, d0=d, a=left, b=right, c=0)
+    # -0 is below +0: of equal ones the sign of a decides.
+    body.emit("SETP", hidden=True, sub=Cmp.LT if smaller else Cmp.GE, ta=T.S64, d0=sign, a=first, b=-1, c=0)
+    body.emit("PLOP", hidden=True, d0=tie, a=2 * tie, b=2 * sign, c=0, imm=0xC0)
+    body.emit("PLOP", hidden=True, d0=order, a=2 * order, b=2 * tie, c=0, imm=0xFC)
     body.emit("PLOP", hidden=True, d0=both, a=2 * other_nan, b=2 * own_nan, c=0, imm=0xC0)
     if q_index := body.dest_pred(q):
         body.emit("PLOP", hidden=True, guard=body.guard, d0=q_index, a=2 * both, b=0, c=0, imm=0xF0)
@@ -94,7 +124,16 @@ def fset(body: Body, line: Line) -> None:
     test = next(COMPARISONS[m] for m in line.mods if m in COMPARISONS)
     boolean = next(BOOLEANS[m] for m in line.mods if m in BOOLEANS)
     body.emit(
-        "SETP", hidden=True, sub=test, ta=T.F32, mod=modifiers(line), imm=boolean, d0=p, a=body.real(a), b=body.real(b), c=body.pred(c)
+        "SETP",
+        hidden=True,
+        sub=test,
+        ta=T.F32,
+        mod=modifiers(line),
+        imm=boolean,
+        d0=p,
+        a=body.real(a),
+        b=body.real(b),
+        c=body.pred(c),
     )
     body.emit("SEL", ta=T.F32, d0=body.dest(d), a=body.word(ONE if line.has("BF") else 0xFFFFFFFF), b=-1, c=2 * p)
 
@@ -128,7 +167,16 @@ def fchk(body: Body, line: Line) -> None:
     body.emit("FCHK", ta=T.F32, d0=body.dest_pred(p), a=body.real(a), b=body.real(b))
 
 
-_FUNCTIONS = {"RCP": ("RCP", 1), "RSQ": ("RSQRT", 0), "SQRT": ("SQRT", 1), "EX2": ("EX2", 0), "LG2": ("LG2", 0), "TANH": ("TANH", 0), "SIN": ("SIN", 1), "COS": ("COS", 1)}  # fmt: skip
+_FUNCTIONS = {
+    "RCP": ("RCP", 1),
+    "RSQ": ("RSQRT", 0),
+    "SQRT": ("SQRT", 1),
+    "EX2": ("EX2", 0),
+    "LG2": ("LG2", 0),
+    "TANH": ("TANH", 0),
+    "SIN": ("SIN", 1),
+    "COS": ("COS", 1),
+}
 
 
 @lowers("MUFU")
@@ -147,5 +195,5 @@ def mufu(body: Body, line: Line) -> None:
         return
     op, sub = _FUNCTIONS[name]
     t = T.F16 if line.has("F16") else T.F32
-    mod = 0 if t is T.F16 else Mod.FTZ
+    mod = 0 if t is T.F16 or name == "TANH" else Mod.FTZ  # the compiler puts no scaling around TANH
     body.emit(op, sub=sub, ta=t, mod=mod, d0=body.dest(d), a=body.real(a, t))

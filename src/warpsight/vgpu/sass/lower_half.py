@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from warpsight.vgpu.bytecode import Cmp, T
+from dataclasses import replace
+
+from warpsight.vgpu.bytecode import Cmp, Round, T
 from warpsight.vgpu.sass.body import FALSE, TRUE, Body, Refused, lowers
 from warpsight.vgpu.sass.lower_float import COMPARISONS, modifiers
 from warpsight.vgpu.sass.lower_integer import BOOLEANS, allow
@@ -56,6 +58,15 @@ def _as_f32(body: Body, o: Operand, t: T) -> int:
     return body.hide("NEG", ta=T.F32, a=row) if o.negative else row
 
 
+def _narrow(body: Body, line: Line, d: int, values: list[Operand], t: T) -> None:
+    """HADD2 of an F32 operand and zero: how sm_75 rounds an F32 towards zero to a half."""
+    wide = next(v for v in values if "F32" in v.mods)
+    if line.op != "HADD2" or not all(v is wide or v.is_zero for v in values):
+        raise Refused("halves and F32 mixed")
+    row = body.real(wide._replace(mods=()))
+    body.emit("CVT2", ta=t, tb=T.F32, mod=modifiers(line) | Round.RZ, d0=d, a=row, b=row)
+
+
 @lowers("HADD2", "HMUL2", "HFMA2")
 def arithmetic(body: Body, line: Line) -> None:
     allow(line, *_MODS)
@@ -67,7 +78,11 @@ def arithmetic(body: Body, line: Line) -> None:
     elif line.has("F32"):
         if line.op != "HADD2":
             raise Refused("a product of halves in F32")
-        body.emit("ADD", ta=T.F32, mod=modifiers(line), d0=d, a=_as_f32(body, values[0], t), b=_as_f32(body, values[1], t))
+        body.emit(
+            "ADD", ta=T.F32, mod=modifiers(line), d0=d, a=_as_f32(body, values[0], t), b=_as_f32(body, values[1], t)
+        )
+    elif any("F32" in v.mods for v in values):
+        _narrow(body, line, d, values, t)
     else:
         rows = dict(zip("abc", (_pair(body, v, t) for v in values), strict=False))
         body.emit(op, ta=t, mod=modifiers(line), d0=d, **rows)
@@ -83,7 +98,9 @@ def extreme(body: Body, line: Line) -> None:
         raise Refused("a variable choice")
     sub = int(line.has("NAN")) | 2 * line.has("XORSIGN")
     op = "MIN" if choice == TRUE else "MAX"
-    body.emit(op, sub=sub, ta=t, mod=modifiers(line), d0=body.dest(line.operands[0]), a=_pair(body, a, t), b=_pair(body, b, t))
+    body.emit(
+        op, sub=sub, ta=t, mod=modifiers(line), d0=body.dest(line.operands[0]), a=_pair(body, a, t), b=_pair(body, b, t)
+    )
 
 
 def _test(line: Line) -> tuple[Cmp, int]:
@@ -96,11 +113,19 @@ def compare(body: Body, line: Line) -> None:
     allow(line, *_MODS, *COMPARISONS, *BOOLEANS)
     t, (test, boolean) = _type(line), _test(line)
     p, q = line.operands[:2]
-    a, b, c = _values(Line(**{**line.__dict__, "operands": line.operands[1:]}), 3)[:3]
+    a, b, c = _values(replace(line, operands=line.operands[1:]), 3)[:3]
     body.emit(
-        "SETP", sub=test, ta=t, mod=modifiers(line), imm=boolean, d0=body.dest_pred(p), d1=body.dest_pred(q), a=_pair(body, a, t),
-        b=_pair(body, b, t), c=body.pred(c),
-    )  # fmt: skip
+        "SETP",
+        sub=test,
+        ta=t,
+        mod=modifiers(line),
+        imm=boolean,
+        d0=body.dest_pred(p),
+        d1=body.dest_pred(q),
+        a=_pair(body, a, t),
+        b=_pair(body, b, t),
+        c=body.pred(c),
+    )
 
 
 @lowers("HSET2")
@@ -110,9 +135,18 @@ def compare_to_row(body: Body, line: Line) -> None:
     a, b, c = _values(line, 3)[:3]
     low, high = body.temp_pred(), body.temp_pred()
     body.emit(
-        "SETP", hidden=True, sub=test, ta=t, mod=modifiers(line), imm=boolean, d0=low, d1=high, a=_pair(body, a, t), b=_pair(body, b, t),
+        "SETP",
+        hidden=True,
+        sub=test,
+        ta=t,
+        mod=modifiers(line),
+        imm=boolean,
+        d0=low,
+        d1=high,
+        a=_pair(body, a, t),
+        b=_pair(body, b, t),
         c=body.pred(c),
-    )  # fmt: skip
+    )
     one = 0xFFFF if not line.has("BF") else 0x3F80 if t is T.BF16X2 else 0x3C00
     rows = body.hide("P2R", a=2 * low, imm=one), body.hide("P2R", a=2 * high, imm=one << 16)
     body.emit("OR", ta=T.B32, d0=body.dest(line.operands[0]), a=rows[0], b=rows[1])

@@ -37,7 +37,8 @@ def iadd3(body: Body, line: Line) -> None:
         raise Refused("three values are expected")
     plain = [v for v in values if not v.is_zero]
     if not carries and not extended and len(plain) <= 2 and not any(v.inverted for v in values):
-        return _two_terms(body, line, plain)
+        _two_terms(body, line, plain)
+        return
     complement = extra = 0
     for i, v in enumerate(values):
         if v.negative or v.inverted:
@@ -47,9 +48,18 @@ def iadd3(body: Body, line: Line) -> None:
     outs = [body.dest_pred(p) for p in carries] + [0, 0]
     given = [body.pred(p) for p in ins] + [FALSE, FALSE]
     body.emit(
-        "ADD3", ta=T.U32, d0=body.dest(line.operands[0]), d1=outs[0], vec=outs[1], a=rows[0], b=rows[1], c=rows[2], e=given[0],
-        target=given[1], imm=complement | extra << 4,
-    )  # fmt: skip
+        "ADD3",
+        ta=T.U32,
+        d0=body.dest(line.operands[0]),
+        d1=outs[0],
+        vec=outs[1],
+        a=rows[0],
+        b=rows[1],
+        c=rows[2],
+        e=given[0],
+        target=given[1],
+        imm=complement | extra << 4,
+    )
 
 
 def _two_terms(body: Body, line: Line, terms: list[Operand]) -> None:
@@ -77,7 +87,8 @@ def viadd(body: Body, line: Line) -> None:
 def imad(body: Body, line: Line) -> None:
     allow(line, *_IGNORED)
     if line.has("WIDE", "HI"):
-        return _wide(body, line)
+        _wide(body, line)
+        return
     outs, (a, b, c), ins = split_preds(line.operands[1:])
     d = body.dest(line.operands[0])
     if outs and any(body.dest_pred(p) for p in outs):
@@ -97,7 +108,7 @@ def imad(body: Body, line: Line) -> None:
             body.emit("NEG", ta=T.S32, d0=d, a=body.row(c))
         else:
             body.emit("MOV", ta=T.B32, d0=d, a=body.integer(c))
-    elif line.has("IADD") and b.kind == "imm" and b.index == 1:
+    elif line.has("IADD") and b.kind == "imm" and b.number == 1:
         body.emit("ADD", ta=T.S32, d0=d, a=body.integer(a), b=body.integer(c))
     else:
         body.emit("MAD", ta=T.S32, d0=d, a=body.integer(a), b=body.integer(b), c=body.integer(c))
@@ -152,7 +163,18 @@ def lea(body: Body, line: Line) -> None:
     if not out and carry == FALSE and not complement:
         body.emit("ADD", ta=T.S32, d0=d, a=rows, b=body.row(b))
     else:
-        body.emit("ADD3", ta=T.U32, d0=d, d1=out, a=rows, b=body.row(b), c=-1, e=carry, target=FALSE, imm=complement | extra << 4)
+        body.emit(
+            "ADD3",
+            ta=T.U32,
+            d0=d,
+            d1=out,
+            a=rows,
+            b=body.row(b),
+            c=-1,
+            e=carry,
+            target=FALSE,
+            imm=complement | extra << 4,
+        )
 
 
 def _upper_part(body: Body, line: Line, values: list[Operand], shift: int) -> int:
@@ -161,10 +183,8 @@ def _upper_part(body: Body, line: Line, values: list[Operand], shift: int) -> in
     if low.negative or low.inverted or low.absolute:
         raise Refused("a modifier on the address")
     row = body.row(low)
-    if line.has("SX32"):
-        high = body.hide("SHR", ta=T.S32, a=row, b=body.word(31))
-    else:
-        high = body.integer(values[2])
+    sign = line.has("SX32")
+    high = body.hide("SHR", ta=T.S32, a=row, b=body.word(31)) if sign else body.integer(values[2])
     return body.hide("SHF", sub=0, a=row, b=high, c=body.word(shift))
 
 
@@ -266,7 +286,9 @@ def idp(body: Body, line: Line) -> None:
     d, a, b, c = line.operands
     op = "DP4A" if line.has("4A") else "DP2A"
     ta, tb = (T.S32 if kind[0] == "S" else T.U32 for kind in kinds)
-    body.emit(op, sub=int(line.has("HI")), ta=ta, tb=tb, d0=body.dest(d), a=body.row(a), b=body.row(b), c=body.integer(c))
+    body.emit(
+        op, sub=int(line.has("HI")), ta=ta, tb=tb, d0=body.dest(d), a=body.row(a), b=body.row(b), c=body.integer(c)
+    )
 
 
 @lowers("VABSDIFF4", "VABSDIFF")
@@ -274,6 +296,10 @@ def vabsdiff(body: Body, line: Line) -> None:
     allow(line, "U8", "S8", "ACC", "U32")
     d, a, b, c = line.operands
     if line.op == "VABSDIFF":
-        return body.emit("SAD", ta=T.U32 if line.has("U32") else T.S32, d0=body.dest(d), a=body.row(a), b=body.row(b), c=body.integer(c)) and None
+        t = T.U32 if line.has("U32") else T.S32
+        body.emit("SAD", ta=t, d0=body.dest(d), a=body.row(a), b=body.row(b), c=body.integer(c))
+        return
     t = T.S32 if line.has("S8") else T.U32
-    body.emit("VABSDIFF", sub=int(line.has("ACC")), vec=4, ta=t, d0=body.dest(d), a=body.row(a), b=body.row(b), c=body.row(c))
+    body.emit(
+        "VABSDIFF", sub=int(line.has("ACC")), vec=4, ta=t, d0=body.dest(d), a=body.row(a), b=body.row(b), c=body.row(c)
+    )

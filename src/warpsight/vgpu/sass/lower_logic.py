@@ -37,17 +37,15 @@ def plop3(body: Body, line: Line) -> None:
     later = body.dest_pred(q)
     if later and later == body.guard >> 1:
         raise Refused("PLOP3 that changes its own guard")
-    held = body.temp_pred()
-    if later:
-        body.emit("PLOP", hidden=True, d0=held, imm=body.number_of(second), **sources)
-        body.emit("PLOP", hidden=True, guard=body.guard, d0=later, imm=0xF0, a=2 * held, b=0, c=0) if later not in {
-            v >> 1 for v in sources.values()
-        } else None
-    body.emit("PLOP", d0=body.dest_pred(p), imm=body.number_of(first), **sources)
-    if later and later in {v >> 1 for v in sources.values()}:
-        if body.guard and body.guard >> 1 == body.dest_pred(p):
+    if later:  # both results are of the sources as they were
+        if body.guard >> 1 == body.dest_pred(p) != 0:
             raise Refused("PLOP3 that changes its own guard")
+        held = body.temp_pred()
+        body.emit("PLOP", hidden=True, d0=held, imm=body.number_of(second), **sources)
+        body.emit("PLOP", d0=body.dest_pred(p), imm=body.number_of(first), **sources)
         body.emit("PLOP", hidden=True, guard=body.guard, d0=later, imm=0xF0, a=2 * held, b=0, c=0)
+    else:
+        body.emit("PLOP", d0=body.dest_pred(p), imm=body.number_of(first), **sources)
 
 
 @lowers("SHF", "USHF")
@@ -61,7 +59,9 @@ def shf(body: Body, line: Line) -> None:
         body.emit("SHR", ta=T.S32 if signed else T.U32, d0=row, a=up, b=amount)
     elif not wrap and not wide and not right and not high:
         body.emit("SHL", ta=T.B32, d0=row, a=low, b=amount)
-    elif n.kind == "imm" and 0 <= n.index < 32 and right != high:  # the upper word going left, the lower one going right
+    elif (
+        n.kind == "imm" and 0 <= n.number < 32 and right != high
+    ):  # the upper word going left, the lower one going right
         body.emit("SHF", sub=int(right), d0=row, a=low, b=up, c=amount)
     else:
         sub = int(right) | wrap << 1 | high << 2 | wide << 3
@@ -112,4 +112,6 @@ def r2p(body: Body, line: Line) -> None:
     tests = [body.hide("AND", ta=T.B32, a=row, b=body.word(1 << (i + 8 * byte))) for i in numbers]
     for count, (i, test) in enumerate(zip(numbers, tests, strict=True)):
         last = count == len(numbers) - 1
-        body.emit("SETP", hidden=not last, guard=body.guard, sub=Cmp.NE, ta=T.U32, d0=FIRST_P + i, d1=0, a=test, b=-1, c=0)
+        body.emit(
+            "SETP", hidden=not last, guard=body.guard, sub=Cmp.NE, ta=T.U32, d0=FIRST_P + i, d1=0, a=test, b=-1, c=0
+        )

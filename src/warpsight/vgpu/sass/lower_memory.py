@@ -1,6 +1,6 @@
 """Loads, stores, atomics, constant loads, asynchronous copies, fences.
 
-Global and generic addresses are register pairs, shared and local ones single registers; a uniform register may be added.
+Global and generic addresses are register pairs, shared and local ones single registers; a uniform one may be added.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def _narrow(body: Body, o: Operand, space: Space, scale: int) -> tuple[int, int]
     if o.uniform >= 0 and o.uniform != 63:
         uniform = body.reg("ur", o.uniform)
         row = uniform if row < 0 else body.hide("ADD", ta=T.U32, a=row, b=uniform)
-    if space is Space.LOCAL and row >= 0:
-        if offset and o.base != 1:  # sums wrap at 32 bits; those with the stack pointer do not come to that
-            row, offset = body.hide("ADD", ta=T.U32, a=row, b=body.word(offset)), 0
+    if space is Space.LOCAL and row >= 0 and offset and o.base != 1:
+        # Sums wrap at 32 bits; those with the stack pointer do not come to that.
+        row, offset = body.hide("ADD", ta=T.U32, a=row, b=body.word(offset)), 0
     return row, offset
 
 
@@ -82,7 +82,17 @@ def store(body: Body, line: Line) -> None:
     first = body.row(value)
     rows = [first + i if first >= 0 else -1 for i in range(words)]
     width = {T.U8: 1, T.S8: 1, T.U16: 2, T.S16: 2}.get(t, 4)
-    body.emit("ST", sub=space, ta=t, width=width, vec=words, flags=_flags(line, space), a=a, imm=offset, list=body.new_list(rows))
+    body.emit(
+        "ST",
+        sub=space,
+        ta=t,
+        width=width,
+        vec=words,
+        flags=_flags(line, space),
+        a=a,
+        imm=offset,
+        list=body.new_list(rows),
+    )
 
 
 @lowers("LDC", "ULDC")
@@ -95,7 +105,8 @@ def load_constant(body: Body, line: Line) -> None:
     indexed = (c.base >= 0 and c.base != 255) or (c.uniform >= 0 and c.uniform != 63)
     fixed = c._replace(base=-1, uniform=-1)
     if indexed or c.bank == 3:
-        return _load_indexed(body, line, c, t, words)
+        _load_indexed(body, line, c, t, words)
+        return
     if t is T.B32:
         size = {1: T.B32, 2: T.B64, 4: T.B128}[words]
         body.emit("MOV", ta=size, d0=body.dest(d), a=body.row(fixed, words))
@@ -115,7 +126,8 @@ def _load_indexed(body: Body, line: Line, c: Operand, t: T, words: int) -> None:
         index = uniform if index < 0 else body.hide("ADD", ta=T.U32, a=index, b=uniform)
     rows = body.dests(line.operands[0], words)
     if c.bank == 4:
-        return _select_address(body, line, index, c.offset, words)
+        _select_address(body, line, index, c.offset, words)
+        return
     if index >= 0:
         index = body.hide("ADD", ta=T.U32, a=index, b=body.word(c.offset))
     offset = 0 if index >= 0 else c.offset
@@ -132,8 +144,9 @@ def _select_address(body: Body, line: Line, index: int, offset: int, words: int)
         raise Refused("an indexed load of many addresses")
     found = body.temp(2)
     body.emit("MOV", hidden=True, ta=T.B64, d0=found, a=-1)
+    p = body.temp_pred()
     for place in body.image.addresses:
-        row, p = body.address_row(place.offset), body.temp_pred() if place is body.image.addresses[0] else 16
+        row = body.address_row(place.offset)
         body.emit("SETP", hidden=True, sub=Cmp.EQ, ta=T.U32, d0=p, a=index, b=body.word(place.offset - offset), c=0)
         body.emit("SEL", hidden=True, ta=T.B64, d0=found, a=~row, b=found, c=2 * p)
     body.emit("MOV", ta=T.B64, d0=body.dest(line.operands[0]), a=found)
@@ -160,7 +173,8 @@ def _atomic_type(line: Line, operation: Atomic) -> T:
 @lowers("ATOMG", "ATOMS", "ATOM", "RED", "REDG", "REDS")
 def atomic(body: Body, line: Line) -> None:
     if line.has("CAST"):
-        return _compare_and_test(body, line)
+        _compare_and_test(body, line)
+        return
     allow(line, *_OPERATIONS, *_FLOATING, *_ORDER, *_HINTS, "64", "32", "S32", "U32", "S64", "U64", "FTZ", "RN", "POPC")
     operation = next(_OPERATIONS[m] for m in line.mods if m in _OPERATIONS)
     space = {"ATOMS": Space.SHARED, "REDS": Space.SHARED, "ATOM": Space.GENERIC}.get(line.op, Space.GLOBAL)
@@ -179,9 +193,22 @@ def atomic(body: Body, line: Line) -> None:
     unused = Flag.UNUSED_RESULT if d is None or d < 0 else 0
     fields = {"c": rows[1]} if len(rows) > 1 else {}
     body.emit(
-        "ATOM", sub=space, ta=t, tb=operation, width=width, vec=1, flags=unused, a=a, b=rows[0], imm=offset,
-        **({"d0": d} if d is not None else {}), **fields,
-    )  # fmt: skip
+        "ATOM",
+        sub=space,
+        ta=t,
+        tb=operation,
+        width=width,
+        vec=1,
+        flags=unused,
+        a=a,
+        b=rows[0],
+        imm=offset,
+        **({"d0": d} if d is not None else {}),
+        **fields,
+    )
+    for p in (body.dest_pred(o) for o in line.operands if o.kind in ("p", "up")):
+        if p:  # "it was done here": ours does it in every space
+            body.emit("PLOP", hidden=True, guard=body.guard, d0=p, a=0, b=0, c=0, imm=0xFF)
 
 
 def _compare_and_test(body: Body, line: Line) -> None:
@@ -193,7 +220,17 @@ def _compare_and_test(body: Body, line: Line) -> None:
     seen, expected = body.temp(2), body.temp(2)
     body.emit("MOV", hidden=True, ta=t, d0=expected, a=body.row(old, words))
     body.emit(
-        "ATOM", sub=Space.SHARED, ta=t, tb=Atomic.CAS, width=4 * words, vec=1, a=a, b=expected, c=body.row(new, words), imm=offset, d0=seen
+        "ATOM",
+        sub=Space.SHARED,
+        ta=t,
+        tb=Atomic.CAS,
+        width=4 * words,
+        vec=1,
+        a=a,
+        b=expected,
+        c=body.row(new, words),
+        imm=offset,
+        d0=seen,
     )
     p = body.temp_pred()
     kind = T.U64 if words == 2 else T.U32

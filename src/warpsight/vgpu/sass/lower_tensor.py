@@ -9,7 +9,14 @@ from warpsight.vgpu.sass.lower_memory import address
 from warpsight.vgpu.sass.read import Line, Operand
 
 # shape word: number, rows of D/C (32-bit accumulators), A, B
-_SHAPES = {"16816": (0, 4, 4, 2), "1688": (1, 4, 2, 1), "16832": (3, 4, 4, 2), "1684": (4, 4, 2, 1), "8816": (5, 2, 1, 1), "884": (2, 4, 2, 2)}
+_SHAPES = {
+    "16816": (0, 4, 4, 2),
+    "1688": (1, 4, 2, 1),
+    "16832": (3, 4, 4, 2),
+    "1684": (4, 4, 2, 1),
+    "8816": (5, 2, 1, 1),
+    "884": (2, 4, 2, 2),
+}
 _KINDS = {"BF16": T.BF16, "TF32": T.TF32, "S8": T.S8, "U8": T.U8}
 
 
@@ -32,7 +39,14 @@ def matrix(body: Body, line: Line) -> None:
     if line.op == "DMMA":
         t, result = T.F64, T.F64
         d, a, b, c = line.operands[:4]
-        rows = [body.dest(d), body.dest(d) + 2, body.row(a), body.row(b), body.row(c), body.row(c) + 2 if not c.is_zero else -1]
+        rows = [
+            body.dest(d),
+            body.dest(d) + 2,
+            body.row(a),
+            body.row(b),
+            body.row(c),
+            body.row(c) + 2 if not c.is_zero else -1,
+        ]
         body.emit("MMA", sub=number, ta=t, tb=result, vec=6, e=int(t), list=body.new_list(rows))
         return
     if line.op == "IMMA":
@@ -48,8 +62,15 @@ def matrix(body: Body, line: Line) -> None:
     counts = ((d, n_d), (a, n_a), (b, n_b), (c, n_d))
     rows = [r for i, (o, n) in enumerate(counts) for r in _rows(body, o, n, i == 0)]
     body.emit(
-        "MMA", sub=number, ta=t, tb=result, vec=len(rows), e=int(kind_b or t), list=body.new_list(rows), imm=int(line.has("SAT")),
-    )  # fmt: skip
+        "MMA",
+        sub=number,
+        ta=t,
+        tb=result,
+        vec=len(rows),
+        e=int(kind_b or t),
+        list=body.new_list(rows),
+        imm=int(line.has("SAT")),
+    )
 
 
 @lowers("LDSM")
@@ -61,4 +82,6 @@ def load_matrix(body: Body, line: Line) -> None:
     rows = body.dests(d, count)
     if a in rows:  # lanes read where other lanes point: the addresses must outlive the first row written
         a = body.hide("MOV", ta=T.B32, a=a)
-    body.emit("LDMATRIX", sub=int(line.has("MT88")), ta=T.B16, width=2, vec=count, a=a, imm=offset, list=body.new_list(rows))
+    body.emit(
+        "LDMATRIX", sub=int(line.has("MT88")), ta=T.B16, width=2, vec=count, a=a, imm=offset, list=body.new_list(rows)
+    )

@@ -1,7 +1,7 @@
 """One line of machine code as a record: guard, operation, modifiers, operands, and the control bits of its encoding.
 
-Reads the text that nvdisasm prints; float immediates are taken from the encoding, which has all their bits. Says nothing
-about what an operation means. Must stay true: text that is not understood is refused, never guessed.
+Reads the text that nvdisasm prints; float immediates are taken from the encoding, which has all their bits. Says
+nothing about what an operation means. Must stay true: text that is not understood is refused, never guessed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,16 @@ Kind = Literal["r", "ur", "p", "up", "imm", "float", "const", "mem", "special", 
 
 SCHED = np.dtype(
     [
-        ("address", "<u4"), ("stall", "u1"), ("yield", "u1"), ("write_bar", "u1"), ("read_bar", "u1"), ("wait_mask", "u1"),
+        ("address", "<u4"),
+        ("stall", "u1"),
+        ("yield", "u1"),
+        ("write_bar", "u1"),
+        ("read_bar", "u1"),
+        ("wait_mask", "u1"),
         ("reuse", "u1"),
     ]
-)  # fmt: skip
-"""The schedule in the machine code: cycles to stall, yield hint, scoreboards set (7: none) and waited for, operand reuse."""
+)
+"""The schedule in the machine code: stall cycles, yield hint, scoreboards set (7: none) and waited for, reuse."""
 
 _COMMENT = re.compile(r"\s*\(\*.*?\*\)")
 _GUARD = re.compile(r"^@(!?)(U?P(?:\d+|T))\s+")
@@ -37,14 +42,14 @@ _MEMORY = re.compile(r"^(?:desc\[(UR\d+|URZ)\])?\[(.*)\]((?:\.\w+)*)$")
 
 
 class Operand(NamedTuple):
-    """One operand. `index` is the register, predicate or barrier number (255 the zero register, 7 true), or a value.
+    """One operand. `number` is the register, predicate or barrier number (255 the zero register, 7 true), or a value.
 
-    For `const` and `mem`: `base` and `uniform` are register numbers (-1: none), `offset` the byte offset, `bank` the bank.
+    For `const` and `mem`: `base` and `uniform` are register numbers (-1: none), `offset` is in bytes.
     """
 
     kind: Kind
     text: str
-    index: int = 0
+    number: int = 0
     negative: bool = False
     inverted: bool = False
     absolute: bool = False
@@ -57,7 +62,7 @@ class Operand(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        return (self.kind == "r" and self.index == 255) or (self.kind == "ur" and self.index == 63)
+        return (self.kind == "r" and self.number == 255) or (self.kind == "ur" and self.number == 63)
 
 
 @dataclass(frozen=True)
@@ -133,16 +138,17 @@ def read_operand(text: str) -> Operand:
     body = plain[len(sign) :]
     bars = re.match(r"^\|(.*)\|((?:\.\w+)*)$", body)
     body = bars[1] + bars[2] if bars else body
-    flags = {"negative": sign == "-", "inverted": sign == "~", "absolute": bars is not None}
+    negative, inverted, absolute = sign == "-", sign == "~", bars is not None
     if found := _REGISTER.match(body):
         mods = tuple(m for m in found[3].split(".") if m)
-        return Operand("ur" if found[1] == "UR" else "r", text, _register_number(found[2], found[1]), mods=mods, **flags)
+        kind, number = "ur" if found[1] == "UR" else "r", _register_number(found[2], found[1])
+        return Operand(kind, text, number, negative, inverted, absolute, mods)
     try:
         if found := _CONST.match(body):
             base, mods, uniform, offset = _inside(found[2])
             suffix = tuple(m for m in found[3].split(".") if m)
             bank = int(found[1], 16) if found[1].startswith("0x") else -2
-            return Operand("const", text, bank=bank, base=base, base_mods=mods, uniform=uniform, offset=offset, mods=suffix, **flags)
+            return Operand("const", text, 0, negative, inverted, absolute, suffix, bank, base, mods, uniform, offset)
         if found := _MEMORY.match(body):
             base, mods, uniform, offset = _inside(found[2])
             return Operand("mem", text, base=base, base_mods=mods, uniform=uniform, offset=offset)
@@ -179,6 +185,12 @@ def schedule(raws: list[SassInstruction]) -> NDArray[np.void]:
     for i, raw in enumerate(raws):
         high = raw.word_hi
         out[i] = (
-            raw.address, high >> 41 & 15, high >> 45 & 1, high >> 46 & 7, high >> 49 & 7, high >> 52 & 63, high >> 58 & 15,
-        )  # fmt: skip
+            raw.address,
+            high >> 41 & 15,
+            high >> 45 & 1,
+            high >> 46 & 7,
+            high >> 49 & 7,
+            high >> 52 & 63,
+            high >> 58 & 15,
+        )
     return out

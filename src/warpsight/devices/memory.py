@@ -1,0 +1,37 @@
+"""Kernel arguments in the memory of the virtual GPU: arrays at addresses, scalars and addresses as parameter bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from warpsight.devices.device import Value
+from warpsight.errors import DeviceError
+from warpsight.vgpu import machine
+from warpsight.vgpu.bytecode import Program
+
+
+def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
+    """Copies of the arrays in device memory and the bytes of the parameters, held to what the kernel declares."""
+    if len(values) != len(program.params):
+        raise DeviceError(
+            f"kernel {program.entry!r} takes {len(program.params)} parameters, the task gives {len(values)}",
+            hint="the task's arguments must be the kernel's parameters, in order",
+        )
+    memory, params, arrays = machine.GlobalMemory(), bytearray(program.param_bytes), dict[str, np.ndarray]()
+    for value, param in zip(values, program.params, strict=True):
+        if value.is_scalar:
+            raw = value.array.tobytes()
+        else:
+            arrays[value.name] = np.array(value.array, order="C")
+            address = memory.add(value.name, arrays[value.name], writable=value.writable, initialised=value.initialised)
+            raw = address.to_bytes(8, "little")
+        if len(raw) != param.size:
+            wanted = f"parameter {param.name} of {program.entry!r} has {param.size} bytes"
+            raise DeviceError(
+                f"{wanted}, argument {value.name!r} has {len(raw)}",
+                hint="make the argument's dtype in task.toml that of the kernel's parameter",
+            )
+        params[param.offset : param.offset + param.size] = raw
+    return memory, bytes(params), arrays

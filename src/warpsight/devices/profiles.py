@@ -1,0 +1,91 @@
+"""From counts (and, where there is one, a simulated time) to a Profile: for the kernel, each source line, each instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpsight.devices.machine_code import TIME_UNITS, stall_samples, time_counters
+from warpsight.nouns import InstructionCounters, LineCounters, Profile
+from warpsight.vgpu import counters
+from warpsight.vgpu.bytecode import Flag, Program
+from warpsight.vgpu.timemodel import Prediction
+
+NOT_TIMED = ("duration_us", "dram_bytes", "l1_hit_rate", "occupancy", "stall_samples")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What ran: the counts of `run` of `total` blocks."""
+
+    program: Program
+    counts: NDArray[np.uint64]
+    run: int
+    total: int
+
+
+def make_profile(
+    counted: Counted, source_text: str, device: str, time: Prediction | None = None, notes: tuple[str, ...] = ()
+) -> Profile:
+    """Counters are scaled when only some blocks ran; with a time there are its counters too."""
+    program = counted.program
+    selector = counters.Selector.of(program)
+    partial = counted.run != counted.total
+    scaled = np.rint(counted.counts * (counted.total / counted.run)).astype(np.uint64) if partial else counted.counts
+    visible = (program.code["flags"] & Flag.HIDDEN) == 0
+    stalls = None if time is None else stall_samples(time)
+    raw = {info.name: info.unit for info in counters.RAW}
+    whole = counters.derive(selector, scaled)
+    if time is not None:
+        whole |= time_counters(time)
+    return Profile(
+        kernel=program.entry,
+        device=device,
+        source="simulated",
+        isa="sass" if program.isa == "sass" else "ptx",
+        gpu="" if time is None else time.gpu,
+        bound="" if time is None else time.bound,
+        notes=notes + (() if time is None else time.notes),
+        counters=whole,
+        units=counters.UNITS | raw | TIME_UNITS,
+        lines=_lines(program, selector, scaled, visible, stalls, source_text.splitlines()),
+        instructions=_instructions(program, scaled, visible, stalls),
+        sampled_blocks=counted.run,
+        total_blocks=counted.total,
+        not_measured=NOT_TIMED if time is None else (),
+    )
+
+
+def _lines(
+    program: Program,
+    selector: counters.Selector,
+    scaled: NDArray[np.uint64],
+    visible: NDArray[np.bool_],
+    stalls: NDArray[np.uint64] | None,
+    text: list[str],
+) -> tuple[LineCounters, ...]:
+    executed = scaled[:, counters.INDEX["warps"]] > 0
+    lines: list[LineCounters] = []
+    for line in sorted({int(n) for n in program.lines[executed & visible] if n > 0}):
+        there = program.lines == line
+        found = counters.derive(selector, scaled, there)
+        if stalls is not None:
+            found["stall_samples"] = int(stalls[there].sum())
+        words = text[line - 1].strip() if line <= len(text) else ""
+        lines.append(LineCounters(line=line, text=words, counters={k: v for k, v in found.items() if v}))
+    return tuple(lines)
+
+
+def _instructions(
+    program: Program, scaled: NDArray[np.uint64], visible: NDArray[np.bool_], stalls: NDArray[np.uint64] | None
+) -> tuple[InstructionCounters, ...]:
+    rows: list[InstructionCounters] = []
+    for i in np.flatnonzero(visible).tolist():
+        found = {info.name: int(v) for info, v in zip(counters.RAW, scaled[i], strict=True) if v}
+        if stalls is not None and stalls[i]:
+            found["stall_samples"] = int(stalls[i])
+        line = int(program.lines[i]) or None
+        rows.append(InstructionCounters(index=i, text=program.texts[i], line=line, counters=found))
+    return tuple(rows)
