@@ -12,6 +12,9 @@ SECTIONS = {
     "scaling": "the same launches on one core and on all",
     "rivals": "the same matmul on Oclgrind and on numba's CUDA simulator",
     "sampling": "a 4096 x 4096 x 4096 matmul profiled from chosen blocks",
+    "profiles": "the time of a full profile of each example task, compile cached",
+    "time_ladder": "simulated against published speed of eleven matmul kernels",
+    "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
 }
 
 

@@ -113,10 +113,11 @@ def byte_vector(axes: Axes, side: Side) -> Values:
     return given("x", draw().integers(0, 256, axes["N"], U8)), written("y", axes["N"], U8)
 
 
-def rows(axes: Axes, side: Side) -> Values:
-    n, count = axes["N"], axes["ROWS"]
-    sizes = number("n", n), number("rows", count)
-    return given("x", floats(count, n)), written("sums", n), written("squares", n), *sizes
+def two_sums(axes: Axes, side: Side) -> Values:
+    """Every x times each of a few terms, added up plain and squared."""
+    n, terms = axes["N"], axes["TERMS"]
+    outputs = written("sums", n), written("squares", n)
+    return given("x", floats(n)), given("w", floats(terms)), *outputs, number("terms", terms)
 
 
 def scaled(axes: Axes, side: Side) -> Values:

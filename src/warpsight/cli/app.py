@@ -27,7 +27,8 @@ class Verb(NamedTuple):
 
 VERBS = (
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
-    Verb("profile", "Count what a kernel does, per kernel and per source line."),
+    Verb("profile", "What a kernel does and how long that takes, per kernel and per source line (simulated)."),
+    Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("new", "Make a task folder to start from."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),

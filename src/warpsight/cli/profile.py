@@ -1,6 +1,7 @@
-"""`warpsight profile TASK`: what does the kernel do? Counters of one workload, per kernel and per source line.
+"""`warpsight profile TASK`: what does the kernel do, how long does it take, and where? One workload on one GPU.
 
-Counts are simulated, of the PTX. Says nothing of time, and nothing of whether the kernel is right: that is `check`.
+Counts and time are simulated, of the machine code for that GPU; where it has a form that is not read, counts are of the
+PTX and there is no time. Says nothing of whether the kernel is right: that is `check`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
     from warpsight.nouns import Build, Candidate, Task, Workload
     from warpsight.tasks import LaunchSize
+    from warpsight.vgpu.gpu import Gpu
+    from warpsight.vgpu.occupancy import Occupancy
 
+GPU_HELP = "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them."
 BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as the budget allows."
 
 
@@ -31,6 +35,7 @@ def profile(
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
     ] = None,
+    gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     lines: Annotated[int, typer.Option(min=0, help="How many source lines to show, costliest first.")] = 10,
     all_lines: Annotated[bool, typer.Option("--all-lines", help="Show every source line, in order.")] = False,
     all_counters: Annotated[bool, typer.Option("--all", help="Show the counters that are zero too.")] = False,
@@ -39,49 +44,76 @@ def profile(
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Profile a kernel: instructions, memory sectors, bank conflicts, divergence, and the source lines they come from.
+    """Profile a kernel: its simulated time, what binds it, where warps wait, and what each source line does.
 
     \b
     Examples:
       warpsight profile matmul_tiled
+      warpsight profile matmul_tiled --gpu rtx-a6000
       warpsight profile tasks/transpose --kernel mine.cu --lines 5
     """
     from warpsight.cli import profile_text
     from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import document_of, find_task, gpu_of, profiled_workload, read_kernel, usage_of
+    from warpsight.cli.roofline import roofline
+    from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel, usage_of
     from warpsight.devices.virtual import VirtualGpu, spread_blocks
     from warpsight.gate.check import build_candidate, kernel_values
 
     found = find_task(task)
-    gpu_of(found)  # a name that means no GPU is refused before anything is compiled
+    target = target_gpu(found, gpu)  # a name that means no GPU is refused before anything is compiled
     file, candidate = read_kernel(found, kernel)
     chosen = profiled_workload(found, workload)
-    size = _launch(candidate, chosen, file)
+    size = launch_size(candidate, chosen, file)
     with progress_on_stderr() as say:
         say("compiling")
-        build = build_candidate(found, candidate)
+        build = build_candidate(found, candidate, gpu_arch=target.arch)
         if not build.ok:
-            _does_not_compile(found, file, candidate, build, as_json)
-        say(f"counting workload {chosen.name}")
+            does_not_compile(found, file, candidate, build, as_json)
+        say(f"counting and timing workload {chosen.name}")
         picked = None if blocks is None else spread_blocks(math.prod(size.grid), blocks)
         values = kernel_values(found, chosen, seed)[1]
-        result = VirtualGpu(cores=cores).profile(
+        result = VirtualGpu(cores=cores, gpu=target).profile(
             build, found.entry, values, size, source_text=candidate.source, blocks=picked
         )
+    fits, roof = _occupancy(target, build, found.entry, size), roofline(result, target)
     document = {
         **document_of(result),
-        **_ran(found, file, candidate, build),
+        **what_ran(found, file, candidate, build),
         "workload": {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed},
         "launch": size._asdict(),
         "usage": usage_of(build, found.entry),
+        "target": target_document(target),
+        "occupancy": {**document_of(fits), "percent": round(100 * fits.fraction, 1)},
+        "roofline": None if roof is None else document_of(roof),
     }
     shown = profile_text.Shown(
-        found.name, file, chosen, size, build, found.entry, None if all_lines else lines, all_counters
-    )
+        found.name, file, chosen, size, build, found.entry, target, fits, roof,
+        None if all_lines else lines, all_counters,
+    )  # fmt: skip
     emit(document, as_json=as_json, render=lambda console: profile_text.render(console, result, shown))
 
 
-def _launch(candidate: Candidate, workload: Workload, file: str) -> LaunchSize:
+def target_gpu(task: Task, name: str | None) -> Gpu:
+    """The GPU of this name, by default the task's."""
+    from warpsight.cli.task_argument import gpu_of
+    from warpsight.errors import UsageError
+    from warpsight.vgpu.gpus import find_gpu, known_gpus
+
+    if name is None:
+        return gpu_of(task)
+    known_gpus()  # first, so that what is wrong in the user's own file of GPUs is not blamed on the option
+    try:
+        return find_gpu(name)
+    except UsageError as unknown:
+        raise UsageError(f"--gpu: {unknown.message}", unknown.hint) from None
+
+
+def target_document(gpu: Gpu) -> dict[str, Any]:
+    clocks = {"boost_mhz": gpu.boost_mhz, "base_mhz": gpu.base_mhz}
+    return {"gpu": gpu.key, "name": gpu.name, "arch": gpu.arch, "sms": gpu.sms, **clocks}
+
+
+def launch_size(candidate: Candidate, workload: Workload, file: str) -> LaunchSize:
     from warpsight.devices.device import CannotProfile
     from warpsight.errors import TaskError
     from warpsight.tasks import evaluate_launch
@@ -92,19 +124,26 @@ def _launch(candidate: Candidate, workload: Workload, file: str) -> LaunchSize:
         raise CannotProfile(f"the launch is not possible: {impossible.message}") from None
 
 
-def _ran(task: Task, file: str, candidate: Candidate, build: Build) -> dict[str, Any]:
+def _occupancy(gpu: Gpu, build: Build, entry: str, size: LaunchSize) -> Occupancy:
+    from warpsight.vgpu.occupancy import occupancy
+
+    use = next(use for use in build.entries if use.name == entry)
+    return occupancy(gpu, math.prod(size.block), use.registers, use.shared_bytes + size.shared_bytes)
+
+
+def what_ran(task: Task, file: str, candidate: Candidate, build: Build) -> dict[str, Any]:
     kernel = {"file": file, "entry": task.entry, "sha256": candidate.sha256}
     return {"task": task.name, "kernel": kernel, "gpu_arch": build.gpu_arch, "compiler": build.compiler}
 
 
-def _does_not_compile(task: Task, file: str, candidate: Candidate, build: Build, as_json: bool) -> NoReturn:
+def does_not_compile(task: Task, file: str, candidate: Candidate, build: Build, as_json: bool) -> NoReturn:
     """There is nothing to count: the compiler's messages are the result."""
     from warpsight.cli import check_text
     from warpsight.cli.task_argument import document_of
 
     shown = check_text.Shown(task, file, candidate.source, (), build, 0)
     diagnostics = [document_of(diagnostic) for diagnostic in build.diagnostics]
-    document = {**_ran(task, file, candidate, build), "verdict": "does_not_compile", "diagnostics": diagnostics}
+    document = {**what_ran(task, file, candidate, build), "verdict": "does_not_compile", "diagnostics": diagnostics}
 
     def render(console: Console) -> None:
         check_text.render_diagnostics(console, build.diagnostics, shown)

@@ -1,26 +1,31 @@
-"""How a profile is shown to a person: what ran, the counters in groups, the costly source lines, what was not measured.
+"""How a profile is shown to a person: what ran, its time, the costly source lines, the counters in groups, notes.
 
-Draws only, for 80 columns and more. A counter's full name is its group's prefix and its own, as `--json` has it.
+Draws only, for 80 columns and more; the time is drawn by `time_text`. A counter's full name is its group's prefix and
+its own, as `--json` has it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from warpsight.cli import time_text
+from warpsight.cli.roofline import Roofline
 from warpsight.cli.task_argument import sizes_text
 from warpsight.nouns import Build, LineCounters, Profile, Workload
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.counters import DERIVED
+from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.occupancy import Occupancy
 
 MIX = "mix_"
 GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("instructions", "", ("instructions", "thread_instructions", "lanes_per_instruction")),
+    ("instructions", "", ("instructions", "thread_instructions", "lanes_per_instruction", "flops")),
     ("global loads", "global_load_", ("requests", "sectors", "bytes", "efficiency", "sectors_per_request")),
     ("global stores", "global_store_", ("requests", "sectors", "bytes", "efficiency", "sectors_per_request")),
     ("local memory", "local_", ("sectors",)),
@@ -29,7 +34,13 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("atomics and barriers", "", ("atomic_requests", "atomic_lanes", "atomic_passes", "barriers")),
 )
 NARROW = 100
-NOT_MEASURED = {"duration": "time", "dram_bytes": "DRAM traffic", "l2_hit_rate": "cache hits"}
+NOT_MEASURED = {
+    "duration_us": "time",
+    "dram_bytes": "DRAM traffic",
+    "l1_hit_rate": "cache hits",
+    "occupancy": "warps over time",
+    "stall_samples": "stalls",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,9 @@ class Shown:
     size: LaunchSize
     build: Build
     entry: str
+    gpu: Gpu
+    fits: Occupancy
+    roof: Roofline | None
     lines: int | None
     all_counters: bool
 
@@ -50,14 +64,25 @@ def render(console: Console, profile: Profile, shown: Shown) -> None:
     """The whole profile."""
     for line in _ran(profile, shown):
         console.print(Text(line))
-    _counters(console, profile, shown.all_counters)
-    console.print(Text(f"\ninstruction mix  {_mix(profile.counters)}"), soft_wrap=False)
+    console.print()
+    for line in time_text.headline(profile, shown.gpu, shown.fits, shown.roof):
+        console.print(Text(line))
+    if timed(profile):
+        time_text.render_time(console, profile, everything=shown.all_counters)
     if profile.lines and shown.lines != 0:
         console.print()
         console.print(_lines(profile, shown.lines, console.width), soft_wrap=False)
-    missing = ", ".join(NOT_MEASURED.get(name, name.replace("_", " ")) for name in profile.not_measured)
-    why = "counters alone do not give them, a time model will"
-    console.print(Text(f"\nnot measured: {missing} ({why})"), soft_wrap=False)
+    _counters(console, profile, shown.all_counters)
+    console.print(Text(f"\ninstruction mix  {_mix(profile.counters)}"), soft_wrap=False)
+    for note in profile.notes:
+        console.print(Text(f"\nnote: {note}"), soft_wrap=False)
+    if profile.not_measured:
+        missing = ", ".join(NOT_MEASURED.get(name, name.replace("_", " ")) for name in profile.not_measured)
+        console.print(Text(f"\nnot measured: {missing}"), soft_wrap=False)
+
+
+def timed(profile: Profile) -> bool:
+    return "duration_us" in profile.counters
 
 
 def _ran(profile: Profile, shown: Shown) -> Iterator[str]:
@@ -65,7 +90,8 @@ def _ran(profile: Profile, shown: Shown) -> Iterator[str]:
     workload = f"workload {shown.workload.name} ({sizes_text(shown.workload)})"
     yield f"{shown.task}: {shown.file}, kernel {profile.kernel}, {workload}"
     yield f"launch     grid {_dim(size.grid)}, block {_dim(size.block)}, dynamic shared {size.shared_bytes} bytes"
-    yield "device     virtual GPU (simulated counters, PTX)"
+    what = "counters and time, machine code" if timed(profile) else "counters, PTX"
+    yield f"device     virtual GPU as {shown.gpu.key} (simulated {what})"
     if profile.sampled_blocks == profile.total_blocks:
         yield f"counted    all {profile.total_blocks} blocks"
     else:
@@ -106,24 +132,51 @@ def _mix(counters: Mapping[str, int | float]) -> str:
     return ", ".join(f"{kind} {_percent(value, total)}" for kind, value in ordered)
 
 
+@dataclass(frozen=True)
+class _Column:
+    """A column of the table of lines, with its cell for every line that is shown."""
+
+    title: str
+    width: int
+    cells: Sequence[str]
+
+
 def _lines(profile: Profile, most: int | None, width: int) -> Table:
-    total = profile.counters["instructions"]
-    rows = sorted(profile.lines, key=lambda line: -line.counters.get("instructions", 0))
+    """Source lines, where warps waited longest first (without a time: those with the most instructions)."""
+    first = "stall_samples" if timed(profile) else "instructions"
+    rows = sorted(profile.lines, key=lambda line: -line.counters.get(first, 0))
     chosen = rows[:most] if most is not None else profile.lines
+    rest = rows[len(chosen) :]
+    # A column that has nothing to say (no shared memory, no divergence) would only take room from the source.
+    columns = [column for column in _columns(profile, chosen, rest) if any(column.cells)]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    widths = {"line": 4, "instr.": 6, "sectors/ request": 8, "bank conflicts": 9, "divergent branches": 9}
-    for title, columns in widths.items():
-        table.add_column(title, justify="right", width=columns)
+    table.add_column("line", justify="right", width=4)
+    for column in columns:
+        table.add_column(column.title, justify="right", width=column.width)
     # Cut here and not by rich, which would rather take the room from the numbers.
-    room = max(width - sum(widths.values()) - 2 * len(widths), 20)
+    room = max(width - 6 - sum(column.width + 2 for column in columns), 20)
     table.add_column("source", no_wrap=True)
-    for line in chosen:
-        share = _percent(line.counters.get("instructions", 0), total)
-        table.add_row(str(line.line), share, *_line_cells(line), Text(_cut(line.text, room)))
-    if len(chosen) < len(rows):
-        rest = sum(line.counters.get("instructions", 0) for line in rows[len(chosen) :])
-        table.add_row("", _percent(rest, total), "", "", "", f"{len(rows) - len(chosen)} more lines: --all-lines")
+    texts = [(str(line.line), line.text) for line in chosen]
+    texts += [("", f"{len(rest)} more lines: --all-lines")] if rest else []
+    for (number, text), cells in zip(texts, zip(*(column.cells for column in columns), strict=True), strict=True):
+        table.add_row(number, *cells, Text(_cut(text, room)))
     return table
+
+
+def _columns(profile: Profile, chosen: Sequence[LineCounters], rest: Sequence[LineCounters]) -> Iterator[_Column]:
+    def shares(counter: str, total: int | float) -> list[str]:
+        each = [_percent(line.counters.get(counter, 0), total) for line in chosen]
+        left = sum(line.counters.get(counter, 0) for line in rest)
+        return [*each, _percent(left, total)] if rest else each
+
+    if timed(profile):
+        samples = sum(i.counters.get("stall_samples", 0) for i in profile.instructions)
+        yield _Column("stall samples", 7, shares("stall_samples", samples))
+    yield _Column("instr.", 6, shares("instructions", profile.counters["instructions"]))
+    cells = [_line_cells(line) for line in chosen] + [("", "", "")] * bool(rest)
+    titles = (("sectors/ request", 8), ("bank conflicts", 9), ("divergent branches", 9))
+    for k, (title, width) in enumerate(titles):
+        yield _Column(title, width, [cell[k] for cell in cells])
 
 
 def _cut(text: str, most: int) -> str:
@@ -140,7 +193,7 @@ def _line_cells(line: LineCounters) -> tuple[str, str, str]:
     return (
         f"{sectors / requests:.2f}" if requests else "",
         number_text(conflicts, short=True) if touches_shared else "",
-        _percent(divergent, branches) if branches else "",
+        _percent(divergent, branches) if divergent else "",
     )
 
 

@@ -22,7 +22,7 @@ from warpsight.vgpu import machine, schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.sass import load_sass
-from warpsight.vgpu.timemodel import Prediction, predict
+from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction, predict
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,17 @@ def machine_code(cubin: bytes, entry: str) -> MachineCode:
 
 
 def time_launch(
-    program: Program, build: Build, gpu: Gpu, values: Sequence[Value], size: LaunchSize, *, deadline_seconds: float = 600.0
+    program: Program,
+    build: Build,
+    gpu: Gpu,
+    values: Sequence[Value],
+    size: LaunchSize,
+    *,
+    deadline_seconds: float = 600.0,
+    step_budget: int = STEP_BUDGET,
+    without: Sequence[str] = (),
 ) -> Prediction:
-    """The simulated time of one launch on `gpu`."""
+    """The simulated time of one launch on `gpu`; `without` leaves terms of the model out."""
     usage = next(e for e in build.entries if e.name == program.entry)
 
     def trace(blocks: Sequence[int], max_steps: int) -> machine.Launched:
@@ -71,6 +79,9 @@ def time_launch(
         threads=size.block[0] * size.block[1] * size.block[2],
         registers=usage.registers,
         shared_bytes=usage.shared_bytes + size.shared_bytes,
+        array_bytes=sum(v.array.nbytes for v in values if not v.is_scalar),
+        step_budget=step_budget,
+        without=without,
     )
 
 

@@ -22,9 +22,11 @@ POISON = 0xA5
 Progress = Callable[[str], None]
 
 
-def build_candidate(task: Task, candidate: Candidate) -> Build:
+def build_candidate(task: Task, candidate: Candidate, gpu_arch: str | None = None) -> Build:
+    """The candidate compiled for `gpu_arch`, by default the task's own."""
+    arch = task.gpu_arch if gpu_arch is None else gpu_arch
     return compile_cuda(
-        candidate.source, gpu_arch=task.gpu_arch, options=candidate.options, entry=task.entry, name=task.kernel_file
+        candidate.source, gpu_arch=arch, options=candidate.options, entry=task.entry, name=task.kernel_file
     )
 
 

@@ -122,7 +122,8 @@ class Selector:
 
     @staticmethod
     def of(program: Program) -> Selector:
-        op, space = program.code["op"], program.code["sub"]
+        op, wmma = program.code["op"], (OPS["WMMALD"].number, OPS["WMMAST"].number)
+        space = np.where(np.isin(op, wmma), program.code["width"], program.code["sub"])
         loads, stores = np.isin(op, list(_LOADS)), np.isin(op, list(_STORES))
         atomics = op == OPS["ATOM"].number
         shared = ((loads | stores | atomics) & (space == Space.SHARED)) | (op == OPS["LDMATRIX"].number)

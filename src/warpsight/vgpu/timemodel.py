@@ -86,6 +86,7 @@ def predict(
     threads: int,
     registers: int,
     shared_bytes: int,
+    array_bytes: int,
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
 ) -> Prediction:
@@ -97,8 +98,9 @@ def predict(
     wanted = min(per_sm, WAVES * resident)
 
     near = _traced(trace, range(min(NEIGHBOURS, total_blocks)), step_budget, threads)
-    reach = _growth(near.traces.footprints(table, _doublings(near.blocks)), near.blocks)
-    distinct = int(max(1, min(wanted, step_budget // max(1, near.steps // near.blocks))))
+    reach = _growth(near.traces.footprints(table, _doublings(near.blocks)), near.blocks, array_bytes / 32)
+    # Blocks that are on the SM together are all traced, shorter if need be: what they share decides what L1 holds.
+    distinct = min(wanted, max(resident, step_budget // max(1, near.steps // near.blocks)))
     sparse = [k * gpu.sms for k in range(distinct) if k * gpu.sms < total_blocks]
     chosen = list(range(distinct)) if program.order_sensitive else sparse
     own = near if chosen == list(range(near.blocks)) else _traced(trace, chosen, step_budget, threads)
@@ -221,22 +223,26 @@ def _doublings(n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Reach:
-    """Distinct sectors that n neighbouring blocks touch, extrapolated by the growth seen in the traced ones."""
+    """Distinct sectors that n neighbouring blocks touch, extrapolated by the growth seen in the traced ones.
+
+    No more than the arrays have: `most` sectors.
+    """
 
     blocks: int
+    most: float
     loaded_there: float
     load_power: float
     stored_there: float
     store_power: float
 
     def loaded(self, n: float) -> float:
-        return self.loaded_there * (n / self.blocks) ** self.load_power
+        return min(self.most, self.loaded_there * (n / self.blocks) ** self.load_power)
 
     def stored(self, n: float) -> float:
-        return self.stored_there * (n / self.blocks) ** self.store_power
+        return min(self.most, self.stored_there * (n / self.blocks) ** self.store_power)
 
 
-def _growth(points: Sequence[tuple[int, int]], blocks: int) -> _Reach:
+def _growth(points: Sequence[tuple[int, int]], blocks: int, most: float) -> _Reach:
     (half_loaded, half_stored), (loaded, stored) = points[0], points[-1]
     factor = blocks / max(1, blocks // 2)
 
@@ -245,7 +251,7 @@ def _growth(points: Sequence[tuple[int, int]], blocks: int) -> _Reach:
             return 1.0
         return min(1.0, max(0.0, math.log(large / small) / math.log(factor)))
 
-    return _Reach(blocks, loaded, power(half_loaded, loaded), stored, power(half_stored, stored))
+    return _Reach(blocks, most, loaded, power(half_loaded, loaded), stored, power(half_stored, stored))
 
 
 def _l2_miss(
@@ -254,9 +260,10 @@ def _l2_miss(
     """The share of L1 misses that DRAM must serve: what a wave (the launch, if it all fits) touches for the first time."""
     if not misses_per_block:
         return 0.0
-    everything = stretch * (reach.loaded(total_blocks) + reach.stored(total_blocks))
+    everything = min(reach.most, stretch * (reach.loaded(total_blocks) + reach.stored(total_blocks)))
     together = total_blocks if everything * 32 <= gpu.l2_bytes else min(total_blocks, gpu.sms * resident)
-    return min(1.0, stretch * reach.loaded(together) / (misses_per_block * together))
+    touched = min(reach.most, stretch * reach.loaded(together))
+    return min(1.0, touched / (misses_per_block * together))
 
 
 def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *, tail: bool = True) -> float:

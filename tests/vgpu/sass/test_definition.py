@@ -38,7 +38,9 @@ extern "C" __global__ void k(volatile int *sum) {
 }"""
 
 
-def define(program: Program, arguments: Arrays, grid: int, block: int) -> tuple[dict[str, NDArray[Any]], definition.Result]:
+def define(
+    program: Program, arguments: Arrays, grid: int, block: int
+) -> tuple[dict[str, NDArray[Any]], definition.Result]:
     memory, params = definition.Memory(), bytearray(program.param_bytes)
     places = dict[str, int]()
     for param, (name, array) in zip(program.params, arguments.items(), strict=True):

@@ -36,7 +36,7 @@ def _put_lane(w: Warp, row: int, lane: int, value: int, size: int) -> None:
 
 @action("LD")
 def load(w: Warp, x: Ins, mask: int) -> None:
-    addresses = w.addresses(x.a, x.imm, Space(x.sub))
+    addresses = w.addresses(x.a, x.imm, Space(x.sub), flags=x.flags)
     rows = w.list_rows(x, x.vec)
     bits = _register_bits(x)
     for lane in lanes_of(mask):
@@ -48,7 +48,7 @@ def load(w: Warp, x: Ins, mask: int) -> None:
 
 @action("ST")
 def store(w: Warp, x: Ins, mask: int) -> None:
-    addresses = w.addresses(x.a, x.imm, Space(x.sub))
+    addresses = w.addresses(x.a, x.imm, Space(x.sub), flags=x.flags)
     rows = w.list_rows(x, x.vec)
     values = [w.registers.pair(r) if x.width == 8 else w.registers.row(r) for r in rows]
     for lane in lanes_of(mask):
@@ -80,7 +80,7 @@ def _atomic_result(x: Ins, old: Lanes, b: Lanes, c: Lanes) -> Lanes:
 @action("ATOM")
 def atomic(w: Warp, x: Ins, mask: int) -> None:
     size, space = TYPE_BYTES[x.ta], Space(x.sub)
-    addresses = w.addresses(x.a, x.imm, space)
+    addresses = w.addresses(x.a, x.imm, space, flags=x.flags)
     b = w.registers.value(x.b, x.ta).copy()
     c = w.registers.value(x.c, x.ta).copy() if x.tb == Atomic.CAS else b
     for lane in lanes_of(mask):

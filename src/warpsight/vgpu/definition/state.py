@@ -157,12 +157,14 @@ class Warp:
     def list_rows(self, x: Ins, count: int, start: int = 0) -> list[int]:
         return [int(r) for r in self.launch.program.lists[x.list + start : x.list + start + count]]
 
-    def addresses(self, operand: int, offset: int, space: Space) -> list[int]:
+    def addresses(self, operand: int, offset: int, space: Space, *, flags: int = 0) -> list[int]:
         """Addresses of all lanes; operand -1 is a static address, shared addresses have 32 bits."""
         if operand == -1:
             return [offset & WORD] * LANES
         if space == Space.SHARED:
             return [(int(a) + offset) & 0xFFFFFFFF for a in self.registers.row(operand)]
+        if flags & Flag.ADDRESS32:
+            return [(int(a) + offset) & WORD for a in self.registers.row(operand)]
         return [(int(a) + offset) & WORD for a in self.registers.pair(operand)]
 
     def _bytes(self, space: Space, lane: int) -> bytearray:
