@@ -1,0 +1,110 @@
+"""The time model against published measurements and known facts. All times are simulated; nothing here was used to fit anything."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.ladder import load_ladder
+from benchmarks.pairs import load_pairs
+from benchmarks.time_ladder import gflops, predicted, summary
+from benchmarks.time_pairs import times_us
+from benchmarks.timed import timed
+from warpsight.devices.device import Value
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.nouns import Candidate
+from warpsight.tasks import LaunchSize
+from warpsight.toolchain.compile import compile_cuda
+from warpsight.vgpu.gpus import find_gpu
+from benchmarks.pairs.first_line import read_kernel
+
+DAXPY = """// launch: grid=(N/256) block=(256) shared=0
+extern "C" __global__ void daxpy(double a, const double* x, double* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = a * x[i] + y[i];
+}
+"""
+# The vendor's sample report of such a kernel on an RTX 3070.
+DAXPY_ELEMENTS, DAXPY_WARPS, DAXPY_SECTORS, DAXPY_NS = 4_194_304, 131_072, 3_145_728, 249_216
+
+
+def daxpy_values(n: int) -> list[Value]:
+    x = np.ones(n)
+    return [Value("a", np.array(2.0), False), Value("x", x, False), Value("y", x.copy(), True)]
+
+
+def test_the_published_ladder_is_predicted() -> None:
+    gpu, rungs = find_gpu("rtx-a6000"), load_ladder()
+    ours = [gflops(predicted(rung, gpu, step_budget=400_000).time_us) for rung in rungs]
+    tau, median, worst = summary(ours, [rung.published_gflops for rung in rungs])
+    assert tau >= 0.9
+    assert median <= 0.2
+    assert worst <= 0.5
+
+
+@pytest.mark.slow
+def test_pairs_with_a_clear_difference_are_ordered_rightly() -> None:
+    gpu = find_gpu("rtx-a6000")
+    wrong = [p.name for p in load_pairs() if p.margin == "large" and not _faster(p, gpu)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    "copy_order shared_rows atomic_sum occupancy_shared divergent_branch double_literals too_few_blocks stencil_taps unrolled_loop".split(),
+)
+def test_a_pair_is_ordered_rightly(name: str) -> None:
+    pair = next(p for p in load_pairs() if p.name == name)
+    assert _faster(pair, find_gpu("rtx-a6000"))
+
+
+def _faster(pair, gpu) -> bool:
+    slow, fast = times_us(pair, gpu)
+    return fast < slow
+
+
+def test_daxpy_agrees_with_the_published_report() -> None:
+    gpu, size = find_gpu("rtx-3070"), LaunchSize((DAXPY_ELEMENTS // 256, 1, 1), (256, 1, 1), 0)
+    build = compile_cuda(DAXPY, gpu_arch=gpu.arch)
+    profile = VirtualGpu(gpu=gpu).profile(build, "daxpy", daxpy_values(DAXPY_ELEMENTS), size, source_text=DAXPY)
+    assert profile.isa == "sass"
+    first = profile.instructions[0]
+    assert first.counters["warps"] == DAXPY_WARPS
+    sectors = profile.counters["global_load_sectors"] + profile.counters["global_store_sectors"]
+    assert sectors == DAXPY_SECTORS
+    assert abs(math.log2(profile.counters["duration_us"] * 1e3 / DAXPY_NS)) < 0.25
+    assert profile.bound == "DRAM bandwidth"
+
+
+def test_the_same_launch_takes_the_same_cycles_on_any_number_of_cores() -> None:
+    gpu, kernel, size = find_gpu("a100"), read_kernel(DAXPY), LaunchSize((512, 1, 1), (256, 1, 1), 0)
+    runs = [timed(kernel, "daxpy", gpu, daxpy_values(512 * 256), size) for _ in range(2)]
+    assert runs[0].cycles == runs[1].cycles
+    assert np.array_equal(runs[0].stalls, runs[1].stalls)
+    build = compile_cuda(DAXPY, gpu_arch=gpu.arch)
+    profiles = [
+        VirtualGpu(gpu=gpu, cores=cores).profile(build, "daxpy", daxpy_values(512 * 256), size, source_text=DAXPY)
+        for cores in (1, 2)
+    ]
+    assert profiles[0] == profiles[1]
+
+
+def test_more_bandwidth_is_faster_for_a_copy_and_time_grows_with_size() -> None:
+    kernel = read_kernel(DAXPY)
+
+    def time_us(gpu: str, blocks: int) -> float:
+        size = LaunchSize((blocks, 1, 1), (256, 1, 1), 0)
+        return timed(kernel, "daxpy", find_gpu(gpu), daxpy_values(blocks * 256), size).time_us
+
+    assert time_us("h100", 16384) < time_us("a100", 16384) < time_us("t4", 16384)
+    assert time_us("a100", 4096) < time_us("a100", 16384)
+
+
+def test_a_base_clock_is_never_faster() -> None:
+    kernel: Candidate = read_kernel(DAXPY)
+    p = timed(kernel, "daxpy", find_gpu("l4"), daxpy_values(1024 * 256), LaunchSize((1024, 1, 1), (256, 1, 1), 0))
+    assert p.time_us_base >= p.time_us > 0
+    assert abs(sum(p.stall_share.values()) - 1) < 0.01
+    assert all(0 <= share <= 1.001 for share in p.shares.values())
