@@ -136,8 +136,10 @@ def what_ran(task: Task, file: str, candidate: Candidate, build: Build) -> dict[
     return {"task": task.name, "kernel": kernel, "gpu_arch": build.gpu_arch, "compiler": build.compiler}
 
 
-def does_not_compile(task: Task, file: str, candidate: Candidate, build: Build, as_json: bool) -> NoReturn:
-    """There is nothing to count: the compiler's messages are the result."""
+def does_not_compile(
+    task: Task, file: str, candidate: Candidate, build: Build, as_json: bool, outcome: str = "nothing to profile"
+) -> NoReturn:
+    """There is no program: the compiler's messages are the result."""
     from warpsight.cli import check_text
     from warpsight.cli.task_argument import document_of
 
@@ -147,7 +149,7 @@ def does_not_compile(task: Task, file: str, candidate: Candidate, build: Build, 
 
     def render(console: Console) -> None:
         check_text.render_diagnostics(console, build.diagnostics, shown)
-        console.print("\n[bold red]does not compile[/]: there is nothing to profile")
+        console.print(f"\n[bold red]does not compile[/]: there is {outcome}")
 
     emit(document, as_json=as_json, render=render)
     raise typer.Exit(int(ExitCode.WRONG))

@@ -65,8 +65,7 @@ def render(console: Console, profile: Profile, shown: Shown) -> None:
     for line in _ran(profile, shown):
         console.print(Text(line))
     console.print()
-    for line in time_text.headline(profile, shown.gpu, shown.fits, shown.roof):
-        console.print(Text(line))
+    console.print(time_text.headline(profile, shown.gpu, shown.fits, shown.roof), soft_wrap=False)
     if timed(profile):
         time_text.render_time(console, profile, everything=shown.all_counters)
     if profile.lines and shown.lines != 0:
@@ -129,7 +128,7 @@ def _mix(counters: Mapping[str, int | float]) -> str:
     kinds = {name.removeprefix(MIX): value for name, value in counters.items() if name.startswith(MIX) and value}
     total = sum(kinds.values())
     ordered = sorted(kinds.items(), key=lambda kind: -kind[1])
-    return ", ".join(f"{kind} {_percent(value, total)}" for kind, value in ordered)
+    return ", ".join(f"{kind} {percent_text(value, total)}" for kind, value in ordered)
 
 
 @dataclass(frozen=True)
@@ -165,9 +164,9 @@ def _lines(profile: Profile, most: int | None, width: int) -> Table:
 
 def _columns(profile: Profile, chosen: Sequence[LineCounters], rest: Sequence[LineCounters]) -> Iterator[_Column]:
     def shares(counter: str, total: int | float) -> list[str]:
-        each = [_percent(line.counters.get(counter, 0), total) for line in chosen]
+        each = [percent_text(line.counters.get(counter, 0), total) for line in chosen]
         left = sum(line.counters.get(counter, 0) for line in rest)
-        return [*each, _percent(left, total)] if rest else each
+        return [*each, percent_text(left, total)] if rest else each
 
     if timed(profile):
         samples = sum(i.counters.get("stall_samples", 0) for i in profile.instructions)
@@ -193,7 +192,7 @@ def _line_cells(line: LineCounters) -> tuple[str, str, str]:
     return (
         f"{sectors / requests:.2f}" if requests else "",
         number_text(conflicts, short=True) if touches_shared else "",
-        _percent(divergent, branches) if divergent else "",
+        percent_text(divergent, branches) if divergent else "",
     )
 
 
@@ -205,7 +204,8 @@ def number_text(value: int | float, *, short: bool) -> str:
     return f"{value:,}" if isinstance(value, int) or value.is_integer() is False else f"{value:,.0f}"
 
 
-def _percent(part: int | float, whole: int | float) -> str:
+def percent_text(part: int | float, whole: int | float) -> str:
+    """One digit after the point; what is not nothing does not look like nothing."""
     share = 100 * part / whole if whole else 0.0
     return "<0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
 

@@ -14,7 +14,7 @@ from warpsight.vgpu.schedule import mnemonic
 
 _PLAIN = re.compile(r"^([FHD])(?:FMA|MUL|ADD)(?:2|32I|2_32I)?$")
 _PLAIN_KINDS: dict[str, Arithmetic] = {"F": "f32", "H": "f16", "D": "f64"}
-# Operations of a warp instruction, enough to tell which arithmetic does most; the tensor shapes differ by less than this.
+# Operations of a warp instruction, roughly for tensor shapes: enough to tell which arithmetic does most.
 _WEIGHT = {"f32": 64, "f64": 64, "f16": 128}
 _WEIGHT_TENSOR = 2048
 
@@ -66,11 +66,13 @@ def dominant_arithmetic(profile: Profile, gpu: Gpu) -> Arithmetic:
         if kind is not None and gpu.fma_per_clock(kind):
             weight = _WEIGHT.get(kind, _WEIGHT_TENSOR)
             done[kind] = done.get(kind, 0.0) + weight * instruction.counters.get("warps", 0)
-    return max(done, key=lambda kind: done[kind], default="f32")
+    return max(done, key=lambda kind: done[kind]) if done else "f32"
 
 
 def _arithmetic(text: str) -> Arithmetic | None:
     base, modifiers = mnemonic(text)
+    if base.startswith("HFMA2") and "-RZ, RZ" in text:
+        return None  # how the compiler writes a constant to a register
     if plain := _PLAIN.match(base):
         return _PLAIN_KINDS[plain[1]]
     if base == "DMMA":

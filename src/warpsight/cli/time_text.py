@@ -43,26 +43,34 @@ STALL_MEANINGS = {
     "membar": "a memory fence",
 }
 STALLS_SHOWN = 6
-LABEL_WIDTH, SHARE_WIDTH, MEANING_WIDTH = 24, 7, 42
-LONGEST_BAR = 40
+NAME_WIDTH = 9
+LONGEST_BAR, SHORTEST_BAR = 40, 5
 
 
-def headline(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -> Iterator[str]:
-    """The lines after the header: time, what binds, occupancy, roofline, memory. Without a time: occupancy alone."""
+def headline(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -> Table:
+    """What comes after the header: time, what binds, occupancy, roofline, memory. Without a time: occupancy alone."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column("what", no_wrap=True, width=NAME_WIDTH)
+    table.add_column("text", overflow="fold")
+    for name, text in _facts(profile, gpu, fits, roof):
+        table.add_row(name, Text(text))
+    return table
+
+
+def _facts(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -> Iterator[tuple[str, str]]:
     counters = profile.counters
-    if "duration_us" in counters:
-        yield f"time       {time_text(counters, gpu)}"
-        yield f"bound      {bound_text(profile)}"
-    yield f"occupancy  {occupancy_text(fits)}"
     if "duration_us" not in counters:
+        yield "occupancy", occupancy_text(fits)
         return
-    blocks = f"{profile.total_blocks} blocks over {gpu.sms} SMs"
-    yield f"waves      {counters['waves']:g} ({blocks}), {counters['issued_per_cycle']:.2f} instructions a cycle and SM"
-    yield f"roofline   {roofline_text(roof)}"
-    hits = f"L1 hits {counters['l1_hit_rate']:g} %"
+    yield "time", time_text(counters, gpu)
+    yield "", bound_text(profile)
+    yield "occupancy", occupancy_text(fits)
+    issued = f"{counters['issued_per_cycle']:.2f} instructions a cycle and SM"
+    yield "waves", f"{counters['waves']:g} ({profile.total_blocks} blocks over {gpu.sms} SMs), {issued}"
+    yield "roofline", roofline_text(roof)
     rate = counters["dram_bytes"] / counters["duration_us"] / 1000
     dram = f"DRAM {bytes_text(counters['dram_bytes'])} ({rate:.0f} of {gpu.dram_gb_per_s:.0f} GB/s)"
-    yield f"memory     {hits}, L2 {bytes_text(counters['l2_bytes'])}, {dram}"
+    yield "memory", f"L1 hits {counters['l1_hit_rate']:g} %, L2 {bytes_text(counters['l2_bytes'])}, {dram}"
 
 
 def time_text(counters: Mapping[str, int | float], gpu: Gpu) -> str:
@@ -120,11 +128,11 @@ def render_time(console: Console, profile: Profile, *, everything: bool) -> None
 
 def _bars(console: Console, title: str, meaning: str, rows: list[tuple[str, int | float, str]]) -> None:
     console.print(Text(f"\n{title}", style="bold").append(f"  {meaning}", style="dim"))
-    said = MEANING_WIDTH if any(text for _, _, text in rows) else 0
-    room = max(5, min(LONGEST_BAR, console.width - LABEL_WIDTH - SHARE_WIDTH - said - 6))
+    taken = max(len(label) for label, _, _ in rows) + len("  100.0 %") + max(len(text) for _, _, text in rows)
+    room = max(SHORTEST_BAR, min(LONGEST_BAR, console.width - taken - 6))  # 6: between the columns
     table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column("what", no_wrap=True, width=LABEL_WIDTH)
-    table.add_column("share", no_wrap=True, justify="right", width=SHARE_WIDTH)
+    table.add_column("what", no_wrap=True)
+    table.add_column("share", no_wrap=True, justify="right", width=len("100.0 %"))
     table.add_column("bar", no_wrap=True, width=room)
     table.add_column("meaning", no_wrap=True, style="dim")
     for label, share, text in rows:

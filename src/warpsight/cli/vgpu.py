@@ -1,6 +1,7 @@
-"""`warpsight vgpu ...`: questions about the virtual GPU itself. `coverage` tries every PTX form it is meant to run.
+"""`warpsight vgpu ...`: questions about the virtual GPU itself. `coverage` tries every instruction form it is meant to run.
 
-A census is a JSON file {"forms": {form: number of programs that use it}}; without one the built-in list is tried.
+A census is a JSON file {"forms": {form: number of programs that use it}}; without one the built-in list of PTX forms is
+tried. Forms of machine code are tried with `--isa sass`, and need a census.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -25,25 +27,38 @@ vgpu = typer.Typer(no_args_is_help=True, epilog="Example: warpsight vgpu coverag
 CENSUS_HELP = 'Forms of real programs to try instead: {"forms": {form: programs}}.'
 
 
+class Isa(StrEnum):
+    PTX = "ptx"
+    SASS = "sass"
+
+
 @vgpu.callback()
 def _about() -> None:  # with a callback, one command stays a sub-command
-    """The virtual GPU: which PTX it runs."""
+    """The virtual GPU: which instructions it runs."""
 
 
 @vgpu.command()
 def coverage(
     census: Annotated[Path | None, typer.Option(metavar="FILE", help=CENSUS_HELP)] = None,
+    isa: Annotated[Isa, typer.Option(help="PTX, or machine code (SASS).")] = Isa.PTX,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Try every PTX form: does it lower to bytecode, does the core run it, does the definition say what it means?
+    """Try every PTX form: does it lower to bytecode, does the core run it, does the definition say what it means, and do
+    the two agree bit for bit?
 
+    Forms of machine code are only lowered: that their meaning is right is shown by running whole kernels both ways.
     Exit code 1 when a form is not executed.
 
     \b
     Examples:
       warpsight vgpu coverage
       warpsight vgpu coverage --census forms.json --json
+      warpsight vgpu coverage --isa sass --census sass_forms.json
     """
+    if isa is Isa.SASS:
+        if census is None:
+            raise UsageError("--isa sass needs --census FILE", hint='a JSON file {"forms": {"IADD3.X": 239, ...}}')
+        raise typer.Exit(_machine_code(read_census(census), as_json))
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.vgpu.coverage import cover
     from warpsight.vgpu.ptx.forms import listed_forms
@@ -54,6 +69,24 @@ def coverage(
     document = _document(found, programs)
     emit(document, as_json=as_json, render=lambda console: _render(console, found, programs))
     raise typer.Exit(int(ExitCode.FINE if all(c.executed for c in found) else ExitCode.WRONG))
+
+
+def _machine_code(programs: Mapping[str, int], as_json: bool) -> int:
+    """Which forms of machine code are read; returns the exit code."""
+    from warpsight.vgpu.sass.coverage import refusal
+
+    refused = {form: why for form in programs if (why := refusal(form)) is not None}
+    totals = {"forms": len(programs), "lowers": len(programs) - len(refused)}
+    missing = [{"form": form, "programs": programs[form], "reason": why} for form, why in refused.items()]
+
+    def render(console: Console) -> None:
+        share = 100 * totals["lowers"] / totals["forms"]
+        console.print(f"{totals['lowers']} of {totals['forms']} forms of machine code are read ({share:.1f} %)")
+        for entry in sorted(missing, key=lambda e: -int(e["programs"])):
+            console.print(f"  not read: {entry['form']} ({entry['programs']} programs)", markup=False)
+
+    emit({"isa": "sass", "totals": totals, "not_read": missing}, as_json=as_json, render=render)
+    return int(ExitCode.WRONG if refused else ExitCode.FINE)
 
 
 def read_census(file: Path) -> dict[str, int]:
@@ -76,6 +109,7 @@ def _totals(found: list[Coverage]) -> dict[str, int]:
         "lowers": sum(c.lowers for c in found),
         "core": sum(c.core for c in found),
         "definition": sum(c.definition for c in found),
+        "agrees": sum(c.agrees for c in found),
     }
 
 
@@ -96,6 +130,7 @@ def _render(console: Console, found: list[Coverage], programs: Mapping[str, int]
         ("core", "the C++ core runs that bytecode"),
         ("definition", "the NumPy definition says what it means"),
         ("executed", "all three"),
+        ("agrees", "core and definition give the same bits"),
     )
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, meaning in meanings:

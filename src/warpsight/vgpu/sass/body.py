@@ -84,6 +84,7 @@ class Body:
         self.line: Line | None = None
         self.number = 0
         self.visible = False
+        self.exclusive: int | None = None  # row of the mask whose lanes alone run what follows (WARPSYNC.EXCLUSIVE)
         self._temps = 0
         self._temp_preds = 0
 

@@ -26,6 +26,7 @@ def _condition(body: Body, preds: list[Operand]) -> int:
 
 @lowers("BRA", "JMP", "CALL")
 def branch(body: Body, line: Line) -> None:
+    body.exclusive = None
     allow(line, "U", "DIV", "CONV", "REL", "ABS", "NOINC", "INC")
     operands = list(line.operands)
     if line.op == "CALL" and operands[0].kind in ("r", "ur"):
@@ -88,8 +89,10 @@ def trap(body: Body, line: Line) -> None:
     body.emit("TRAP" if line.has("TRAP") else "NOP")
 
 
-@lowers("NOP", "ENDCOLLECTIVE", "PREEXIT", "ACQBULK")
+@lowers("NOP", "ENDCOLLECTIVE", "PREEXIT", "ACQBULK", "CGAERRBAR")
 def nothing(body: Body, line: Line) -> None:
+    if line.op == "ENDCOLLECTIVE":
+        body.exclusive = None
     body.emit("NOP")
 
 
@@ -124,6 +127,7 @@ def meet(body: Body, line: Line) -> None:
     allow(line, "RECONVERGENT", "RELIABLE")
     preds = [o for o in line.operands if o.kind in ("p", "up")]
     b = next(o for o in line.operands if o.kind == "b")
+    body.exclusive = None
     body.emit("WARPBAR", guard=_condition(body, preds), a=_barrier(body, b))
 
 
@@ -154,10 +158,17 @@ def move_barrier(body: Body, line: Line) -> None:
 def warpsync(body: Body, line: Line) -> None:
     allow(line, "ALL", "EXCLUSIVE", "COLLECTIVE")
     operands = line.operands
+    if line.has("EXCLUSIVE", "COLLECTIVE"):
+        body.exclusive = body.row(operands[0])
     body.emit("WARPBAR", a=body.row(operands[0]) if operands and not line.has("ALL") else body.word(0xFFFFFFFF))
 
 
 # --- among lanes
+
+
+def _members(body: Body, field: str) -> tuple[str, dict[str, int]]:
+    """Ending of the operation's name and its mask: the lanes that run it, or those of an exclusive stretch."""
+    return ("A", {}) if body.exclusive is None else ("", {field: body.exclusive})
 
 
 @lowers("SHFL")
@@ -165,8 +176,17 @@ def shuffle(body: Body, line: Line) -> None:
     allow(line, "UP", "DOWN", "BFLY", "IDX")
     p, d, a, b, c = line.operands
     sub = ("UP", "DOWN", "BFLY", "IDX").index(line.mods[0])
+    ending, mask = _members(body, "e")
     body.emit(
-        "SHFLA", sub=sub, ta=T.B32, d0=body.dest(d), d1=body.dest_pred(p), a=body.row(a), b=body.row(b), c=body.row(c)
+        f"SHFL{ending}",
+        **mask,
+        sub=sub,
+        ta=T.B32,
+        d0=body.dest(d),
+        d1=body.dest_pred(p),
+        a=body.row(a),
+        b=body.row(b),
+        c=body.row(c),
     )
 
 
@@ -178,15 +198,16 @@ def vote(body: Body, line: Line) -> None:
     target, source = operands
     p, a = body.dest_pred(target), body.pred(source)
     kind = ("ALL", "ANY", "EQ").index(line.mods[0])
+    ending, mask = _members(body, "b")
     if d >= 0 and p:
         held = body.temp_pred()
-        body.emit("VOTEA", hidden=True, guard=body.guard, sub=kind, d1=held, a=a)
-        body.emit("VOTEA", sub=3, d0=d, a=a)
+        body.emit(f"VOTE{ending}", **mask, hidden=True, guard=body.guard, sub=kind, d1=held, a=a)
+        body.emit(f"VOTE{ending}", **mask, sub=3, d0=d, a=a)
         body.emit("PLOP", hidden=True, guard=body.guard, d0=p, a=2 * held, b=TRUE, c=TRUE, imm=0xF0)
     elif d >= 0:
-        body.emit("VOTEA", sub=3, d0=d, a=a)
+        body.emit(f"VOTE{ending}", **mask, sub=3, d0=d, a=a)
     else:
-        body.emit("VOTEA", sub=kind, d1=p, a=a)
+        body.emit(f"VOTE{ending}", **mask, sub=kind, d1=p, a=a)
 
 
 @lowers("MATCH")
@@ -196,8 +217,15 @@ def match(body: Body, line: Line) -> None:
     p = body.dest_pred(operands.pop(0)) if operands[0].kind == "p" else 0
     d, a = operands
     t = T.B64 if line.has("U64") else T.B32
+    ending, mask = _members(body, "b")
     body.emit(
-        "MATCHA", sub=int(line.has("ALL")), ta=t, d0=body.dest(d), d1=p, a=body.row(a, 2 if line.has("U64") else 1)
+        f"MATCH{ending}",
+        **mask,
+        sub=int(line.has("ALL")),
+        ta=t,
+        d0=body.dest(d),
+        d1=p,
+        a=body.row(a, 2 if line.has("U64") else 1),
     )
 
 
@@ -207,7 +235,8 @@ def reduce(body: Body, line: Line) -> None:
     names = ("SUM", "MIN", "MAX", "AND", "OR", "XOR")
     sub = next((names.index(m) for m in line.mods if m in names), 3)
     d, a = line.operands
-    body.emit("REDUXA", sub=sub, ta=T.S32 if line.has("S32") else T.U32, d0=body.dest(d), a=body.row(a))
+    ending, mask = _members(body, "b")
+    body.emit(f"REDUX{ending}", **mask, sub=sub, ta=T.S32 if line.has("S32") else T.U32, d0=body.dest(d), a=body.row(a))
 
 
 @lowers("R2UR", "UR2R")

@@ -1,0 +1,139 @@
+"""How machine code is shown to a person: source lines as headings, one instruction a line, the costliest marked.
+
+Draws only; fits 100 columns but for the longest operands, which are never cut. What must stay true: shares are of the
+whole kernel, also when only some lines are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from warpsight.cli.profile_text import number_text, percent_text
+from warpsight.cli.task_argument import sizes_text
+from warpsight.cli.time_text import time_text
+from warpsight.nouns import Profile, Workload
+from warpsight.vgpu.gpu import Gpu
+
+MARKED = 5
+MARKED_SHARE = 0.05
+SCOREBOARDS = 6
+LEGEND = (
+    "schedule: B = scoreboards waited for, R and W = scoreboard set until operands are read, until the result is "
+    "written, S = cycles before the next instruction of the warp"
+)
+LEGEND_RUN = f"warps: times executed by a warp; stalls: share of stall samples; > the {MARKED} costliest above 5 %"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One instruction: its place, text, control bits and, after a run, its counters."""
+
+    address: int
+    text: str
+    line: int | None
+    stall: int
+    write_barrier: int | None
+    read_barrier: int | None
+    waits: tuple[int, ...]
+    counters: Mapping[str, int | float]
+
+    @property
+    def samples(self) -> int | float:
+        return self.counters.get("stall_samples", 0)
+
+    @property
+    def schedule(self) -> str:
+        waits = "".join(str(k) if k in self.waits else "-" for k in range(SCOREBOARDS))
+        read = "-" if self.read_barrier is None else self.read_barrier
+        write = "-" if self.write_barrier is None else self.write_barrier
+        return f"B{waits} R{read} W{write} S{self.stall:02}"
+
+    def document(self) -> dict[str, Any]:
+        control = {
+            "stall": self.stall,
+            "write_barrier": self.write_barrier,
+            "read_barrier": self.read_barrier,
+            "waits": list(self.waits),
+        }
+        place = {"address": self.address, "text": self.text, "line": self.line}
+        return {**place, "control": control, "counters": dict(self.counters)}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown: `kept` of all `rows`. `workload` and `profile` are None when nothing ran."""
+
+    task: str
+    file: str
+    source: str
+    gpu: Gpu
+    workload: Workload | None
+    profile: Profile | None
+    rows: Sequence[Row]
+    kept: Sequence[Row]
+
+    @property
+    def counted(self) -> bool:
+        return self.profile is not None and self.profile.isa == "sass"
+
+
+def render(console: Console, shown: Shown) -> None:
+    """The whole listing."""
+    for line in _head(shown):
+        console.print(Text(line), soft_wrap=False)
+    console.print()
+    columns = "    warps  stalls" if shown.counted else ""
+    console.print(Text(f"  addr  schedule         {columns}  instruction", style="bold"))
+    texts, hottest = shown.source.splitlines(), hot_addresses(shown.rows)
+    total = sum(row.samples for row in shown.rows)
+    heading: int | None = -1
+    for row in shown.kept:
+        if row.line != heading:
+            heading = row.line
+            console.print(Text(_heading(heading, texts, console.width), style="cyan"))
+        line = _row_text(row, total, row.address in hottest, shown.counted)
+        console.print(Text(line, style="bold red" if row.address in hottest else ""))
+    console.print(Text(f"\n{LEGEND}", style="dim"), soft_wrap=False)
+    if shown.counted:
+        console.print(Text(LEGEND_RUN, style="dim"), soft_wrap=False)
+
+
+def hot_addresses(rows: Sequence[Row]) -> frozenset[int]:
+    """The few instructions at which warps waited most, if they have a real share of it."""
+    total = sum(row.samples for row in rows)
+    costliest = sorted(rows, key=lambda row: -row.samples)[:MARKED]
+    return frozenset(row.address for row in costliest if total and row.samples >= MARKED_SHARE * total)
+
+
+def _head(shown: Shown) -> Iterator[str]:
+    part = "" if len(shown.kept) == len(shown.rows) else f"{len(shown.kept)} of "
+    code = f"{part}{len(shown.rows)} instructions for {shown.gpu.arch} ({shown.gpu.key})"
+    if shown.profile is None or shown.workload is None:
+        yield f"{shown.task}: {shown.file}, {code}, not run"
+        return
+    yield f"{shown.task}: {shown.file}, {code}, workload {shown.workload.name} ({sizes_text(shown.workload)})"
+    if shown.counted:
+        yield time_text(shown.profile.counters, shown.gpu)
+    for note in shown.profile.notes:
+        yield f"note: {note}"
+
+
+def _heading(line: int | None, texts: Sequence[str], width: int) -> str:
+    if line is None or not 1 <= line <= len(texts):
+        return "   - | (no line of the kernel)"
+    text = f"{line:4} | {texts[line - 1].strip()}"
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _row_text(row: Row, total: int | float, hot: bool, counted: bool) -> str:
+    start = f"{'>' if hot else ' '} {row.address:04x}  {row.schedule}"
+    if not counted:
+        return f"{start}  {row.text}"
+    warps = number_text(int(row.counters.get("warps", 0)), short=True)
+    share = percent_text(row.samples, total) if row.samples else ""
+    return f"{start} {warps:>9}  {share:>6}  {row.text}"
