@@ -1,4 +1,4 @@
-"""How long a full profile takes (compile cached): counts on machine code and the simulated time, for every example task."""
+"""How long a full profile of each example task takes (compile cached): machine code counted, its time simulated."""
 
 from __future__ import annotations
 
@@ -25,5 +25,8 @@ def main() -> None:
         p = device.profile(build, task.entry, values, size, source_text=candidate.source)
         seconds.append(time.perf_counter() - start)
         simulated = p.counters.get("duration_us", 0.0)
-        print(f"{task.name:26} {seconds[-1]:6.2f} s  {p.isa}  {simulated:9.1f} us simulated, bound by {p.bound}", flush=True)
+        print(
+            f"{task.name:26} {seconds[-1]:6.2f} s  {p.isa}  {simulated:9.1f} us simulated, bound by {p.bound}",
+            flush=True,
+        )
     print(f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s")

@@ -1,4 +1,4 @@
-"""Pairs of kernels with a known better one: does the time model order them rightly? Simulated, on the virtual RTX A6000."""
+"""Pairs of kernels with a known better one: does the time model order them rightly, on the virtual RTX A6000?"""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_the_time_and_where_it_goes_as_shown(command: Command) -> None:
 
 def test_latency_is_said_with_what_is_waited_for(command: Command) -> None:
     out = command("profile", "saxpy", "--workload", "small", columns=160).out
-    assert "bound by latency: the busiest resource is" in out
+    assert "bound by latency: the busiest resource is" in out and "1 blocks over 108 SMs, 107 have none" in out
     assert "warps wait mostly for a value from global or local memory" in out
 
 

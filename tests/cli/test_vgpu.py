@@ -36,9 +36,16 @@ def test_a_census_with_a_form_that_is_not_executed(command: Command, census: Cal
     rows = [line.split()[:2] for line in ran.out.split("not executed:")[1].splitlines()[2:]]
     assert rows == [["wgmma.fence", "9"], ["tex.2d.v4.f32.f32", "3"]]
     document = command("vgpu", "coverage", "--census", file, "--json").document()
-    assert document["totals"] == {"forms": 4, "executed": 2, "lowers": 2, "core": 2, "definition": 2}
+    assert document["totals"] == {"forms": 4, "executed": 2, "lowers": 2, "core": 2, "definition": 2, "agrees": 2}
     (texture,) = [form for form in document["forms"] if form["form"].startswith("tex")]
     assert texture["programs"] == 3 and not texture["executed"] and "tex is not known" in texture["reason"]
+
+
+def test_forms_of_machine_code(command: Command, census: Callable[[object], str]) -> None:
+    file = census({"forms": {"IADD3.X": 239, "FFMA.FTZ": 200, "TEX.SCR.LL": 1}})
+    ran = command("vgpu", "coverage", "--isa", "sass", "--census", file)
+    assert ran.code == 1 and "2 of 3 forms of machine code" in ran.out and "TEX.SCR.LL (1 programs)" in ran.out
+    assert command("vgpu", "coverage", "--isa", "sass").code == 2
 
 
 def test_all_executed_is_exit_code_0(command: Command, census: Callable[[object], str]) -> None:

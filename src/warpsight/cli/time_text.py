@@ -36,10 +36,10 @@ STALL_MEANINGS = {
     "long_scoreboard": "a value from global or local memory",
     "short_scoreboard": "a value from shared memory or a slow pipe",
     "math_pipe_throttle": "the arithmetic pipe is taken",
-    "lg_throttle": "queue of global and local accesses full",
-    "mio_throttle": "queue of shared accesses and shuffles full",
+    "lg_throttle": "queue full, at a global access",
+    "mio_throttle": "queue full, at a shared access or shuffle",
     "barrier": "the other warps at a block barrier",
-    "branch_resolving": "the target of a branch",
+    "branch_resolving": "a branch, for a fixed latency before it",
     "membar": "a memory fence",
 }
 STALLS_SHOWN = 6
@@ -66,7 +66,9 @@ def _facts(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -
     yield "", bound_text(profile)
     yield "occupancy", occupancy_text(fits)
     issued = f"{counters['issued_per_cycle']:.2f} instructions a cycle and SM"
-    yield "waves", f"{counters['waves']:g} ({profile.total_blocks} blocks over {gpu.sms} SMs), {issued}"
+    empty = gpu.sms - profile.total_blocks
+    spread = f"{profile.total_blocks} blocks over {gpu.sms} SMs" + (f", {empty} have none" if empty > 0 else "")
+    yield "waves", f"{counters['waves']:g} ({spread}), {issued}"
     yield "roofline", roofline_text(roof)
     rate = counters["dram_bytes"] / counters["duration_us"] / 1000
     dram = f"DRAM {bytes_text(counters['dram_bytes'])} ({rate:.0f} of {gpu.dram_gb_per_s:.0f} GB/s)"

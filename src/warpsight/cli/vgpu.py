@@ -1,4 +1,4 @@
-"""`warpsight vgpu ...`: questions about the virtual GPU itself. `coverage` tries every instruction form it is meant to run.
+"""`warpsight vgpu ...`: questions about the virtual GPU itself. `coverage` tries every instruction form.
 
 A census is a JSON file {"forms": {form: number of programs that use it}}; without one the built-in list of PTX forms is
 tried. Forms of machine code are tried with `--isa sass`, and need a census.
@@ -43,8 +43,7 @@ def coverage(
     isa: Annotated[Isa, typer.Option(help="PTX, or machine code (SASS).")] = Isa.PTX,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Try every PTX form: does it lower to bytecode, does the core run it, does the definition say what it means, and do
-    the two agree bit for bit?
+    """Try every PTX form: does it lower, do core and definition run it, and do they agree bit for bit?
 
     Forms of machine code are only lowered: that their meaning is right is shown by running whole kernels both ways.
     Exit code 1 when a form is not executed.

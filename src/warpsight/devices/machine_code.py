@@ -6,6 +6,7 @@ A form of machine code that we do not read is no error: the caller falls back to
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,13 +35,20 @@ class MachineCode:
 
 
 @functools.lru_cache(maxsize=64)
-def machine_code(cubin: bytes, entry: str) -> MachineCode:
+def machine_code(cubin: bytes, entry: str, file: str = "kernel.cu") -> MachineCode:
+    """The machine code of one kernel; `file` is the source whose lines count. Kept, since it is asked for often."""
     try:
-        program = load_sass(disassemble(cubin), cubin, entry)
+        program = load_sass(disassemble(cubin, name=file), cubin, entry)
         machine.load(program)
     except (UnsupportedInstruction, ToolchainError) as refused:
         return MachineCode(None, refused.message)
     return MachineCode(program)
+
+
+def source_file(ptx: str) -> str:
+    """The name under which a build's own source was compiled."""
+    found = re.search(r'^\s*\.file\s+1\s+"(?:[^"]*/)?([^"/]+)"', ptx, re.MULTILINE)
+    return found[1] if found else "kernel.cu"
 
 
 def time_launch(
@@ -96,7 +104,9 @@ TIME_UNITS = {
     "l2_bytes": "bytes",
     "dram_bytes": "bytes",
     "stall_samples": "samples",
-    **{f"busy_{name}": "%" for name in ("issue", "fma", "alu", "sfu", "fp64", "tensor", "lsu", "l2", "dram", "atomics")},
+    **{
+        f"busy_{name}": "%" for name in ("issue", "fma", "alu", "sfu", "fp64", "tensor", "lsu", "l2", "dram", "atomics")
+    },
     **{f"stall_{name}": "%" for name in schedule.STALLS},
 }
 _SHARES = {

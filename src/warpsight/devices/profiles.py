@@ -1,4 +1,4 @@
-"""From counts (and, where there is one, a simulated time) to a Profile: for the kernel, each source line, each instruction."""
+"""From counts, and a simulated time where there is one, to a Profile: of the kernel, each line, each instruction."""
 
 from __future__ import annotations
 

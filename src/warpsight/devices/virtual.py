@@ -1,4 +1,4 @@
-"""The virtual GPU as a device, run by the C++ core in this process: PTX for results and faults, machine code for counts and time.
+"""The virtual GPU as a device, in this process: PTX for results and faults, machine code for counts and time.
 
 Profiles of large launches come from chosen blocks and are scaled; the profile says how many ran. Where the machine code
 has a form we do not read, counts are of the PTX, there is no time, and the profile says so.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from warpsight.devices.device import CannotProfile, Execution, Value
-from warpsight.devices.machine_code import MachineCode, machine_code, time_launch
+from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch
 from warpsight.devices.memory import lay_out
 from warpsight.devices.profiles import Counted, make_profile
 from warpsight.nouns import Build, Profile, Source
@@ -93,7 +93,7 @@ class VirtualGpu:
     ) -> Profile:
         if refused := refusal(build, entry, size):
             raise CannotProfile(f"the launch is not possible: {refused}")
-        code = machine_code(build.cubin, entry) if self.gpu is not None else MachineCode(None)
+        code = machine_code(build.cubin, entry, source_file(build.ptx)) if self.gpu is not None else MachineCode(None)
         program = code.program or program_of(build.ptx, entry)
         total = size.grid[0] * size.grid[1] * size.grid[2]
         chosen = blocks if blocks is not None else self._choose_blocks(program, values, size, total)

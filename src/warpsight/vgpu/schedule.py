@@ -1,7 +1,8 @@
-"""Machine code as the scheduler of one SM sees it: the pipe each instruction takes, for how long, and what waits for it.
+"""Machine code as the scheduler of one SM sees it: the pipe each instruction takes, for how long, what waits for it.
 
-Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The rows follow
-`core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, bypasses L1, groups kept, latency, interval.
+Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The
+rows follow `core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, bypasses L1, groups
+kept, latency, interval.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
-
 
 WARP = 32
 
@@ -42,13 +42,50 @@ class Kind(IntEnum):
 
 
 STALLS = (
-    "selected", "not_selected", "wait", "long_scoreboard", "short_scoreboard", "math_pipe_throttle", "lg_throttle", "mio_throttle",
-    "barrier", "branch_resolving", "membar",
+    "selected", "not_selected", "wait", "long_scoreboard", "short_scoreboard", "math_pipe_throttle", "lg_throttle",
+    "mio_throttle", "barrier", "branch_resolving", "membar",
 )  # fmt: skip
 """Why a warp does not issue, in the words of Nsight Compute; the order of core/sm.hpp."""
 
 _ALU = frozenset(
-    ["IADD3", "LOP3", "SHF", "ISETP", "LEA", "MOV", "SEL", "PLOP3", "IABS", "FSETP", "FMNMX", "IMNMX", "PRMT", "VOTE", "FSEL", "BMSK", "SGXT", "P2R", "R2P", "HSETP2", "HSET2", "HMNMX2", "FSET", "VABSDIFF", "VABSDIFF4", "ICMP", "LOP", "CS2R", "I2FP", "F2FP", "VIADD", "VIMNMX", "FSWZADD", "MATCH", "QSPC", "LEPC"]
+    [
+        "IADD3",
+        "LOP3",
+        "SHF",
+        "ISETP",
+        "LEA",
+        "MOV",
+        "SEL",
+        "PLOP3",
+        "IABS",
+        "FSETP",
+        "FMNMX",
+        "IMNMX",
+        "PRMT",
+        "VOTE",
+        "FSEL",
+        "BMSK",
+        "SGXT",
+        "P2R",
+        "R2P",
+        "HSETP2",
+        "HSET2",
+        "HMNMX2",
+        "FSET",
+        "VABSDIFF",
+        "VABSDIFF4",
+        "ICMP",
+        "LOP",
+        "CS2R",
+        "I2FP",
+        "F2FP",
+        "VIADD",
+        "VIMNMX",
+        "FSWZADD",
+        "MATCH",
+        "QSPC",
+        "LEPC",
+    ]
 )
 _FMA = frozenset(["FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I", "HFMA2", "HMUL2", "HADD2", "HFMA2_32I"])
 _FMA_HEAVY = frozenset(["IMAD", "IDP", "IMUL"])
@@ -58,10 +95,12 @@ _MEMORY: dict[str, Kind] = {
     "LDG": Kind.GLOBAL_LOAD, "LD": Kind.GLOBAL_LOAD, "STG": Kind.GLOBAL_STORE, "ST": Kind.GLOBAL_STORE,
     "ATOMG": Kind.GLOBAL_ATOMIC, "ATOM": Kind.GLOBAL_ATOMIC, "RED": Kind.GLOBAL_ATOMIC,
     "LDS": Kind.SHARED_LOAD, "LDSM": Kind.SHARED_LOAD, "STS": Kind.SHARED_STORE, "ATOMS": Kind.SHARED_ATOMIC,
-    "LDL": Kind.LOCAL_LOAD, "STL": Kind.LOCAL_STORE, "LDC": Kind.CONSTANT_LOAD, "SHFL": Kind.SHUFFLE, "LDGSTS": Kind.ASYNC_COPY,
+    "LDL": Kind.LOCAL_LOAD, "STL": Kind.LOCAL_STORE, "LDC": Kind.CONSTANT_LOAD, "SHFL": Kind.SHUFFLE,
+    "LDGSTS": Kind.ASYNC_COPY,
 }  # fmt: skip
 _OTHER: dict[str, Kind] = {
-    "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH, "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
+    "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH,
+    "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
     "MEMBAR": Kind.FENCE, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
 }  # fmt: skip
 _LATENCY = {
@@ -89,7 +128,7 @@ _SHAPE_MACS = {
 
 
 def mnemonic(text: str) -> tuple[str, tuple[str, ...]]:
-    """Base operation and modifiers of an instruction's text, its guard left out: `@!P0 LDG.E.64 R2, ...` is LDG, (E, 64)."""
+    """Base operation and modifiers of an instruction, its guard left out: `@!P0 LDG.E.64 R2, ...` is LDG, (E, 64)."""
     word = re.sub(r"^@!?U?P[T\d]\s+", "", text.strip()).split(" ", 1)[0].rstrip(";")
     base, *mods = word.split(".")
     return base, tuple(mods)

@@ -1,8 +1,9 @@
-"""How long a launch takes on a GPU: traces of a few blocks, a simulation of one SM over the real schedule, then the whole grid.
+"""How long a launch takes on a GPU: traces of a few blocks, a simulation of one SM over the real schedule, the grid.
 
-Everything is simulated and nothing is fitted to a kernel: rates, sizes and latencies come from the GPU's data sheet. The SM is
-simulated with as many blocks as fit on it at once; L2 and DRAM are pools whose traffic is estimated from what neighbouring blocks touch.
-Not modelled: instruction cache, TLB, power and its effect on the clock (a range over base..boost is given instead).
+Everything is simulated and no constant is fitted: rates, sizes and latencies come from the GPU's data sheet. The SM is
+simulated with as many blocks as fit on it at once; L2 and DRAM are pools whose traffic is estimated from what
+neighbouring blocks touch. Not modelled: instruction cache, TLB, power and its effect on the clock (the time at the base
+clock is given as well).
 """
 
 from __future__ import annotations
@@ -177,7 +178,9 @@ def _traced(trace: Tracer, blocks: Sequence[int], budget: int, threads: int) -> 
 def _notes(own: _Traced, wanted: int) -> tuple[str, ...]:
     notes: list[str] = []
     if own.blocks < wanted:
-        notes.append(f"{own.blocks} blocks were traced; the SM runs them again in place of {wanted - own.blocks} others")
+        notes.append(
+            f"{own.blocks} blocks were traced; the SM runs them again in place of {wanted - own.blocks} others"
+        )
     if own.stretch > 1.001:
         notes.append(f"only the first 1/{own.stretch:.1f} of each block was simulated; its pace is taken for the rest")
     return tuple(notes)
@@ -257,7 +260,7 @@ def _growth(points: Sequence[tuple[int, int]], blocks: int, most: float) -> _Rea
 def _l2_miss(
     gpu: Gpu, reach: _Reach, stretch: float, misses_per_block: float, total_blocks: int, resident: int
 ) -> float:
-    """The share of L1 misses that DRAM must serve: what a wave (the launch, if it all fits) touches for the first time."""
+    """The share of L1 misses that DRAM serves: what a wave (the launch, if it all fits) touches for the first time."""
     if not misses_per_block:
         return 0.0
     everything = min(reach.most, stretch * (reach.loaded(total_blocks) + reach.stored(total_blocks)))
@@ -269,7 +272,8 @@ def _l2_miss(
 def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *, tail: bool = True) -> float:
     """The time of all of an SM's blocks from those that were simulated.
 
-    The pace is that of the second wave: the first starts cold, and in the last the blocks that are left have the SM to themselves.
+    The pace is that of the second wave: the first starts cold, and in the last the blocks that are left have the SM to
+    themselves.
     """
     done = sorted(ends)
     if per_sm <= simulated:

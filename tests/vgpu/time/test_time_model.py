@@ -1,4 +1,4 @@
-"""The time model against published measurements and known facts. All times are simulated; nothing here was used to fit anything."""
+"""The time model against published measurements and known facts; nothing here was used to fit anything."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 
 import numpy as np
 import pytest
-
 from benchmarks.ladder import load_ladder
 from benchmarks.pairs import load_pairs
+from benchmarks.pairs.first_line import read_kernel
 from benchmarks.time_ladder import gflops, predicted, summary
 from benchmarks.time_pairs import times_us
 from benchmarks.timed import timed
+
 from warpsight.devices.device import Value
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.nouns import Candidate
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu.gpus import find_gpu
-from benchmarks.pairs.first_line import read_kernel
 
 DAXPY = """// launch: grid=(N/256) block=(256) shared=0
 extern "C" __global__ void daxpy(double a, const double* x, double* y) {
@@ -53,7 +53,17 @@ def test_pairs_with_a_clear_difference_are_ordered_rightly() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    "copy_order shared_rows atomic_sum occupancy_shared divergent_branch double_literals too_few_blocks stencil_taps unrolled_loop".split(),
+    [
+        "copy_order",
+        "shared_rows",
+        "atomic_sum",
+        "occupancy_shared",
+        "divergent_branch",
+        "double_literals",
+        "too_few_blocks",
+        "stencil_taps",
+        "unrolled_loop",
+    ],
 )
 def test_a_pair_is_ordered_rightly(name: str) -> None:
     pair = next(p for p in load_pairs() if p.name == name)

@@ -1,9 +1,11 @@
 // Counting what one warp access costs. Each rule has a quick way for the usual shapes and a plain way for the rest.
 // Rows are worked on eight lanes at a time: the compiler keeps those in registers, whole rows it would not.
 #include "access.hpp"
-#include "eight.hpp"
+
 #include <algorithm>
 #include <numeric>
+
+#include "eight.hpp"
 
 namespace warpsight {
 namespace {
@@ -24,7 +26,8 @@ WS_INLINE v8u lower8(v8u a, v8u b) { return a < b ? a : b; }
 WS_INLINE v8u higher8(v8u a, v8u b) { return a > b ? a : b; }
 
 // Folds eight lanes to one by a function of two groups.
-template <class F> WS_INLINE u32 fold8(v8u v, F f) {
+template <class F>
+WS_INLINE u32 fold8(v8u v, F f) {
     v = f(v, __builtin_shuffle(v, v8u{4, 5, 6, 7, 0, 1, 2, 3}));
     v = f(v, __builtin_shuffle(v, v8u{2, 3, 0, 1, 6, 7, 4, 5}));
     return f(v, __builtin_shuffle(v, v8u{1, 0, 3, 2, 5, 4, 7, 6}))[0];
@@ -54,13 +57,15 @@ u32 count_unsorted(const u32 *v) {
     return total;
 }
 
-// Distinct values of (offset + bias) >> shift, and of those >> 2. Lanes that are off repeat a lane that is on, so they add none.
+// Distinct values of (offset + bias) >> shift, and of those >> 2. Lanes that are off repeat a lane that is on, so they
+// add none.
 void count_distinct(const Access &x, u32 bias, u32 shift, u32 *fine, u32 *coarse) {
     alignas(32) u32 values[kLanes];
     u32 steps = 0, jumps = 0;
     v8u falls = all8(0), previous = all8((x.offset[0] + bias) >> shift);
     for (int g = 0; g < kGroups; g++) {
-        const v8u v = (load8(x.offset, g) + bias) >> shift, left = __builtin_shuffle(previous, v, v8u{7, 8, 9, 10, 11, 12, 13, 14});
+        const v8u v = (load8(x.offset, g) + bias) >> shift,
+                  left = __builtin_shuffle(previous, v, v8u{7, 8, 9, 10, 11, 12, 13, 14});
         steps |= signs8((v8u)(v != left)) << (8 * g);
         jumps |= signs8((v8u)((v >> 2) != (left >> 2))) << (8 * g);
         falls |= (v8u)((v8i)v < (v8i)left);
@@ -84,7 +89,8 @@ void count_distinct(const Access &x, u32 bias, u32 shift, u32 *fine, u32 *coarse
     *coarse = count_unsorted(values);
 }
 
-// Lanes [first, first + count) in one go: the most distinct words that share a bank. `words` words for each lane, 0 when no lane is on.
+// Lanes [first, first + count) in one go: the most distinct words that share a bank. `words` words for each lane, 0
+// when no lane is on.
 u32 passes(const Access &x, u32 first, u32 count, u32 words) {
     u8 in_bank[32] = {};
     u32 most = 0;
@@ -118,7 +124,7 @@ bool pairs_agree(const Access &x, u32 distance) {
     return true;
 }
 
-} // namespace
+}  // namespace
 
 bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access &out) {
     const u32 first = (u32)__builtin_ctz(m), last = 31 - (u32)__builtin_clz(m);
@@ -183,7 +189,7 @@ u32 count_wavefronts(const Access &x, u32 size, u32 *ideal) {
     if (x.shape == Shape::contiguous) return *ideal = words;
     if (words == 1) {
         *ideal = 1;
-        if ((x.base & 3) + x.reach < 128) return 1; // 32 neighbouring words lie in different banks
+        if ((x.base & 3) + x.reach < 128) return 1;  // 32 neighbouring words lie in different banks
         u32 n;
         return strided_passes(x, &n) ? n : passes(x, 0, kLanes, 1);
     }
@@ -204,8 +210,9 @@ u32 most_at_one_address(const Access &x) {
     if (x.shape == Shape::contiguous) return 1;
     u32 most = 0;
     words_seen.clear();
-    for (u32 rest = x.m; rest; rest &= rest - 1) most = std::max(most, words_seen.insert(x.offset[__builtin_ctz(rest)]));
+    for (u32 rest = x.m; rest; rest &= rest - 1)
+        most = std::max(most, words_seen.insert(x.offset[__builtin_ctz(rest)]));
     return most;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,26 +1,40 @@
-// Atomic operations: lanes act in ascending order. Integer operations without a used result may run on several cores at once and are then
-// atomic on the host too; everything order-sensitive runs on one core (see Program::order_sensitive).
+// Atomic operations: lanes act in ascending order. Integer operations without a used result may run on several cores at
+// once and are then atomic on the host too; everything order-sensitive runs on one core (see Program::order_sensitive).
+#include <algorithm>
+#include <type_traits>
+
 #include "half.hpp"
 #include "memory.hpp"
 #include "shadow.hpp"
-#include <algorithm>
-#include <type_traits>
 
 namespace warpsight {
 namespace {
 
 enum Operation : u8 { kAdd, kMin, kMax, kAnd, kOr, kXor, kExch, kCas, kInc, kDec };
 
-struct F16Pair { u32 bits; };
-struct BF16Pair { u32 bits; };
-struct F16One { u16 bits; };
-struct BF16One { u16 bits; };
+struct F16Pair {
+    u32 bits;
+};
+struct BF16Pair {
+    u32 bits;
+};
+struct F16One {
+    u16 bits;
+};
+struct BF16One {
+    u16 bits;
+};
 
-template <class E> E added(E a, E b) {
-    if constexpr (std::is_same_v<E, F16Pair>) return {add_f16x2(a.bits, b.bits)};
-    else if constexpr (std::is_same_v<E, BF16Pair>) return {add_bf16x2(a.bits, b.bits)};
-    else if constexpr (std::is_same_v<E, F16One>) return {add_f16(a.bits, b.bits)};
-    else if constexpr (std::is_same_v<E, BF16One>) return {add_bf16(a.bits, b.bits)};
+template <class E>
+E added(E a, E b) {
+    if constexpr (std::is_same_v<E, F16Pair>)
+        return {add_f16x2(a.bits, b.bits)};
+    else if constexpr (std::is_same_v<E, BF16Pair>)
+        return {add_bf16x2(a.bits, b.bits)};
+    else if constexpr (std::is_same_v<E, F16One>)
+        return {add_f16(a.bits, b.bits)};
+    else if constexpr (std::is_same_v<E, BF16One>)
+        return {add_bf16(a.bits, b.bits)};
     else if constexpr (std::is_same_v<E, float>) {
         float r = a + b;
         u32 nan = 0x7fffffffu;
@@ -31,31 +45,34 @@ template <class E> E added(E a, E b) {
         u64 nan = 0xfff8000000000000ull;
         if (r != r) std::memcpy(&r, &nan, 8);
         return r;
-    } else return (E)((std::make_unsigned_t<E>)a + (std::make_unsigned_t<E>)b);
+    } else
+        return (E)((std::make_unsigned_t<E>)a + (std::make_unsigned_t<E>)b);
 }
 
-template <class E> E combine(u8 operation, E old, E b, E c) {
+template <class E>
+E combine(u8 operation, E old, E b, E c) {
     if constexpr (std::is_integral_v<E>) {
         using U = std::make_unsigned_t<E>;
         switch (operation) {
-        case kAdd: return added(old, b);
-        case kMin: return std::min(old, b);
-        case kMax: return std::max(old, b);
-        case kAnd: return old & b;
-        case kOr: return old | b;
-        case kXor: return old ^ b;
-        case kExch: return b;
-        case kCas: return old == b ? c : old;
-        case kInc: return (U)old >= (U)b ? 0 : (E)((U)old + 1);
-        case kDec: return old == 0 || (U)old > (U)b ? b : (E)((U)old - 1);
-        default: return old;
+            case kAdd: return added(old, b);
+            case kMin: return std::min(old, b);
+            case kMax: return std::max(old, b);
+            case kAnd: return old & b;
+            case kOr: return old | b;
+            case kXor: return old ^ b;
+            case kExch: return b;
+            case kCas: return old == b ? c : old;
+            case kInc: return (U)old >= (U)b ? 0 : (E)((U)old + 1);
+            case kDec: return old == 0 || (U)old > (U)b ? b : (E)((U)old - 1);
+            default: return old;
         }
     } else {
         return operation == kExch ? b : added(old, b);
     }
 }
 
-template <class E> E operand(const Warp &w, Ref r, u32 lane) {
+template <class E>
+E operand(const Warp &w, Ref r, u32 lane) {
     u64 bits = Row::at(w, r)[lane];
     if constexpr (sizeof(E) == 8) bits |= (u64)Row::at(w, Row::high(r))[lane] << 32;
     E v;
@@ -63,7 +80,8 @@ template <class E> E operand(const Warp &w, Ref r, u32 lane) {
     return v;
 }
 
-template <class E> void result(const Warp &w, Ref r, u32 lane, E v) {
+template <class E>
+void result(const Warp &w, Ref r, u32 lane, E v) {
     u64 bits = 0;
     std::memcpy(&bits, &v, sizeof(E));
     Row::at(w, r)[lane] = (u32)bits;
@@ -71,7 +89,8 @@ template <class E> void result(const Warp &w, Ref r, u32 lane, E v) {
 }
 
 // One lane's read-modify-write, atomic among the cores of the host for integers.
-template <class E> E update(char *host, u8 operation, E b, E c) {
+template <class E>
+E update(char *host, u8 operation, E b, E c) {
     E old, next;
     if constexpr (std::is_integral_v<E>) {
         E *p = (E *)host;
@@ -86,7 +105,8 @@ template <class E> E update(char *host, u8 operation, E b, E c) {
     return old;
 }
 
-template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
+template <class E>
+void atomic(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = sizeof(E);
     Access a;
     if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
@@ -95,7 +115,7 @@ template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
     Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
     w.spins = true;
-    if (x.flags & kVolatile) { // release or acquire semantics
+    if (x.flags & kVolatile) {  // release or acquire semantics
         w.fences++;
         b.fence();
     }
@@ -111,36 +131,40 @@ template <class E> void atomic(Warp &w, const Ins &x, u32 m) {
         note_access(w, a, p, size, false, (u8)Kind::atomic, nullptr);
         note_access(w, a, p, size, true, (u8)Kind::atomic, nullptr);
     }
-    w.acquired = true; // orders what comes after it
+    w.acquired = true;  // orders what comes after it
     b.acquired |= p.space == kGlobal;
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
-        char *host = p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
+        char *host =
+            p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
         E old = update<E>(host, (u8)x.tb, operand<E>(w, x.b, lane), operand<E>(w, x.c, lane));
         if (!(x.flags & kUnusedResult)) result<E>(w, x.d0, lane, old);
     }
 }
 
-} // namespace
+}  // namespace
 
 Handler find_atomic(const Ins &x) {
     if (x.op != Op::ATOM || x.vec > 1) return nullptr;
     const u8 operation = (u8)x.tb;
     const bool whole = operation != kAdd && operation != kExch;
     switch (x.ta) {
-    case Type::S32: return atomic<i32>;
-    case Type::U32: case Type::B32: return atomic<u32>;
-    case Type::S64: return atomic<i64>;
-    case Type::U64: case Type::B64: return atomic<u64>;
-    case Type::B16: case Type::U16: return atomic<u16>;
-    case Type::F32: return whole ? nullptr : atomic<float>;
-    case Type::F64: return whole ? nullptr : atomic<double>;
-    case Type::F16X2: return whole ? nullptr : atomic<F16Pair>;
-    case Type::BF16X2: return whole ? nullptr : atomic<BF16Pair>;
-    case Type::F16: return whole ? nullptr : atomic<F16One>;
-    case Type::BF16: return whole ? nullptr : atomic<BF16One>;
-    default: return nullptr;
+        case Type::S32: return atomic<i32>;
+        case Type::U32:
+        case Type::B32: return atomic<u32>;
+        case Type::S64: return atomic<i64>;
+        case Type::U64:
+        case Type::B64: return atomic<u64>;
+        case Type::B16:
+        case Type::U16: return atomic<u16>;
+        case Type::F32: return whole ? nullptr : atomic<float>;
+        case Type::F64: return whole ? nullptr : atomic<double>;
+        case Type::F16X2: return whole ? nullptr : atomic<F16Pair>;
+        case Type::BF16X2: return whole ? nullptr : atomic<BF16Pair>;
+        case Type::F16: return whole ? nullptr : atomic<F16One>;
+        case Type::BF16: return whole ? nullptr : atomic<BF16One>;
+        default: return nullptr;
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,6 +1,5 @@
-// The Python face of the core: load a program, lay out memory, launch. Arrays are borrowed; the caller keeps them alive during a launch.
-#include "machine.hpp"
-#include "sm.hpp"
+// The Python face of the core: load a program, lay out memory, launch. Arrays are borrowed; the caller keeps them alive
+// during a launch.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -8,20 +7,32 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "machine.hpp"
+#include "sm.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace warpsight {
 namespace {
 
-const char *kFaultNames[] = {"out_of_bounds",      "misaligned",   "uninitialised_read", "write_to_const", "shared_race",   "global_race",
-                             "barrier_divergence", "deadlock",     "endless_loop",       "deadline",       "assert_failed", "trap",
-                             "stack_overflow",     "warp_sync_divergence", "bad_jump",   "interrupted"};
+const char *kFaultNames[] = {"out_of_bounds",      "misaligned",
+                             "uninitialised_read", "write_to_const",
+                             "shared_race",        "global_race",
+                             "barrier_divergence", "deadlock",
+                             "endless_loop",       "deadline",
+                             "assert_failed",      "trap",
+                             "stack_overflow",     "warp_sync_divergence",
+                             "bad_jump",           "interrupted"};
 
 using Bytes = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class T> std::vector<T> to_vector(const Array<T> &a) { return {a.data(), a.data() + a.size()}; }
+template <class T>
+std::vector<T> to_vector(const Array<T> &a) {
+    return {a.data(), a.data() + a.size()};
+}
 
 struct PyMemory {
     Memory memory;
@@ -59,9 +70,10 @@ nb::dict fault_record(const Fault &f) {
     return d;
 }
 
-nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block, u32 shared_bytes,
-                u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data, std::vector<u64> blocks, bool check, bool count, int cores,
-                u64 max_instructions, double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps) {
+nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block,
+                u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
+                std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
+                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -71,13 +83,15 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.shared_bytes = shared_bytes, o.dynamic_shared_bytes = dynamic_shared_bytes, o.local_bytes = local_bytes;
     o.params.assign((const u8 *)params.c_str(), (const u8 *)params.c_str() + params.size());
     o.const_data.assign((const u8 *)const_data.c_str(), (const u8 *)const_data.c_str() + const_data.size());
-    if (!o.grid[0] || o.grid[0] > 0x7fffffffu || !o.grid[1] || o.grid[1] > 65535 || !o.grid[2] || o.grid[2] > 65535 || o.block[2] > 64)
+    if (!o.grid[0] || o.grid[0] > 0x7fffffffu || !o.grid[1] || o.grid[1] > 65535 || !o.grid[2] || o.grid[2] > 65535 ||
+        o.block[2] > 64)
         throw nb::value_error("grid or block is outside the limits of CUDA");
     u64 total = (u64)o.grid[0] * o.grid[1] * o.grid[2];
     for (u64 b : blocks)
         if (b >= total) throw nb::value_error("a chosen block lies outside the grid");
     o.blocks = std::move(blocks);
-    o.check = check, o.count = count, o.cores = cores, o.max_instructions = max_instructions, o.deadline_seconds = deadline_seconds;
+    o.check = check, o.count = count, o.cores = cores, o.max_instructions = max_instructions,
+    o.deadline_seconds = deadline_seconds;
     o.heap_base = heap_base, o.heap_bytes = heap_bytes;
     o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
     LaunchResult r;
@@ -115,7 +129,8 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     for (size_t i = 0; i < p.program->consts.size(); i++)
         for (int k = 0; k < kLanes; k++) ((u32 *)aligned)[i * kLanes + (size_t)k] = p.program->consts[i];
     l.const_rows = aligned;
-    if (rows_in.shape(0) != p.program->n_rows || rows_in.shape(1) != (size_t)kLanes || preds.shape(0) != p.program->n_preds)
+    if (rows_in.shape(0) != p.program->n_rows || rows_in.shape(1) != (size_t)kLanes ||
+        preds.shape(0) != p.program->n_preds)
         throw nb::value_error("rows or predicates of the wrong shape");
     std::vector<Counts> counts(p.program->code.size(), Counts{});
     std::string text;
@@ -129,7 +144,8 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     w.alive = mask;
     b.alive = (u32)__builtin_popcount(mask);
     try {
-        while (!b.run_turn()) {}
+        while (!b.run_turn()) {
+        }
     } catch (const Stop &) {
         throw nb::value_error(("fault: " + std::string(kFaultNames[(int)l.faults[0].kind])).c_str());
     }
@@ -137,8 +153,10 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     std::memcpy(preds.data(), w.preds, preds.shape(0) * 4);
 }
 
-// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, bypass_l1, keep_groups, latency, interval.
-std::vector<StaticStep> to_steps(const nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> &table) {
+// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, bypass_l1, keep_groups,
+// latency, interval.
+std::vector<StaticStep> to_steps(
+    const nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> &table) {
     std::vector<StaticStep> steps(table.shape(0));
     for (size_t i = 0; i < steps.size(); i++) {
         const u16 *r = table.data() + 10 * i;
@@ -151,18 +169,24 @@ std::vector<StaticStep> to_steps(const nb::ndarray<const u16, nb::shape<-1, 10>,
 SmNumbers to_numbers(const nb::dict &d) {
     SmNumbers n;
     auto get = [&](const char *name, auto &slot) { slot = nb::cast<std::remove_reference_t<decltype(slot)>>(d[name]); };
-    get("schedulers", n.schedulers), get("fma_units", n.fma_units), get("queue_depth", n.queue_depth), get("address_cycles", n.address_cycles);
-    get("shuffle_cycles", n.shuffle_cycles), get("latency_shared", n.latency_shared), get("latency_l1", n.latency_l1), get("latency_l2", n.latency_l2);
-    get("latency_dram", n.latency_dram), get("latency_barrier", n.latency_barrier), get("latency_constant", n.latency_constant);
-    get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss), get("resident_blocks", n.resident_blocks);
+    get("schedulers", n.schedulers), get("fma_units", n.fma_units), get("queue_depth", n.queue_depth),
+        get("address_cycles", n.address_cycles);
+    get("shuffle_cycles", n.shuffle_cycles), get("latency_shared", n.latency_shared), get("latency_l1", n.latency_l1),
+        get("latency_l2", n.latency_l2);
+    get("latency_dram", n.latency_dram), get("latency_barrier", n.latency_barrier),
+        get("latency_constant", n.latency_constant);
+    get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
+        get("resident_blocks", n.resident_blocks);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
-    if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units || n.fma_units > 2)
+    if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||
+        n.fma_units > 2)
         throw nb::value_error("numbers of the multiprocessor out of range");
     return n;
 }
 
-nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table, nb::dict numbers) {
+nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table,
+                  nb::dict numbers) {
     if (t.blocks.empty()) throw nb::value_error("no traced blocks");
     auto steps = to_steps(table);
     SmNumbers n = to_numbers(numbers);
@@ -183,48 +207,66 @@ nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, n
     return d;
 }
 
-} // namespace
+}  // namespace
 
 NB_MODULE(_core, m) {
     nb::class_<PyProgram>(m, "Program")
-        .def_ro("unsupported", &PyProgram::unsupported, "index of the first instruction that the core cannot run, or -1")
+        .def_ro("unsupported", &PyProgram::unsupported,
+                "index of the first instruction that the core cannot run, or -1")
         .def_prop_ro("n_instructions", [](const PyProgram &p) { return p.program->code.size(); });
     nb::class_<PyMemory>(m, "Memory")
         .def(nb::init<>())
-        .def("add", [](PyMemory &self, u64 base, Bytes data, bool writable, bool initialised) {
-            auto &all = self.memory.allocations;
-            if (!all.empty() && base < all.back().base + all.back().size) throw nb::value_error("allocations must be added in ascending order");
-            Allocation a{base, data.size(), (char *)data.data(), writable, {}, {}};
-            if (!initialised) a.initialised.assign((data.size() + 63) / 64, 0);
-            all.push_back(std::move(a));
-            self.keep.push_back(data);
-        }, "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true);
-    m.def("load", [](nb::bytes code, Array<i32> lists, Array<i32> tables, Array<u32> consts, Array<i32> functions, u32 n_rows, u32 n_preds, bool order_sensitive) {
-        auto p = std::make_unique<PyProgram>();
-        try {
-            p->program = load_program((const u8 *)code.c_str(), code.size() / 56, to_vector(lists), to_vector(tables), to_vector(consts), to_vector(functions),
-                                      n_rows, n_preds, order_sensitive, &p->unsupported);
-        } catch (const std::invalid_argument &e) { throw nb::value_error(e.what()); }
-        return p;
-    }, "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a);
-    m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a, "local_bytes"_a, "params"_a, "const_data"_a,
-          "blocks"_a, "check"_a, "count"_a, "cores"_a, "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0);
+        .def(
+            "add",
+            [](PyMemory &self, u64 base, Bytes data, bool writable, bool initialised) {
+                auto &all = self.memory.allocations;
+                if (!all.empty() && base < all.back().base + all.back().size)
+                    throw nb::value_error("allocations must be added in ascending order");
+                Allocation a{base, data.size(), (char *)data.data(), writable, {}, {}};
+                if (!initialised) a.initialised.assign((data.size() + 63) / 64, 0);
+                all.push_back(std::move(a));
+                self.keep.push_back(data);
+            },
+            "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true);
+    m.def(
+        "load",
+        [](nb::bytes code, Array<i32> lists, Array<i32> tables, Array<u32> consts, Array<i32> functions, u32 n_rows,
+           u32 n_preds, bool order_sensitive) {
+            auto p = std::make_unique<PyProgram>();
+            try {
+                p->program = load_program((const u8 *)code.c_str(), code.size() / 56, to_vector(lists),
+                                          to_vector(tables), to_vector(consts), to_vector(functions), n_rows, n_preds,
+                                          order_sensitive, &p->unsupported);
+            } catch (const std::invalid_argument &e) {
+                throw nb::value_error(e.what());
+            }
+            return p;
+        },
+        "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a);
+    m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
+          "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
+          "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0);
     nb::class_<PyTraces>(m, "Traces")
-        .def_prop_ro("steps", [](const PyTraces &t) {
-            u64 n = 0;
-            for (const BlockTrace &b : t.blocks)
-                for (const WarpTrace &w : b.warps) n += w.steps.size();
-            return n;
-        })
+        .def_prop_ro("steps",
+                     [](const PyTraces &t) {
+                         u64 n = 0;
+                         for (const BlockTrace &b : t.blocks)
+                             for (const WarpTrace &w : b.warps) n += w.steps.size();
+                         return n;
+                     })
         .def_prop_ro("blocks", [](const PyTraces &t) { return t.blocks.size(); })
-        .def("hottest_atomic", [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
-            return hottest_atomic(t.blocks, to_steps(table));
-        })
-        .def("footprints", [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table, std::vector<u32> counts) {
-            std::vector<std::tuple<u64, u64>> out;
-            for (const Footprint &f : footprints(t.blocks, to_steps(table), counts)) out.emplace_back(f.loaded, f.stored);
-            return out;
-        });
+        .def("hottest_atomic",
+             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
+                 return hottest_atomic(t.blocks, to_steps(table));
+             })
+        .def("footprints",
+             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table,
+                std::vector<u32> counts) {
+                 std::vector<std::tuple<u64, u64>> out;
+                 for (const Footprint &f : footprints(t.blocks, to_steps(table), counts))
+                     out.emplace_back(f.loaded, f.stored);
+                 return out;
+             });
     m.attr("STALLS") = kStalls;
     m.def("simulate", &simulate, "traces"_a, "table"_a, "numbers"_a);
     m.def("run_lanes", &run_lanes, "program"_a, "rows"_a, "preds"_a, "mask"_a);
@@ -239,4 +281,4 @@ NB_MODULE(_core, m) {
     m.attr("COUNTERS") = counters;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,5 +1,6 @@
 // A block of threads: its storage, its turns, and its barriers.
-// Counting follows PTX: a barrier without a count waits for every thread that has not exited; a thread that exits releases the others.
+// Counting follows PTX: a barrier without a count waits for every thread that has not exited; a thread that exits
+// releases the others.
 #include "machine.hpp"
 #include "shadow.hpp"
 
@@ -7,10 +8,11 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kAlign = 256;
-constexpr u32 kPasses = 4096; // rounds over the warps of a block in one turn
+constexpr u32 kPasses = 4096;  // rounds over the warps of a block in one turn
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
-// Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the warp.
+// Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the
+// warp.
 void check_alignment(Warp &w) {
     if (!w.at_barrier || (w.alive & ~w.at_barrier)) return;
     i32 first = w.pc[lowest(w.at_barrier)];
@@ -24,19 +26,20 @@ void check_alignment(Warp &w) {
     }
 }
 
-} // namespace
+}  // namespace
 
 Block::Block(Launch &l, std::vector<Counts> *c) : launch(&l), counts(c) {
     const LaunchOptions &o = l.options;
     threads = o.block[0] * o.block[1] * o.block[2];
     const u32 n = (threads + kLanes - 1) / kLanes;
-    const size_t row_bytes = aligned((size_t)(l.program.n_rows + 2) * kRowBytes); // two sink rows
-    const size_t shared_bytes = aligned(o.shared_bytes + 64), local_bytes = aligned((size_t)o.local_bytes * kLanes + 64);
+    const size_t row_bytes = aligned((size_t)(l.program.n_rows + 2) * kRowBytes);  // two sink rows
+    const size_t shared_bytes = aligned(o.shared_bytes + 64),
+                 local_bytes = aligned((size_t)o.local_bytes * kLanes + 64);
     storage.reset(new char[n * (row_bytes + local_bytes) + shared_bytes + kAlign]);
     rows = (char *)aligned((size_t)storage.get());
     local = rows + n * row_bytes;
     shared = local + n * local_bytes;
-    preds.resize((size_t)n * (l.program.n_preds + 1)); // one sink
+    preds.resize((size_t)n * (l.program.n_preds + 1));  // one sink
     warps.resize(n);
     for (u32 i = 0; i < n; i++) {
         Warp &w = warps[i];
@@ -110,7 +113,7 @@ bool Block::run_turn() {
         if (launch->over_limits(over || (++passes & 255) == 0, &over_limit))
             for (Warp &w : warps)
                 if (w.alive) fail(w, over_limit, lowest(w.alive));
-        if (over || passes > kPasses) return false; // a block that polls at a barrier lets others run too
+        if (over || passes > kPasses) return false;  // a block that polls at a barrier lets others run too
     }
     report_stuck();
 }
@@ -127,7 +130,7 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
         bar.all &= value == m;
         bar.any |= value != 0;
     }
-    if (x.sub == 1) { // arrive: goes on; its writes before count as ordered for those who wait
+    if (x.sub == 1) {  // arrive: goes on; its writes before count as ordered for those who wait
         if (b.shadow) b.shadow->arrive(w.id, id, b.time);
         return;
     }
@@ -151,7 +154,7 @@ bool Block::release_barriers() {
     bool released = false;
     for (u32 id = 0; id < kBarriers; id++) {
         Barrier &bar = barriers[id];
-        u32 wanted = bar.expected && bar.expected != threads ? bar.expected : alive; // exited threads count as arrived
+        u32 wanted = bar.expected && bar.expected != threads ? bar.expected : alive;  // exited threads count as arrived
         if (!bar.arrived || bar.arrived < wanted) continue;
         released = true;
         u32 members = 0;
@@ -165,7 +168,9 @@ bool Block::release_barriers() {
                 u32 lane = lowest(rest);
                 const Ins &x = launch->program.code[w.pc[lane]++];
                 if (x.sub == 2) Row::at(w, x.d0)[lane] = bar.popc;
-                if (x.sub >= 3) put_predicate(w.preds, x.d1, x.sub == 3 ? (bar.all ? kFull : 0) : (bar.any ? kFull : 0), 1u << lane);
+                if (x.sub >= 3)
+                    put_predicate(w.preds, x.d1, x.sub == 3 ? (bar.all ? kFull : 0) : (bar.any ? kFull : 0),
+                                  1u << lane);
             }
             w.at_barrier &= ~here;
         }
@@ -203,4 +208,4 @@ void Block::report_stuck() {
     fail(warps[0], FaultKind::deadlock, 0);
 }
 
-} // namespace warpsight
+}  // namespace warpsight

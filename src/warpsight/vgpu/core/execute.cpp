@@ -1,20 +1,22 @@
 // The warp loop: which lanes run, what they run, and every instruction that moves a program counter or waits.
-// Lanes keep their own counters; the lowest runs first, so divergent lanes meet again at the earliest common instruction.
-#include "machine.hpp"
-#include "shadow.hpp"
+// Lanes keep their own counters; the lowest runs first, so divergent lanes meet again at the earliest common
+// instruction.
 #include <algorithm>
 #include <climits>
+
+#include "machine.hpp"
+#include "shadow.hpp"
 
 namespace warpsight {
 namespace {
 
-constexpr u64 kQuantum = 1 << 16; // warp instructions before another warp gets a turn
-constexpr u32 kPatience = 4096;   // instructions of one group while other groups of the warp could run
+constexpr u64 kQuantum = 1 << 16;  // warp instructions before another warp gets a turn
+constexpr u32 kPatience = 4096;    // instructions of one group while other groups of the warp could run
 
 struct Group {
     i32 pc;
     u32 lanes;
-    i32 next; // lowest counter among the other lanes that could run
+    i32 next;  // lowest counter among the other lanes that could run
     bool others;
 };
 
@@ -25,8 +27,10 @@ Group choose(const Warp &w, u32 ready, u32 held) {
     for (u32 rest = pool; rest; rest &= rest - 1) g.pc = std::min(g.pc, w.pc[lowest(rest)]);
     for (u32 rest = pool; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
-        if (w.pc[lane] == g.pc) g.lanes |= 1u << lane;
-        else g.next = std::min(g.next, w.pc[lane]);
+        if (w.pc[lane] == g.pc)
+            g.lanes |= 1u << lane;
+        else
+            g.next = std::min(g.next, w.pc[lane]);
     }
     g.others = (ready & ~g.lanes) != 0;
     return g;
@@ -38,13 +42,13 @@ void set_pc(Warp &w, u32 m, i32 pc) {
 
 void end_lanes(Warp &w, u32 m, i32 pc) {
     Block &b = *w.block;
-    if (w.at_barrier && (w.touched & m)) { // an early return, or a barrier they skipped: see who writes there later
+    if (w.at_barrier && (w.touched & m)) {  // an early return, or a barrier they skipped: see who writes there later
         w.suspect_barrier = w.pc[lowest(w.at_barrier)];
         w.suspects.insert(w.suspects.end(), w.passed.begin(), w.passed.end());
     }
     set_pc(w, m, pc);
     w.alive &= ~m;
-    w.at_sync = 0; // lanes that wait look again whether everybody who is left has come
+    w.at_sync = 0;  // lanes that wait look again whether everybody who is left has come
     b.alive -= (u32)__builtin_popcount(m);
 }
 
@@ -53,21 +57,23 @@ void arrive_at_sync(Warp &w, i32 pc, u32 m, Ref mask_row) {
     const u32 *mask = Row::at(w, mask_row);
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
-        if (!(mask[lane] >> lane & 1)) w.block->fail(w, FaultKind::warp_sync_divergence, lane, 0, 0, "the lane is not in its own member mask");
+        if (!(mask[lane] >> lane & 1))
+            w.block->fail(w, FaultKind::warp_sync_divergence, lane, 0, 0, "the lane is not in its own member mask");
         w.sync_mask[lane] = mask[lane];
         w.pc[lane] = pc;
     }
     w.at_sync |= m;
 }
 
-// Runs the instruction for every set of waiting lanes that is complete; returns the lanes that may go on. Lanes of one instruction may have
-// different masks (tiles of a warp). A warp barrier may be met at different places.
+// Runs the instruction for every set of waiting lanes that is complete; returns the lanes that may go on. Lanes of one
+// instruction may have different masks (tiles of a warp). A warp barrier may be met at different places.
 u32 run_complete(Warp &w, const Ins &x, i32 pc) {
     const bool anywhere = x.op == Op::WARPBAR;
     const Ins *code = w.block->launch->program.code.data();
     u32 complete = 0, here = 0;
     for (u32 rest = w.at_sync; rest; rest &= rest - 1)
-        if (w.pc[lowest(rest)] == pc || (anywhere && code[w.pc[lowest(rest)]].op == Op::WARPBAR)) here |= 1u << lowest(rest);
+        if (w.pc[lowest(rest)] == pc || (anywhere && code[w.pc[lowest(rest)]].op == Op::WARPBAR))
+            here |= 1u << lowest(rest);
     while (here) {
         const u32 wanted = w.sync_mask[lowest(here)];
         u32 together = 0;
@@ -86,16 +92,17 @@ u32 run_complete(Warp &w, const Ins &x, i32 pc) {
 
 Ref member_mask(const Ins &x) {
     switch (x.op) {
-    case Op::SHFL: return x.e;
-    case Op::VOTE: case Op::MATCH: case Op::REDUX: return x.b;
-    case Op::ELECT: case Op::WARPBAR: return x.a;
-    default: return 0;
+        case Op::SHFL: return x.e;
+        case Op::VOTE:
+        case Op::MATCH:
+        case Op::REDUX: return x.b;
+        case Op::ELECT:
+        case Op::WARPBAR: return x.a;
+        default: return 0;
     }
 }
 
-[[noreturn]] void bad_jump(Warp &w, u32 lane) {
-    w.block->fail(w, FaultKind::bad_jump, lane);
-}
+[[noreturn]] void bad_jump(Warp &w, u32 lane) { w.block->fail(w, FaultKind::bad_jump, lane); }
 
 // Per-lane jump targets; lanes that stay in place go on at pc + 1.
 void jump_each(Warp &w, const Ins &x, u32 m) {
@@ -139,8 +146,10 @@ void save_rows(Warp &w, const Ins &x, u32 m) {
         char *slot = w.local + (size_t)lane * size + at;
         for (i32 i = 0; i < x.target; i++) {
             u32 *row = Row::at(w, x.list[i]);
-            if (x.op == Op::PUSH) std::memcpy(slot + 4 * i, row + lane, 4);
-            else std::memcpy(row + lane, slot + 4 * i, 4);
+            if (x.op == Op::PUSH)
+                std::memcpy(slot + 4 * i, row + lane, 4);
+            else
+                std::memcpy(row + lane, slot + 4 * i, 4);
         }
     }
 }
@@ -160,7 +169,7 @@ void allocate(Warp &w, const Ins &x, u32 m) {
     }
 }
 
-} // namespace
+}  // namespace
 
 // Runs one warp until it waits, ends, or has used its turn.
 Turn run_warp(Warp &w) {
@@ -207,83 +216,104 @@ Turn run_warp(Warp &w) {
             }
             w.executed++;
             w.now = pc;
-            if (w.trace && !(x.flags & kHidden) && w.trace->steps.size() < launch.options.max_trace_steps) w.trace->steps.push_back((u32)pc);
+            if (w.trace && !(x.flags & kHidden) && w.trace->steps.size() < launch.options.max_trace_steps)
+                w.trace->steps.push_back((u32)pc);
             if (x.plain) {
                 if (m) x.run(w, x, m);
                 pc++;
                 continue;
             }
             switch (x.op) {
-            case Op::BRA:
-                if (m == lanes) {
-                    pc = x.target;
-                    continue;
+                case Op::BRA:
+                    if (m == lanes) {
+                        pc = x.target;
+                        continue;
+                    }
+                    if (!m) break;
+                    n[k_branches_divergent]++;
+                    set_pc(w, lanes & ~m, pc + 1);
+                    set_pc(w, m, x.target);
+                    goto reschedule;
+                case Op::EXIT:
+                    if (!m) break;
+                    end_lanes(w, m, pc);
+                    set_pc(w, lanes & ~m, pc + 1);
+                    goto reschedule;
+                case Op::BAR:
+                    if (!m) break;
+                    set_pc(w, lanes, pc + 1);
+                    wait_at_barrier(w, x, pc, m);
+                    goto reschedule;
+                case Op::BRX:
+                case Op::RET:
+                    if (!m) break;
+                    set_pc(w, lanes, pc + 1);
+                    jump_each(w, x, m);
+                    goto reschedule;
+                case Op::CALL:
+                case Op::CALLX:
+                    if (!m) break;
+                    set_pc(w, lanes, pc + 1);
+                    if (x.op == Op::CALL)
+                        set_pc(w, m, x.target);
+                    else
+                        jump_each(w, x, m);
+                    enter_frame(w, x, pc, m);
+                    goto reschedule;
+                case Op::SHFL:
+                case Op::VOTE:
+                case Op::MATCH:
+                case Op::REDUX:
+                case Op::ELECT:
+                case Op::WARPBAR: {
+                    if (!m) break;
+                    set_pc(w, lanes & ~m, pc + 1);
+                    arrive_at_sync(w, pc, m, member_mask(x));
+                    const u32 go = run_complete(w, x, pc);
+                    if (go == lanes) break;  // all of them: go on in this group
+                    const u64 counted = (u64)__builtin_popcount(m), ran = (u64)__builtin_popcount(go);
+                    if (!go) n[k_warps]--;  // counted when it runs
+                    n[k_threads] += ran - (go ? counted : width);
+                    n[k_threads_on] += ran - counted;
+                    goto reschedule;
                 }
-                if (!m) break;
-                n[k_branches_divergent]++;
-                set_pc(w, lanes & ~m, pc + 1);
-                set_pc(w, m, x.target);
-                goto reschedule;
-            case Op::EXIT:
-                if (!m) break;
-                end_lanes(w, m, pc);
-                set_pc(w, lanes & ~m, pc + 1);
-                goto reschedule;
-            case Op::BAR:
-                if (!m) break;
-                set_pc(w, lanes, pc + 1);
-                wait_at_barrier(w, x, pc, m);
-                goto reschedule;
-            case Op::BRX: case Op::RET:
-                if (!m) break;
-                set_pc(w, lanes, pc + 1);
-                jump_each(w, x, m);
-                goto reschedule;
-            case Op::CALL: case Op::CALLX:
-                if (!m) break;
-                set_pc(w, lanes, pc + 1);
-                if (x.op == Op::CALL) set_pc(w, m, x.target);
-                else jump_each(w, x, m);
-                enter_frame(w, x, pc, m);
-                goto reschedule;
-            case Op::SHFL: case Op::VOTE: case Op::MATCH: case Op::REDUX: case Op::ELECT: case Op::WARPBAR: {
-                if (!m) break;
-                set_pc(w, lanes & ~m, pc + 1);
-                arrive_at_sync(w, pc, m, member_mask(x));
-                const u32 go = run_complete(w, x, pc);
-                if (go == lanes) break; // all of them: go on in this group
-                const u64 counted = (u64)__builtin_popcount(m), ran = (u64)__builtin_popcount(go);
-                if (!go) n[k_warps]--; // counted when it runs
-                n[k_threads] += ran - (go ? counted : width);
-                n[k_threads_on] += ran - counted;
-                goto reschedule;
-            }
-            case Op::PUSH: case Op::POP: if (m) save_rows(w, x, m); break;
-            case Op::LEAFP: {
-                vu64 v{};
-                for (int i = 0; i < kLanes; i++) v[i] = w.frame[i] + (u64)x.imm;
-                Row::put64(w, x.d0, v, m);
-                break;
-            }
-            case Op::ACTIVEMASK: Row::put(w, x.d0, vu32{} + lanes, m); break;
-            case Op::NANOSLEEP:
-                if (g.others) {
-                    held = lanes;
-                    pc++;
-                    goto yield;
+                case Op::PUSH:
+                case Op::POP:
+                    if (m) save_rows(w, x, m);
+                    break;
+                case Op::LEAFP: {
+                    vu64 v{};
+                    for (int i = 0; i < kLanes; i++) v[i] = w.frame[i] + (u64)x.imm;
+                    Row::put64(w, x.d0, v, m);
+                    break;
                 }
-                left = 1;
-                break;
-            case Op::FENCE:
-                if (!m) break;
-                w.fences++;
-                if (x.sub > 0) block.fence();
-                break;
-            case Op::TRAP: if (m) block.fail(w, FaultKind::trap, lowest(m)); break;
-            case Op::PRINTF: if (m) print_formatted(w, x, m); break;
-            case Op::ASSERTFAIL: if (m) fail_assertion(w, x, m); break;
-            case Op::MALLOC: if (m) allocate(w, x, m); break;
-            default: break; // NOP, PREFETCH, FREE: nothing for values
+                case Op::ACTIVEMASK: Row::put(w, x.d0, vu32{} + lanes, m); break;
+                case Op::NANOSLEEP:
+                    if (g.others) {
+                        held = lanes;
+                        pc++;
+                        goto yield;
+                    }
+                    left = 1;
+                    break;
+                case Op::FENCE:
+                    if (!m) break;
+                    w.fences++;
+                    if (x.sub > 0) block.fence();
+                    break;
+                case Op::TRAP:
+                    if (m) block.fail(w, FaultKind::trap, lowest(m));
+                    break;
+                case Op::PRINTF:
+                    if (m) print_formatted(w, x, m);
+                    break;
+                case Op::ASSERTFAIL:
+                    if (m) fail_assertion(w, x, m);
+                    break;
+                case Op::MALLOC:
+                    if (m) allocate(w, x, m);
+                    break;
+                default: break;  // NOP, PREFETCH, FREE: nothing for values
             }
             pc++;
         }
@@ -295,4 +325,4 @@ Turn run_warp(Warp &w) {
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -83,8 +83,9 @@ Handler extreme_handler(const Ins &i) {
 
 // ---- division
 
-// The quick division, step by step as the hardware does it: a product with the reciprocal, which is flushed where it is denormal
-// (so quotients by very large divisors become zero, unless Full scales them first). Denormal divisors are scaled.
+// The quick division, step by step as the hardware does it: a product with the reciprocal, which is flushed where it is
+// denormal (so quotients by very large divisors become zero, unless Full scales them first). Denormal divisors are
+// scaled.
 template <bool Full>
 struct ApproxDiv {
     WS_INLINE static v8f run(v8f a, v8f b) {

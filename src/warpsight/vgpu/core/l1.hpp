@@ -1,7 +1,8 @@
 // The L1 cache of one multiprocessor: 128-byte lines of four sectors, 64 sets, least recently used goes first.
 #pragma once
-#include "lanes.hpp"
 #include <vector>
+
+#include "lanes.hpp"
 
 namespace warpsight {
 
@@ -52,4 +53,4 @@ class L1 {
     std::vector<Line> lines_;
 };
 
-} // namespace warpsight
+}  // namespace warpsight

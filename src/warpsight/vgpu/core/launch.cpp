@@ -1,13 +1,15 @@
-// Running a grid: blocks over cores, faults, limits. Blocks of order-sensitive programs, and every checked launch, run on one core in ascending
-// order; a block that waits for others (a spin on memory) is set aside while later ones start, so that grid-wide synchronisation goes on.
-#include "machine.hpp"
-#include "shadow.hpp"
+// Running a grid: blocks over cores, faults, limits. Blocks of order-sensitive programs, and every checked launch, run
+// on one core in ascending order; a block that waits for others (a spin on memory) is set aside while later ones start,
+// so that grid-wide synchronisation goes on.
 #include <algorithm>
-#include <cstdlib>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <thread>
+
+#include "machine.hpp"
+#include "shadow.hpp"
 
 namespace warpsight {
 namespace {
@@ -77,7 +79,8 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
 // One core, blocks in order; a block that has used a turn without ending lets the next one start and comes back later.
 void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output, u64 &run) {
     std::deque<std::unique_ptr<Block>> waiting, idle;
-    const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes + (size_t)grid.launch.options.local_bytes * 1024;
+    const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes +
+                        (size_t)grid.launch.options.local_bytes * 1024;
     const size_t most = std::max<size_t>(1, kMostWaitingBytes / std::max<size_t>(each, 1));
     try {
         for (;;) {
@@ -113,7 +116,7 @@ void prepare_checks(Launch &l) {
         if (a.writable) a.shadow = std::make_shared<GlobalShadow>(a.size, l.program.global_granule);
 }
 
-} // namespace
+}  // namespace
 
 bool Launch::over_limits(bool look_at_clock, FaultKind *kind) const {
     *kind = FaultKind::endless_loop;
@@ -129,8 +132,10 @@ void Launch::record(Fault f) {
             known.count++;
             return;
         }
-    if (faults.size() < kMostFaults) faults.push_back(std::move(f));
-    else stop = true;
+    if (faults.size() < kMostFaults)
+        faults.push_back(std::move(f));
+    else
+        stop = true;
 }
 
 LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
@@ -138,7 +143,8 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     ConstRows consts(l.program.consts);
     l.const_rows = consts.data;
     l.total_blocks = (u64)o.grid[0] * o.grid[1] * o.grid[2];
-    l.end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(std::min(o.deadline_seconds, 1e8)));
+    l.end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                   std::chrono::duration<double>(std::min(o.deadline_seconds, 1e8)));
     if (o.check) prepare_checks(l);
     Grid grid{l, {}, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
     if (o.trace) grid.traces.resize(grid.count);
@@ -156,8 +162,10 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     for (int i = 0; i < cores; i++)
         threads.emplace_back([&, i] {
             try {
-                if (in_order) work_in_order(grid, counts[(size_t)i], result.output, run[(size_t)i]);
-                else work(grid, counts[(size_t)i], outputs[(size_t)i], run[(size_t)i]);
+                if (in_order)
+                    work_in_order(grid, counts[(size_t)i], result.output, run[(size_t)i]);
+                else
+                    work(grid, counts[(size_t)i], outputs[(size_t)i], run[(size_t)i]);
             } catch (...) {
                 std::lock_guard guard(m);
                 broken = std::current_exception();
@@ -193,4 +201,4 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     return result;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,33 +1,36 @@
 // From a lane's address to a host pointer, with every check on the way.
+#include <algorithm>
+
 #include "memory.hpp"
 #include "shadow.hpp"
-#include <algorithm>
 
 namespace warpsight {
 namespace {
 
 u8 space_of(u64 address) {
     switch (address >> 40) {
-    case 0x70: return kShared;
-    case 0x71: return kLocal;
-    case 0x72: return kConst;
-    case 0x73: return kParam;
-    default: return kGlobal;
+        case 0x70: return kShared;
+        case 0x71: return kLocal;
+        case 0x72: return kConst;
+        case 0x73: return kParam;
+        default: return kGlobal;
     }
 }
 
 u64 window_of(u8 space) {
     switch (space) {
-    case kShared: return kSharedWindow;
-    case kLocal: return kLocalWindow;
-    case kConst: return kConstWindow;
-    case kParam: return kParamWindow;
-    default: return 0;
+        case kShared: return kSharedWindow;
+        case kLocal: return kLocalWindow;
+        case kConst: return kConstWindow;
+        case kParam: return kParamWindow;
+        default: return 0;
     }
 }
 
 // Does [at, at + length) lie in [start, start + bytes)? Written so that no sum can wrap around.
-bool inside(u64 at, u64 length, u64 start, u64 bytes) { return at >= start && at - start <= bytes && length <= bytes - (at - start); }
+bool inside(u64 at, u64 length, u64 start, u64 bytes) {
+    return at >= start && at - start <= bytes && length <= bytes - (at - start);
+}
 
 // The first lane (in order) whose access does not lie in [start, start + bytes).
 u32 first_outside(const Access &x, u64 start, u64 bytes, u32 size) {
@@ -54,10 +57,11 @@ void check_alignment(Warp &w, const Access &x, u8 space, u32 size, u32 alignment
     w.block->fail(w, FaultKind::out_of_bounds, lane, window_of(space) + x.base + x.offset[lane], (u8)size);
 }
 
-} // namespace
+}  // namespace
 
 Allocation *Memory::find(u64 address) {
-    auto it = std::upper_bound(allocations.begin(), allocations.end(), address, [](u64 a, const Allocation &x) { return a < x.base; });
+    auto it = std::upper_bound(allocations.begin(), allocations.end(), address,
+                               [](u64 a, const Allocation &x) { return a < x.base; });
     if (it == allocations.begin()) return nullptr;
     --it;
     return address - it->base < it->size ? &*it : nullptr;
@@ -90,12 +94,14 @@ u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m) {
     if (where != kGlobal) {
         if (space != kGeneric) return 1u << lowest(m);
         u32 same = 0;
-        for (u32 rest = m; rest; rest &= rest - 1) same |= (u32)(space_of(address(lowest(rest))) == where) << lowest(rest);
+        for (u32 rest = m; rest; rest &= rest - 1)
+            same |= (u32)(space_of(address(lowest(rest))) == where) << lowest(rest);
         return same;
     }
     const Allocation *a = w.block->launch->memory.find(first);
     u32 same = 1u << lowest(m);
-    for (u32 rest = m; rest && a; rest &= rest - 1) same |= (u32)(w.block->launch->memory.find(address(lowest(rest))) == a) << lowest(rest);
+    for (u32 rest = m; rest && a; rest &= rest - 1)
+        same |= (u32)(w.block->launch->memory.find(address(lowest(rest))) == a) << lowest(rest);
     return same;
 }
 
@@ -116,25 +122,31 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
             b.last_allocation = a;
         }
         check_alignment(w, x, kGlobal, size, alignment);
-        if (write && !a->writable) b.fail(w, FaultKind::write_to_const, lowest(x.m), x.base + x.offset[lowest(x.m)], (u8)size);
+        if (write && !a->writable)
+            b.fail(w, FaultKind::write_to_const, lowest(x.m), x.base + x.offset[lowest(x.m)], (u8)size);
         return {a->host + (base - a->base), a, kGlobal};
     }
     Access local = x;
     local.base = base;
     if (space == kLocal) return {nullptr, nullptr, kLocal};
-    u64 bytes = space == kShared ? l.options.shared_bytes : space == kConst ? l.options.const_data.size() : l.options.params.size();
+    u64 bytes = space == kShared  ? l.options.shared_bytes
+                : space == kConst ? l.options.const_data.size()
+                                  : l.options.params.size();
     if (!inside(base, (u64)x.reach + size, 0, bytes)) outside(w, local, space, 0, bytes, size);
     check_alignment(w, local, space, size, alignment);
     if (write && space != kShared) b.fail(w, FaultKind::write_to_const, lowest(x.m), window_of(space) + base, (u8)size);
-    char *host = space == kShared ? b.shared : space == kConst ? (char *)l.options.const_data.data() : (char *)l.options.params.data();
+    char *host = space == kShared  ? b.shared
+                 : space == kConst ? (char *)l.options.const_data.data()
+                                   : (char *)l.options.params.data();
     return {host + base, nullptr, space};
 }
 
 char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
     const u32 bytes = w.block->launch->options.local_bytes;
-    if (offset >> 40 == 0x71) offset -= kLocalWindow; // a generic address
-    if (!inside(offset, size, 0, bytes)) // in a called function it is the stack that has run out
-        w.block->fail(w, w.frame[lane] ? FaultKind::stack_overflow : FaultKind::out_of_bounds, lane, kLocalWindow + offset, (u8)size);
+    if (offset >> 40 == 0x71) offset -= kLocalWindow;  // a generic address
+    if (!inside(offset, size, 0, bytes))               // in a called function it is the stack that has run out
+        w.block->fail(w, w.frame[lane] ? FaultKind::stack_overflow : FaultKind::out_of_bounds, lane,
+                      kLocalWindow + offset, (u8)size);
     if (offset & (alignment - 1)) w.block->fail(w, FaultKind::misaligned, lane, kLocalWindow + offset, (u8)size);
     return w.local + (size_t)lane * bytes + offset;
 }
@@ -194,15 +206,16 @@ void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefr
     r.space = p.space;
     r.wavefronts = (u16)(r.wavefronts + wavefronts);
     if (p.space == kGlobal) trace_global(w, r, x, size, x.base - kGlobalBase);
-    if (p.space == kLocal) { // each warp's local memory lies apart, its lanes' words side by side
+    if (p.space == kLocal) {  // each warp's local memory lies apart, its lanes' words side by side
         Access y = x;
-        for (u32 rest = x.m; rest; rest &= rest - 1) y.offset[lowest(rest)] = (x.offset[lowest(rest)] + (u32)(x.base & 0xffffff)) / 4 * 128 + lowest(rest) * 4;
+        for (u32 rest = x.m; rest; rest &= rest - 1)
+            y.offset[lowest(rest)] = (x.offset[lowest(rest)] + (u32)(x.base & 0xffffff)) / 4 * 128 + lowest(rest) * 4;
         const u64 here = kLocalTrace + ((w.block->id * w.block->warps.size() + w.id) % 4096) * (1ull << 24);
         trace_global(w, r, y, std::max(4u, size), here);
     }
 }
 
-} // namespace
+}  // namespace
 
 void trace_wavefronts(Warp &w, u32 wavefronts) {
     if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
@@ -223,41 +236,39 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     n[k_requests]++;
     n[k_bytes] += lanes * size;
     switch (p.space) {
-    case kGlobal: {
-        u32 sectors, lines;
-        count_blocks(x, size, &sectors, &lines);
-        n[k_sectors] += sectors;
-        n[k_sectors_ideal] += (lanes * size + 31) / 32;
-        n[k_lines] += lines;
-        break;
-    }
-    case kShared: {
-        u32 ideal;
-        n[k_wavefronts] += count_wavefronts(x, size, &ideal);
-        n[k_wavefronts_ideal] += ideal;
-        break;
-    }
-    case kLocal: { // words of a warp's lanes lie side by side: 8 lanes of one word are a sector
-        Access y = x;
-        y.base = 0;
-        y.shape = Shape::general;
-        for (u32 rest = x.m; rest; rest &= rest - 1) {
-            u32 lane = lowest(rest);
-            y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
+        case kGlobal: {
+            u32 sectors, lines;
+            count_blocks(x, size, &sectors, &lines);
+            n[k_sectors] += sectors;
+            n[k_sectors_ideal] += (lanes * size + 31) / 32;
+            n[k_lines] += lines;
+            break;
         }
-        u32 words = std::max(1u, size / 4), sectors, lines, first = y.offset[lowest(x.m)];
-        for (u32 lane = 0; lane < kLanes; lane++)
-            if (!(x.m >> lane & 1)) y.offset[lane] = first;
-        y.reach = ~0u >> 1;
-        count_blocks(y, 4, &sectors, &lines);
-        n[k_sectors] += sectors * words;
-        n[k_sectors_ideal] += (lanes * size + 31) / 32;
-        n[k_lines] += lines * words;
-        break;
-    }
-    default:
-        n[k_wavefronts] += count_words(x);
-        n[k_wavefronts_ideal]++;
+        case kShared: {
+            u32 ideal;
+            n[k_wavefronts] += count_wavefronts(x, size, &ideal);
+            n[k_wavefronts_ideal] += ideal;
+            break;
+        }
+        case kLocal: {  // words of a warp's lanes lie side by side: 8 lanes of one word are a sector
+            Access y = x;
+            y.base = 0;
+            y.shape = Shape::general;
+            for (u32 rest = x.m; rest; rest &= rest - 1) {
+                u32 lane = lowest(rest);
+                y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
+            }
+            u32 words = std::max(1u, size / 4), sectors, lines, first = y.offset[lowest(x.m)];
+            for (u32 lane = 0; lane < kLanes; lane++)
+                if (!(x.m >> lane & 1)) y.offset[lane] = first;
+            y.reach = ~0u >> 1;
+            count_blocks(y, 4, &sectors, &lines);
+            n[k_sectors] += sectors * words;
+            n[k_sectors_ideal] += (lanes * size + 31) / 32;
+            n[k_lines] += lines * words;
+            break;
+        }
+        default: n[k_wavefronts] += count_words(x); n[k_wavefronts_ideal]++;
     }
     if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - wavefronts_before));
 }
@@ -269,12 +280,16 @@ void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write,
         u32 lane = lowest(rest);
         bool changes = !unchanged || !unchanged[lane];
         if (p.space == kShared) {
-            if (!write) w.block->shadow->read(w, lane, shared_base + x.offset[lane], size, k);
-            else w.block->shadow->write(w, lane, shared_base + x.offset[lane], size, k, changes);
+            if (!write)
+                w.block->shadow->read(w, lane, shared_base + x.offset[lane], size, k);
+            else
+                w.block->shadow->write(w, lane, shared_base + x.offset[lane], size, k, changes);
         } else if (p.space == kGlobal) {
             u64 offset = (u64)(p.host - p.allocation->host) + x.offset[lane];
-            if (!write) note_global_read(w, lane, *p.allocation, offset, size, k);
-            else note_global_write(w, lane, *p.allocation, offset, size, k, changes);
+            if (!write)
+                note_global_read(w, lane, *p.allocation, offset, size, k);
+            else
+                note_global_write(w, lane, *p.allocation, offset, size, k, changes);
         }
     }
     if (!write || p.space == kLocal) return;
@@ -282,9 +297,10 @@ void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write,
         w.touched |= x.m;
         if (w.passed.empty() || w.passed.back() != w.now) w.passed.push_back(w.now);
     } else if (std::find(w.suspects.begin(), w.suspects.end(), w.now) != w.suspects.end()) {
-        w.now = w.suspect_barrier; // both sides went on to the same store: the lanes that exited had skipped the barrier
+        w.now =
+            w.suspect_barrier;  // both sides went on to the same store: the lanes that exited had skipped the barrier
         w.block->fail(w, FaultKind::barrier_divergence, lowest(x.m));
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight

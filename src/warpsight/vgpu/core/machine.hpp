@@ -1,9 +1,8 @@
-// The machine: a loaded program, a launch, and the state of blocks and warps. Behaviour is in execute.cpp (the warp loop), memory.cpp and
-// atomic.cpp (accesses), block.cpp (barriers, turns), launch.cpp (grids and cores), shadow.cpp (races, uninitialised reads).
-// Must stay true: nothing a kernel does can touch host memory outside its allocations, and results do not depend on the number of cores.
+// The machine: a loaded program, a launch, and the state of blocks and warps. Behaviour is in execute.cpp (the warp
+// loop), memory.cpp and atomic.cpp (accesses), block.cpp (barriers, turns), launch.cpp (grids and cores), shadow.cpp
+// (races, uninitialised reads). Must stay true: nothing a kernel does can touch host memory outside its allocations,
+// and results do not depend on the number of cores.
 #pragma once
-#include "lanes.hpp"
-#include "trace.hpp"
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -12,6 +11,9 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "lanes.hpp"
+#include "trace.hpp"
 
 namespace warpsight {
 
@@ -25,27 +27,42 @@ using Counts = std::array<u64, kCounters>;
 
 constexpr u64 kSharedWindow = 0x700000000000, kLocalWindow = 0x710000000000, kConstWindow = 0x720000000000,
               kParamWindow = 0x730000000000, kFunctionWindow = 0x740000000000;
-constexpr u64 kGlobalBase = 0x200000000, kLocalTrace = 1ull << 36; // traces place local memory after 64 GiB of global memory
+constexpr u64 kGlobalBase = 0x200000000,
+              kLocalTrace = 1ull << 36;  // traces place local memory after 64 GiB of global memory
 constexpr int kBarriers = 16;
 
 enum class FaultKind : u8 {
-    out_of_bounds, misaligned, uninitialised_read, write_to_const, shared_race, global_race, barrier_divergence, deadlock,
-    endless_loop, deadline, assert_failed, trap, stack_overflow, warp_sync_divergence, bad_jump, interrupted
+    out_of_bounds,
+    misaligned,
+    uninitialised_read,
+    write_to_const,
+    shared_race,
+    global_race,
+    barrier_divergence,
+    deadlock,
+    endless_loop,
+    deadline,
+    assert_failed,
+    trap,
+    stack_overflow,
+    warp_sync_divergence,
+    bad_jump,
+    interrupted
 };
 
 struct Fault {
     FaultKind kind;
     i32 pc;
-    u32 thread;        // linear in the block
-    u64 block;         // linear in the grid
-    u64 address;       // generic address, or 0
-    i32 other_pc = -1; // the other side of a race
+    u32 thread;         // linear in the block
+    u64 block;          // linear in the grid
+    u64 address;        // generic address, or 0
+    i32 other_pc = -1;  // the other side of a race
     u32 other_thread = 0;
     u64 other_block = 0;
     u64 count = 1;
     bool is_write = false;
     u8 size = 0;
-    std::string text = {}; // what an assertion said
+    std::string text = {};  // what an assertion said
 };
 
 // Thrown inside a worker to end the launch; the fault is recorded before.
@@ -63,7 +80,7 @@ struct Allocation {
 };
 
 struct Memory {
-    std::vector<Allocation> allocations; // ascending, never adjacent
+    std::vector<Allocation> allocations;  // ascending, never adjacent
     Allocation *find(u64 address);
 };
 
@@ -72,23 +89,23 @@ struct Program {
     std::vector<Ref> lists;
     std::vector<i32> tables;
     std::vector<i32> functions;
-    std::vector<u32> consts;   // as given
+    std::vector<u32> consts;  // as given
     u32 n_rows = 0, n_preds = 0;
     bool order_sensitive = false;
-    u8 shared_granule = 4, global_granule = 4; // the narrowest plain access, for race shadows
+    u8 shared_granule = 4, global_granule = 4;  // the narrowest plain access, for race shadows
 };
 
 struct LaunchOptions {
     u32 grid[3], block[3];
     u32 shared_bytes = 0, local_bytes = 0, dynamic_shared_bytes = 0;
     std::vector<u8> params, const_data;
-    std::vector<u64> blocks; // linear ids to run; empty: all
+    std::vector<u64> blocks;  // linear ids to run; empty: all
     bool check = false, count = true, trace = false;
-    u64 max_trace_steps = 0; // of one warp; longer ones are cut there
+    u64 max_trace_steps = 0;  // of one warp; longer ones are cut there
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;
-    u64 heap_base = 0, heap_bytes = 0; // an allocation that device malloc hands out from
+    u64 heap_base = 0, heap_bytes = 0;  // an allocation that device malloc hands out from
 };
 
 // What all workers of a launch share.
@@ -96,18 +113,18 @@ struct Launch {
     const Program &program;
     Memory &memory;
     LaunchOptions options{};
-    char *const_rows = nullptr; // 32-lane rows of program.consts
+    char *const_rows = nullptr;  // 32-lane rows of program.consts
     u64 total_blocks = 0;
     std::atomic<bool> stop{false};
     std::atomic<u64> executed{0};
-    u64 heap_used = 0; // programs with malloc run on one core
+    u64 heap_used = 0;  // programs with malloc run on one core
     std::mutex lock;
     std::vector<Fault> faults;
-    std::unordered_map<u64, u32> fence_counts; // per block that fenced, while checking
+    std::unordered_map<u64, u32> fence_counts;  // per block that fenced, while checking
     std::chrono::steady_clock::time_point end{};
     Launch(const Program &p, Memory &m) : program(p), memory(m) {}
     bool over_limits(bool look_at_clock, FaultKind *kind) const;
-    void record(Fault f); // keeps the first of each (kind, instruction), counts the rest
+    void record(Fault f);  // keeps the first of each (kind, instruction), counts the rest
 };
 
 struct Block;
@@ -122,30 +139,31 @@ struct AsyncCopy {
 struct Warp : WarpRows {
     Block *block = nullptr;
     u32 id = 0;
-    u32 alive = 0;          // lanes that have not exited
-    u32 at_barrier = 0;     // lanes waiting at a block barrier
-    u32 at_sync = 0;        // lanes waiting for other lanes of the warp
-    u32 touched = 0;        // lanes that wrote memory while others of the warp waited at a barrier
-    std::vector<i32> passed, suspects; // where they wrote; of lanes that then exited: the waiting lanes must not write there too
+    u32 alive = 0;       // lanes that have not exited
+    u32 at_barrier = 0;  // lanes waiting at a block barrier
+    u32 at_sync = 0;     // lanes waiting for other lanes of the warp
+    u32 touched = 0;     // lanes that wrote memory while others of the warp waited at a barrier
+    std::vector<i32> passed,
+        suspects;  // where they wrote; of lanes that then exited: the waiting lanes must not write there too
     i32 suspect_barrier = 0;
     u32 fences = 0;         // fences of any scope so far
     bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
     i32 now = 0;            // instruction being executed
     u64 executed = 0;
-    u32 last_sync = 0;      // block time of the last warp barrier, for race checks
-    i32 pc[kLanes];         // of lanes that are not in the running group
+    u32 last_sync = 0;  // block time of the last warp barrier, for race checks
+    i32 pc[kLanes];     // of lanes that are not in the running group
     u32 frame[kLanes];
     u32 sync_mask[kLanes];
     u8 barrier_id[kLanes];
     char *local = nullptr;  // kLanes * local_bytes
     WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
-    u32 group[kLanes];      // number of the open group of asynchronous copies
+    u32 group[kLanes];  // number of the open group of asynchronous copies
 };
 
 struct Barrier {
-    u32 expected = 0; // threads; 0 means all that are alive
+    u32 expected = 0;  // threads; 0 means all that are alive
     u32 arrived = 0;
     u32 popc = 0;
     bool all = true, any = false;
@@ -167,9 +185,9 @@ struct Block {
     std::array<Barrier, kBarriers> barriers;
     std::vector<Counts> *counts = nullptr;
     std::unique_ptr<SharedShadow> shadow;
-    u32 time = 1; // advances at every synchronisation; stamps of the race check
-    u32 fences = 0;        // fences of gpu scope so far
-    bool acquired = false; // this block has read global memory through an atomic or a volatile load
+    u32 time = 1;           // advances at every synchronisation; stamps of the race check
+    u32 fences = 0;         // fences of gpu scope so far
+    bool acquired = false;  // this block has read global memory through an atomic or a volatile load
     std::string *output = nullptr;
     BlockTrace *trace = nullptr;
     Allocation *last_allocation = nullptr;
@@ -177,9 +195,9 @@ struct Block {
     Block(Launch &, std::vector<Counts> *counts);
     ~Block();
     void start(u64 id);
-    bool run_turn();              // true when every thread has ended
+    bool run_turn();  // true when every thread has ended
     void fence();
-    bool release_barriers();      // true if someone may go on
+    bool release_barriers();  // true if someone may go on
     [[noreturn]] void fail(const Warp &, FaultKind, u32 lane, u64 address = 0, u8 size = 0, std::string text = {});
     [[noreturn]] void report_stuck();
 };
@@ -188,14 +206,15 @@ inline const WarpRows &rows(const Warp &w) { return w; }
 inline u32 lowest(u32 m) { return (u32)__builtin_ctz(m); }
 inline Counts &counts_of(Warp &w) { return (*w.block->counts)[w.now]; }
 
-Turn run_warp(Warp &);                              // execute.cpp
+Turn run_warp(Warp &);  // execute.cpp
 void wait_at_barrier(Warp &, const Ins &, i32 pc, u32 m);
-void settle_async(Warp &, u32 m, i64 keep);         // memory.cpp: make all but the newest `keep` groups visible
+void settle_async(Warp &, u32 m, i64 keep);  // memory.cpp: make all but the newest `keep` groups visible
 
-void print_formatted(Warp &, const Ins &, u32 m);   // print.cpp
+void print_formatted(Warp &, const Ins &, u32 m);  // print.cpp
 void fail_assertion(Warp &, const Ins &, u32 m);
-std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32> lists, std::vector<i32> tables, std::vector<u32> consts,
-                                      std::vector<i32> functions, u32 n_rows, u32 n_preds, bool order_sensitive, i32 *unsupported);
+std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32> lists, std::vector<i32> tables,
+                                      std::vector<u32> consts, std::vector<i32> functions, u32 n_rows, u32 n_preds,
+                                      bool order_sensitive, i32 *unsupported);
 struct LaunchResult {
     std::vector<Counts> counts;
     std::vector<Fault> faults;
@@ -206,4 +225,4 @@ struct LaunchResult {
 };
 LaunchResult run_launch(Launch &, bool (*interrupted)());
 
-} // namespace warpsight
+}  // namespace warpsight

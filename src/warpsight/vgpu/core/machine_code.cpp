@@ -1,7 +1,9 @@
-// Operations that only machine code has: three-way sums with two carries, products with carries, halves of 64-bit comparisons and
-// shifts, and warp operations among the lanes that happen to run together (the compiler has made them meet before).
-#include "integer_shells.hpp"
+// Operations that only machine code has: three-way sums with two carries, products with carries, halves of 64-bit
+// comparisons and shifts, and warp operations among the lanes that happen to run together (the compiler has made them
+// meet before).
 #include <bit>
+
+#include "integer_shells.hpp"
 
 namespace warpsight {
 
@@ -72,9 +74,12 @@ void shift_both(Warp &w, const Ins &i, u32 m) {
         const u32 n = wrap ? c[l] & (top - 1) : c[l] < top ? c[l] : top;
         const u64 v = (u64)b[l] << 32 | a[l];
         u64 r;
-        if (!right) r = n > 63 ? 0 : v << n;
-        else if (is_signed) r = (u64)((i64)v >> (n > 63 ? 63 : n));
-        else r = n > 63 ? 0 : v >> n;
+        if (!right)
+            r = n > 63 ? 0 : v << n;
+        else if (is_signed)
+            r = (u64)((i64)v >> (n > 63 ? 63 : n));
+        else
+            r = n > 63 ? 0 : v >> n;
         return (u32)(high ? r >> 32 : r);
     });
 }
@@ -99,12 +104,13 @@ void note_lanes(Warp &w, const Ins &i, u32 m) { Row::put(w, i.d0, vu32{} + m, m)
 
 void leave_mask(Warp &w, const Ins &i, u32 m) {
     Row::put(w, i.d0, Row::u(w, i.d0) & ~m, kFull);
-    w.at_sync = 0; // who waits looks again whether everybody who is left has come
+    w.at_sync = 0;  // who waits looks again whether everybody who is left has come
 }
 
-constexpr u32 kYields = 64; // turns through a waiting loop before the lanes that wait at its end are let go
+constexpr u32 kYields = 64;  // turns through a waiting loop before the lanes that wait at its end are let go
 
-// Lanes that spin on memory (a lock) while others of their warp wait for them behind the loop: those others may hold what is spun on.
+// Lanes that spin on memory (a lock) while others of their warp wait for them behind the loop: those others may hold
+// what is spun on.
 void yield(Warp &w, const Ins &i, u32 m) {
     Row::put(w, i.d0, Row::u(w, i.d0) + 1, m);
     if (!w.spins || Row::at(w, i.d0)[lowest(m)] < kYields) return;

@@ -1,7 +1,9 @@
 // Loads and stores. A row of words moves at once when lanes are adjacent or agree; the rest goes lane by lane.
 #include "memory.hpp"
-#include "shadow.hpp"
+
 #include <type_traits>
+
+#include "shadow.hpp"
 
 namespace warpsight {
 namespace {
@@ -16,7 +18,8 @@ void acquire(Warp &w, const Ins &x, const Place &p) {
     w.acquired = true;
 }
 
-// A volatile, relaxed or release store may tell others of what was done before: taken for a fence, so that nobody is accused wrongly.
+// A volatile, relaxed or release store may tell others of what was done before: taken for a fence, so that nobody is
+// accused wrongly.
 void release(Warp &w, const Ins &x) {
     if (!(x.flags & kVolatile)) return;
     w.fences++;
@@ -25,10 +28,12 @@ void release(Warp &w, const Ins &x) {
 
 // ---- words: elements of 4, 8 or 16 bytes in all; x.list holds one row for each of the W words of a lane
 
-template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
+template <int W>
+void load_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_words<W>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+        return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -68,10 +73,12 @@ template <int W> void load_words(Warp &w, const Ins &x, u32 m) {
     }
 }
 
-template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
+template <int W>
+void store_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_words<W>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+        return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_words<W>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -87,7 +94,8 @@ template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
     for (int k = 0; k < W; k++) from[k] = Row::at(w, x.list[k]);
     release(w, x);
     if (o.check) {
-        for (u32 rest = m; rest; rest &= rest - 1) { // in lane order, so that two lanes on one address are compared with each other
+        for (u32 rest = m; rest;
+             rest &= rest - 1) {  // in lane order, so that two lanes on one address are compared with each other
             u32 lane = lowest(rest);
             u32 v[W];
             for (int k = 0; k < W; k++) v[k] = from[k][lane];
@@ -116,10 +124,12 @@ template <int W> void store_words(Warp &w, const Ins &x, u32 m) {
 
 // ---- small or oddly sized elements: 1 and 2 bytes, vectors of them, and words loaded into wider registers
 
-template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
+template <class E>
+void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_small<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+        return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -128,7 +138,8 @@ template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 mask = x.flags & (kWide32 | kWide64) ? kFull : 0xffffu;
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
-        const char *from = p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
+        const char *from =
+            p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
         for (int k = 0; k < x.vec; k++) {
             E v;
             std::memcpy(&v, from + sizeof(E) * k, sizeof(E));
@@ -138,10 +149,12 @@ template <class E> void load_small(Warp &w, const Ins &x, u32 m) {
     }
 }
 
-template <class E> void store_small(Warp &w, const Ins &x, u32 m) {
+template <class E>
+void store_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
     Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a)) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_small<E>(w, x, part); });
+    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+        return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_small<E>(w, x, part); });
     Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size);
@@ -163,9 +176,11 @@ template <class E> void store_small(Warp &w, const Ins &x, u32 m) {
 }
 
 // A parameter at a fixed place: the same for every thread.
-template <int W> void load_parameter(Warp &w, const Ins &x, u32 m) {
+template <int W>
+void load_parameter(Warp &w, const Ins &x, u32 m) {
     const std::vector<u8> &params = w.block->launch->options.params;
-    if ((u64)x.imm + 4 * W > params.size()) w.block->fail(w, FaultKind::out_of_bounds, lowest(m), kParamWindow + (u64)x.imm, 4 * W);
+    if ((u64)x.imm + 4 * W > params.size())
+        w.block->fail(w, FaultKind::out_of_bounds, lowest(m), kParamWindow + (u64)x.imm, 4 * W);
     for (int k = 0; k < W; k++) {
         u32 v;
         std::memcpy(&v, params.data() + x.imm + 4 * k, 4);
@@ -176,29 +191,38 @@ template <int W> void load_parameter(Warp &w, const Ins &x, u32 m) {
 Handler find_load(const Ins &x) {
     const int words = x.width * x.vec / 4;
     const bool wide = x.flags & kWide64;
-    if (x.width >= 4 && !wide && x.sub == kParam && x.a == 1) // constant row 0
-        return words == 1 ? load_parameter<1> : words == 2 ? load_parameter<2> : words == 4 ? load_parameter<4> : nullptr;
-    if (x.width >= 4 && !wide) return words == 1 ? load_words<1> : words == 2 ? load_words<2> : words == 4 ? load_words<4> : nullptr;
+    if (x.width >= 4 && !wide && x.sub == kParam && x.a == 1)  // constant row 0
+        return words == 1   ? load_parameter<1>
+               : words == 2 ? load_parameter<2>
+               : words == 4 ? load_parameter<4>
+                            : nullptr;
+    if (x.width >= 4 && !wide)
+        return words == 1 ? load_words<1> : words == 2 ? load_words<2> : words == 4 ? load_words<4> : nullptr;
     const bool is_signed = x.ta == Type::S8 || x.ta == Type::S16 || x.ta == Type::S32;
     switch (x.width) {
-    case 1: return is_signed ? load_small<i8> : load_small<u8>;
-    case 2: return is_signed ? load_small<i16> : load_small<u16>;
-    case 4: return is_signed ? load_small<i32> : load_small<u32>;
-    default: return nullptr;
+        case 1: return is_signed ? load_small<i8> : load_small<u8>;
+        case 2: return is_signed ? load_small<i16> : load_small<u16>;
+        case 4: return is_signed ? load_small<i32> : load_small<u32>;
+        default: return nullptr;
     }
 }
 
 Handler find_store(const Ins &x) {
     const int words = x.width * x.vec / 4;
     switch (x.width) {
-    case 1: return store_small<u8>;
-    case 2: return store_small<u16>;
-    default: return words == 1 ? store_words<1> : words == 2 ? store_words<2> : words == 4 ? store_words<4> : nullptr;
+        case 1: return store_small<u8>;
+        case 2: return store_small<u16>;
+        default:
+            return words == 1 ? store_words<1> : words == 2 ? store_words<2> : words == 4 ? store_words<4> : nullptr;
     }
 }
 
 void convert_address(Warp &w, const Ins &x, u32 m) {
-    u64 window = x.sub == kShared ? kSharedWindow : x.sub == kLocal ? kLocalWindow : x.sub == kConst ? kConstWindow : x.sub == kParam ? kParamWindow : 0;
+    u64 window = x.sub == kShared  ? kSharedWindow
+                 : x.sub == kLocal ? kLocalWindow
+                 : x.sub == kConst ? kConstWindow
+                 : x.sub == kParam ? kParamWindow
+                                   : 0;
     vu64 a = Row::u64s(w, x.a);
     Row::put64(w, x.d0, x.imm ? a - window : a + window, m);
 }
@@ -208,22 +232,22 @@ void test_space(Warp &w, const Ins &x, u32 m) {
     u32 in = 0;
     for (u32 lane = 0; lane < kLanes; lane++) {
         u64 top = ((u64)Row::at(w, Row::high(x.a))[lane] << 32) >> 40;
-        bool windowed = top >= 0x70 && top <= 0x74 && top != 0x73; // parameters lie inside global memory
+        bool windowed = top >= 0x70 && top <= 0x74 && top != 0x73;  // parameters lie inside global memory
         in |= (u32)(x.sub == kGlobal ? !windowed : top == windows[x.sub] >> 40) << lane;
     }
     put_predicate(w.preds, (i32)x.d0, in, m);
 }
 
-} // namespace
+}  // namespace
 
 Handler find_memory(const Ins &x) {
     switch (x.op) {
-    case Op::LD: return find_load(x);
-    case Op::ST: return find_store(x);
-    case Op::CVTA: return convert_address;
-    case Op::ISSPACE: return test_space;
-    default: return find_matrix(x);
+        case Op::LD: return find_load(x);
+        case Op::ST: return find_store(x);
+        case Op::CVTA: return convert_address;
+        case Op::ISSPACE: return test_space;
+        default: return find_matrix(x);
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -6,20 +6,21 @@
 namespace warpsight {
 
 struct Place {
-    char *host;             // of Access::base; for local memory, of the lane's base
-    Allocation *allocation; // global memory only
+    char *host;              // of Access::base; for local memory, of the lane's base
+    Allocation *allocation;  // global memory only
     u8 space;
 };
 
-// The lanes' addresses of instruction operand `row` + imm in `space`. False: they do not lie in one allocation or space; go part by part.
-// `narrow`: the address is one 32-bit row.
+// The lanes' addresses of instruction operand `row` + imm in `space`. False: they do not lie in one allocation or
+// space; go part by part. `narrow`: the address is one 32-bit row.
 bool gather_addresses(Warp &, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out);
 inline bool is_narrow(const Ins &x) { return x.sub == kShared || (x.flags & kAddress32); }
 
 // The lanes of `m` in the same allocation or space as the lowest one.
 u32 lanes_together(Warp &, Ref row, i64 imm, u8 space, bool narrow, u32 m);
 
-// Resolves the whole access; faults (out of bounds, misaligned, read-only) end the launch. Local memory is resolved per lane (local_at).
+// Resolves the whole access; faults (out of bounds, misaligned, read-only) end the launch. Local memory is resolved per
+// lane (local_at).
 Place locate(Warp &, const Access &, u8 space, u32 size, u32 alignment, bool write);
 char *local_at(Warp &, u32 lane, u64 offset, u32 size, u32 alignment);
 
@@ -32,15 +33,17 @@ void count_access(Warp &, const Access &, const Place &, u32 size);
 void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
 
 // Lanes in different arrays: each array is an access of its own, but all are one request.
-template <class F> void part_by_part(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, F &&access) {
+template <class F>
+void part_by_part(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, F &&access) {
     const u64 requests = counts_of(w)[k_requests];
     for (u32 rest = m; rest;) {
         u32 part = lanes_together(w, row, imm, space, narrow, rest);
-        if (part == m) part = 1u << lowest(part); // one array, and still not to be had at once: a lane is out of bounds
+        if (part == m)
+            part = 1u << lowest(part);  // one array, and still not to be had at once: a lane is out of bounds
         access(part);
         rest &= ~part;
     }
     if (w.block->launch->options.count) counts_of(w)[k_requests] = requests + 1;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,14 +1,17 @@
-// printf and assert from device code. Format strings and arguments are untrusted: every byte is read through checked memory, and each
-// conversion is rebuilt from its parsed parts, never passed on as written.
-#include "memory.hpp"
+// printf and assert from device code. Format strings and arguments are untrusted: every byte is read through checked
+// memory, and each conversion is rebuilt from its parsed parts, never passed on as written.
 #include <cstdio>
+
+#include "memory.hpp"
 
 namespace warpsight {
 namespace {
 
 constexpr size_t kMostText = 1 << 20, kLongestString = 4096, kWidest = 512;
 
-u64 address_of(const Warp &w, Ref r, u32 lane) { return Row::at(w, r)[lane] | (u64)Row::at(w, Row::high(r))[lane] << 32; }
+u64 address_of(const Warp &w, Ref r, u32 lane) {
+    return Row::at(w, r)[lane] | (u64)Row::at(w, Row::high(r))[lane] << 32;
+}
 
 std::string read_string(Warp &w, u32 lane, u64 address) {
     std::string s;
@@ -24,7 +27,8 @@ struct Arguments {
     Warp &w;
     u32 lane;
     u64 at;
-    template <class T> T take() {
+    template <class T>
+    T take() {
         at = (at + sizeof(T) - 1) / sizeof(T) * sizeof(T);
         T v;
         std::memcpy(&v, locate_one(w, lane, at, kGeneric, sizeof(T), false), sizeof(T));
@@ -33,7 +37,8 @@ struct Arguments {
     }
 };
 
-template <class T> void append(std::string &out, const std::string &spec, T value) {
+template <class T>
+void append(std::string &out, const std::string &spec, T value) {
     char buffer[kWidest + 400];
     int n = std::snprintf(buffer, sizeof buffer, spec.c_str(), value);
     if (n > 0) out.append(buffer, std::min((size_t)n, sizeof buffer - 1));
@@ -63,25 +68,40 @@ size_t convert(const std::string &f, size_t i, Arguments &args, std::string &out
     if (i >= f.size()) return i;
     const char c = f[i++];
     switch (c) {
-    case '%': out += '%'; break;
-    case 'd': case 'i':
-        if (wide) append(out, spec + "lld", (long long)args.take<i64>());
-        else append(out, spec + "d", args.take<i32>());
-        break;
-    case 'u': case 'x': case 'X': case 'o':
-        if (wide) append(out, spec + "ll" + c, (unsigned long long)args.take<u64>());
-        else append(out, spec + c, args.take<u32>());
-        break;
-    case 'c': append(out, spec + "c", args.take<i32>()); break;
-    case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': append(out, spec + c, args.take<double>()); break;
-    case 'p': append(out, "0x%llx", (unsigned long long)args.take<u64>()); break;
-    case 's': append(out, spec + "s", read_string(args.w, args.lane, args.take<u64>()).c_str()); break;
-    default: out += '%', out += c;
+        case '%': out += '%'; break;
+        case 'd':
+        case 'i':
+            if (wide)
+                append(out, spec + "lld", (long long)args.take<i64>());
+            else
+                append(out, spec + "d", args.take<i32>());
+            break;
+        case 'u':
+        case 'x':
+        case 'X':
+        case 'o':
+            if (wide)
+                append(out, spec + "ll" + c, (unsigned long long)args.take<u64>());
+            else
+                append(out, spec + c, args.take<u32>());
+            break;
+        case 'c': append(out, spec + "c", args.take<i32>()); break;
+        case 'f':
+        case 'F':
+        case 'e':
+        case 'E':
+        case 'g':
+        case 'G':
+        case 'a':
+        case 'A': append(out, spec + c, args.take<double>()); break;
+        case 'p': append(out, "0x%llx", (unsigned long long)args.take<u64>()); break;
+        case 's': append(out, spec + "s", read_string(args.w, args.lane, args.take<u64>()).c_str()); break;
+        default: out += '%', out += c;
     }
     return i;
 }
 
-} // namespace
+}  // namespace
 
 void print_formatted(Warp &w, const Ins &x, u32 m) {
     for (u32 rest = m; rest; rest &= rest - 1) {
@@ -90,8 +110,10 @@ void print_formatted(Warp &w, const Ins &x, u32 m) {
         Arguments args{w, lane, address_of(w, x.b, lane)};
         u32 conversions = 0;
         for (size_t i = 0; i < format.size();) {
-            if (format[i] == '%') i = convert(format, i + 1, args, text), conversions++;
-            else text += format[i++];
+            if (format[i] == '%')
+                i = convert(format, i + 1, args, text), conversions++;
+            else
+                text += format[i++];
         }
         if (w.block->output->size() + text.size() <= kMostText) *w.block->output += text;
         Row::at(w, x.d0)[lane] = conversions;
@@ -104,4 +126,4 @@ void fail_assertion(Warp &w, const Ins &x, u32 m) {
     w.block->fail(w, FaultKind::assert_failed, lane, 0, 0, what);
 }
 
-} // namespace warpsight
+}  // namespace warpsight

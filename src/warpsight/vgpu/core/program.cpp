@@ -1,7 +1,9 @@
-// Loading a program: fields become row references, each instruction gets the function that does it, and what nobody can do is named.
-#include "machine.hpp"
+// Loading a program: fields become row references, each instruction gets the function that does it, and what nobody can
+// do is named.
 #include <algorithm>
 #include <stdexcept>
+
+#include "machine.hpp"
 
 namespace warpsight {
 namespace {
@@ -29,12 +31,14 @@ struct Loader {
 
     Ref row(i32 r, bool destination) const {
         const Ref sink = p.n_rows * kRowBytes;
-        if (r == kNone) return destination ? sink : 1; // constant row 0 is zero
+        if (r == kNone) return destination ? sink : 1;  // constant row 0 is zero
         if (r >= 0) {
-            if ((u32)r >= p.n_rows) throw std::invalid_argument("row " + std::to_string(r) + " is past the program's rows");
+            if ((u32)r >= p.n_rows)
+                throw std::invalid_argument("row " + std::to_string(r) + " is past the program's rows");
             return (Ref)r * kRowBytes;
         }
-        if (destination || (u32)~r >= p.consts.size()) throw std::invalid_argument("bad constant row " + std::to_string(~r));
+        if (destination || (u32)~r >= p.consts.size())
+            throw std::invalid_argument("bad constant row " + std::to_string(~r));
         return (Ref)~r * kRowBytes | 1;
     }
     u32 source_predicate(i32 v) const {
@@ -43,7 +47,7 @@ struct Loader {
         return (u32)v;
     }
     i32 target_predicate(i32 v) const {
-        if (v == kNone || v == 0) return (i32)p.n_preds; // a sink
+        if (v == kNone || v == 0) return (i32)p.n_preds;  // a sink
         if (v < 0 || (u32)v >= p.n_preds) throw std::invalid_argument("bad predicate " + std::to_string(v));
         return v;
     }
@@ -56,8 +60,8 @@ struct Loader {
             *slots[k] = *s == 'P' ? source_predicate(given[k]) : row(given[k], false);
             k++;
         }
-        if (x.op == Op::MMA) x.e = (u32)in.e; // type of B
-        if (x.op == Op::ADD3) { // a second carry in and out
+        if (x.op == Op::MMA) x.e = (u32)in.e;  // type of B
+        if (x.op == Op::ADD3) {                // a second carry in and out
             x.target = (i32)source_predicate(in.target);
             if (x.vec >= p.n_preds) throw std::invalid_argument("bad predicate " + std::to_string(x.vec));
         }
@@ -67,30 +71,54 @@ struct Loader {
 // How many list rows an instruction names.
 size_t list_length(const Ins &x) {
     switch (x.op) {
-    case Op::LD: case Op::ST: case Op::LDMATRIX: case Op::WMMALD: case Op::WMMAST: return x.vec;
-    case Op::PUSH: case Op::POP: return (size_t)x.target;
-    case Op::ASSERTFAIL: return 5;
-    case Op::MMA: return x.vec;
-    default: return 0;
+        case Op::LD:
+        case Op::ST:
+        case Op::LDMATRIX:
+        case Op::WMMALD:
+        case Op::WMMAST: return x.vec;
+        case Op::PUSH:
+        case Op::POP: return (size_t)x.target;
+        case Op::ASSERTFAIL: return 5;
+        case Op::MMA: return x.vec;
+        default: return 0;
     }
 }
 
 bool needs_loop(Op op) {
     switch (op) {
-    case Op::NOP: case Op::PREFETCH: case Op::BRA: case Op::BRX: case Op::CALL: case Op::CALLX: case Op::RET: case Op::EXIT: case Op::TRAP:
-    case Op::BAR: case Op::FENCE: case Op::WARPBAR: case Op::PUSH: case Op::POP: case Op::LEAFP: case Op::ACTIVEMASK: case Op::NANOSLEEP:
-    case Op::PRINTF: case Op::ASSERTFAIL: case Op::MALLOC: case Op::FREE: return true;
-    default: return false;
+        case Op::NOP:
+        case Op::PREFETCH:
+        case Op::BRA:
+        case Op::BRX:
+        case Op::CALL:
+        case Op::CALLX:
+        case Op::RET:
+        case Op::EXIT:
+        case Op::TRAP:
+        case Op::BAR:
+        case Op::FENCE:
+        case Op::WARPBAR:
+        case Op::PUSH:
+        case Op::POP:
+        case Op::LEAFP:
+        case Op::ACTIVEMASK:
+        case Op::NANOSLEEP:
+        case Op::PRINTF:
+        case Op::ASSERTFAIL:
+        case Op::MALLOC:
+        case Op::FREE: return true;
+        default: return false;
     }
 }
 
 bool waits_for_members(Op op) {
-    return op == Op::SHFL || op == Op::VOTE || op == Op::MATCH || op == Op::REDUX || op == Op::ELECT || op == Op::WARPBAR;
+    return op == Op::SHFL || op == Op::VOTE || op == Op::MATCH || op == Op::REDUX || op == Op::ELECT ||
+           op == Op::WARPBAR;
 }
 
 Handler find_handler(const Ins &x) {
-    for (auto find : {find_integer, find_float, find_half, find_special, find_convert, find_tensor, find_warp, find_memory, find_atomic,
-                      find_machine_code})
+    for (auto find : {find_integer, find_float, find_half, find_special, find_convert, find_tensor, find_warp,
+                      find_memory, find_atomic, find_machine_code})
         if (Handler h = find(x)) return h;
     return nullptr;
 }
@@ -101,10 +129,11 @@ void note_granule(Program &p, const Ins &x) {
     if (x.sub == kGlobal || x.sub == kGeneric) p.global_granule = std::min(p.global_granule, x.width);
 }
 
-} // namespace
+}  // namespace
 
-std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32> lists, std::vector<i32> tables, std::vector<u32> consts,
-                                      std::vector<i32> functions, u32 n_rows, u32 n_preds, bool order_sensitive, i32 *unsupported) {
+std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32> lists, std::vector<i32> tables,
+                                      std::vector<u32> consts, std::vector<i32> functions, u32 n_rows, u32 n_preds,
+                                      bool order_sensitive, i32 *unsupported) {
     auto p = std::make_unique<Program>();
     p->n_rows = n_rows;
     p->n_preds = std::max(1u, n_preds);
@@ -114,7 +143,7 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
     p->functions = std::move(functions);
     p->order_sensitive = order_sensitive;
     p->code.resize(n);
-    p->lists.reserve(lists.size() * 2 + 8); // must not move: instructions point into it
+    p->lists.reserve(lists.size() * 2 + 8);  // must not move: instructions point into it
     const Loader loader{*p};
     const Packed *packed = (const Packed *)code;
     *unsupported = -1;
@@ -128,7 +157,8 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
         Ins &x = p->code[i];
         if (in.op >= (u16)Op::COUNT) throw std::invalid_argument("unknown operation number " + std::to_string(in.op));
         x.op = (Op)in.op;
-        x.sub = in.sub, x.ta = (Type)in.ta, x.tb = (Type)in.tb, x.mod = in.mod, x.width = in.width, x.vec = in.vec, x.flags = in.flags;
+        x.sub = in.sub, x.ta = (Type)in.ta, x.tb = (Type)in.tb, x.mod = in.mod, x.width = in.width, x.vec = in.vec,
+        x.flags = in.flags;
         x.guard = (i32)loader.source_predicate(in.guard);
         x.target = in.target, x.imm = in.imm;
         const char *sig = kSignatures[in.op];
@@ -149,15 +179,17 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
         }
         if (x.op == Op::BRA || x.op == Op::CALL)
             if (!jump_ok(x.target)) throw std::invalid_argument("bad jump target");
-        if (x.op == Op::BRX && (x.imm < 0 || x.target < 0 || (size_t)(x.imm + x.target) > p->tables.size())) throw std::invalid_argument("bad jump table");
+        if (x.op == Op::BRX && (x.imm < 0 || x.target < 0 || (size_t)(x.imm + x.target) > p->tables.size()))
+            throw std::invalid_argument("bad jump table");
         x.plain = !needs_loop(x.op) && !waits_for_members(x.op);
         x.run = needs_loop(x.op) ? nullptr : find_handler(x);
         if (!x.run && !needs_loop(x.op) && *unsupported < 0) *unsupported = (i32)i;
         note_granule(*p, x);
     }
-    if (!n || (p->code[n - 1].op != Op::EXIT && p->code[n - 1].op != Op::BRA && p->code[n - 1].op != Op::RET && p->code[n - 1].op != Op::TRAP))
+    if (!n || (p->code[n - 1].op != Op::EXIT && p->code[n - 1].op != Op::BRA && p->code[n - 1].op != Op::RET &&
+               p->code[n - 1].op != Op::TRAP))
         throw std::invalid_argument("the program does not end with an exit");
     return p;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,6 +1,8 @@
-// Race and initialisation checks. Time in a block advances at every synchronisation; an access is stamped with the time it happened at, and
-// `synced` holds, for each pair of warps, the time before which the other's accesses are known to come first. See shadow.hpp for what is covered.
+// Race and initialisation checks. Time in a block advances at every synchronisation; an access is stamped with the time
+// it happened at, and `synced` holds, for each pair of warps, the time before which the other's accesses are known to
+// come first. See shadow.hpp for what is covered.
 #include "shadow.hpp"
+
 #include <algorithm>
 
 namespace warpsight {
@@ -8,10 +10,13 @@ namespace {
 
 constexpr size_t kMostUnwritten = 4096;
 
-} // namespace
+}  // namespace
 
 SharedShadow::SharedShadow(u32 bytes, u8 granule, u32 warps)
-    : granule_(granule), warps_(warps), cells_((bytes + granule - 1) / granule), synced_((size_t)warps * warps),
+    : granule_(granule),
+      warps_(warps),
+      cells_((bytes + granule - 1) / granule),
+      synced_((size_t)warps * warps),
       arrivals_((size_t)kBarriers * warps) {}
 
 void SharedShadow::settle(Launch &launch) {
@@ -29,7 +34,8 @@ void SharedShadow::reset() {
 
 void SharedShadow::arrive(u32 warp, u32 barrier, u32 time) { arrivals_[(size_t)barrier * warps_ + warp] = time; }
 
-// The warps of `met` waited together at `barrier`; `time` is the new time. What any of them, or an earlier arrival, knew, all of them know.
+// The warps of `met` waited together at `barrier`; `time` is the new time. What any of them, or an earlier arrival,
+// knew, all of them know.
 void SharedShadow::meet(u32 met, u32 barrier, u32 time) {
     std::vector<u32> known(warps_, 0);
     for (u32 w = 0; w < warps_; w++) {
@@ -42,13 +48,14 @@ void SharedShadow::meet(u32 met, u32 barrier, u32 time) {
     }
     for (u32 w = 0; w < warps_; w++)
         if (met >> w & 1)
-            for (u32 o = 0; o < warps_; o++) synced_[(size_t)w * warps_ + o] = std::max(synced_[(size_t)w * warps_ + o], known[o]);
+            for (u32 o = 0; o < warps_; o++)
+                synced_[(size_t)w * warps_ + o] = std::max(synced_[(size_t)w * warps_ + o], known[o]);
 }
 
 // Is an access by `thread` at `time` ordered before what this warp does now?
 bool SharedShadow::ordered(const Warp &w, u32 thread, u32 time, u32 fence) const {
     u32 other = thread / kLanes;
-    if (w.acquired && w.block->warps[other].fences > fence) return true; // handed over by a flag or a lock
+    if (w.acquired && w.block->warps[other].fences > fence) return true;  // handed over by a flag or a lock
     if (other == w.id) return time < std::max(w.last_sync, synced_[(size_t)w.id * warps_ + other]);
     return time < synced_[(size_t)w.id * warps_ + other];
 }
@@ -79,12 +86,15 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
             if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, std::move(f));
-        } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) && !ordered(w, c.writer, c.write_time, c.write_fence)) {
+        } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) &&
+                   !ordered(w, c.writer, c.write_time, c.write_fence)) {
             race(w, lane, offset, size, false, c.writer, c.write_pc);
         }
-        if (kind == Kind::atomic) continue; // its write stands for it
+        if (kind == Kind::atomic) continue;  // its write stands for it
         if (c.read_time != now) c.readers &= unordered_readers(w, c);
-        if (!c.readers) c.read_time = now; // else the oldest read that is not ordered before this one: a later stamp could accuse wrongly
+        if (!c.readers)
+            c.read_time =
+                now;  // else the oldest read that is not ordered before this one: a later stamp could accuse wrongly
         c.readers |= 1u << w.id;
         c.reader = (u16)me;
         c.read_fence = w.fences;
@@ -98,17 +108,20 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
     for (u32 i = offset / granule_; i <= (offset + size - 1) / granule_; i++) {
         Cell &c = cells_[i];
         bool both_special = c.write_kind != Kind::plain && kind != Kind::plain;
-        if (changes && c.write_time && c.writer != me && !both_special && !ordered(w, c.writer, c.write_time, c.write_fence))
+        if (changes && c.write_time && c.writer != me && !both_special &&
+            !ordered(w, c.writer, c.write_time, c.write_fence))
             race(w, lane, offset, size, true, c.writer, c.write_pc);
         bool reads_special = c.read_kind != Kind::plain && kind != Kind::plain;
         if (c.read_time && !reads_special) {
             u32 others = c.readers & ~(1u << w.id);
             for (u32 rest = others; rest; rest &= rest - 1)
                 if (!ordered(w, lowest(rest) * kLanes, c.read_time, c.read_fence)) {
-                    race(w, lane, offset, size, true, c.reader / kLanes == lowest(rest) ? c.reader : lowest(rest) * kLanes, c.read_pc);
+                    race(w, lane, offset, size, true,
+                         c.reader / kLanes == lowest(rest) ? c.reader : lowest(rest) * kLanes, c.read_pc);
                     break;
                 }
-            if (!others && c.reader != me && c.reader / kLanes == w.id && c.read_pc != w.now && !ordered(w, c.reader, c.read_time, c.read_fence))
+            if (!others && c.reader != me && c.reader / kLanes == w.id && c.read_pc != w.now &&
+                !ordered(w, c.reader, c.read_time, c.read_fence))
                 race(w, lane, offset, size, true, c.reader, c.read_pc);
         }
         c.write_time = w.block->time;
@@ -123,7 +136,8 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
 
 namespace {
 
-// Another block's access counts as ordered when that block fenced after it and this block has since read through an atomic or a volatile load.
+// Another block's access counts as ordered when that block fenced after it and this block has since read through an
+// atomic or a volatile load.
 bool handed_over(const Warp &w, const GlobalShadow::Cell &c) {
     if (!w.block->acquired) return false;
     const auto &counts = w.block->launch->fence_counts;
@@ -131,7 +145,8 @@ bool handed_over(const Warp &w, const GlobalShadow::Cell &c) {
     return found != counts.end() && found->second > c.write_fence;
 }
 
-void global_race(Warp &w, u32 lane, const Allocation &a, u64 offset, u32 size, bool is_write, u64 block, u32 thread, i32 pc) {
+void global_race(Warp &w, u32 lane, const Allocation &a, u64 offset, u32 size, bool is_write, u64 block, u32 thread,
+                 i32 pc) {
     Fault f{FaultKind::global_race, w.now, w.id * kLanes + lane, w.block->id, a.base + offset};
     f.other_pc = pc;
     f.other_thread = thread;
@@ -141,7 +156,7 @@ void global_race(Warp &w, u32 lane, const Allocation &a, u64 offset, u32 size, b
     w.block->launch->record(std::move(f));
 }
 
-} // namespace
+}  // namespace
 
 void note_global_read(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, Kind kind) {
     Launch &l = *w.block->launch;
@@ -183,7 +198,8 @@ void note_global_write(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, K
         else if (changes && c.reader && (c.reader != me || c.many_readers) && !w.block->acquired)
             global_race(w, lane, a, offset, size, true, c.reader - 1, c.read_thread, c.read_pc);
         // A plain write stays in sight behind an atomic of the same block, until the block fences.
-        if (c.writer == me && c.write_kind == Kind::plain && kind != Kind::plain && c.write_fence == w.block->fences) continue;
+        if (c.writer == me && c.write_kind == Kind::plain && kind != Kind::plain && c.write_fence == w.block->fences)
+            continue;
         c.writer = me;
         c.write_fence = w.block->fences;
         c.write_pc = w.now;
@@ -192,4 +208,4 @@ void note_global_write(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, K
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight

@@ -1,10 +1,12 @@
 // The simulation of one multiprocessor; sm.hpp says what it covers.
 #include "sm.hpp"
-#include "l1.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "l1.hpp"
 
 namespace warpsight {
 namespace {
@@ -16,19 +18,19 @@ struct SimWarp {
     const WarpTrace *trace = nullptr;
     u32 block = 0;
     size_t step = 0, memory = 0;
-    u64 next = 0;                    // first cycle at which it may issue
-    u64 ready[6] = {};               // scoreboards: when the last known operation ends
-    u16 queued[6] = {};              // operations that the load/store unit has not taken yet
-    bool is_long[6] = {};            // waits for memory beyond the SM
+    u64 next = 0;          // first cycle at which it may issue
+    u64 ready[6] = {};     // scoreboards: when the last known operation ends
+    u16 queued[6] = {};    // operations that the load/store unit has not taken yet
+    bool is_long[6] = {};  // waits for memory beyond the SM
     bool at_barrier = false, done = true;
-    std::vector<u64> groups{0};      // asynchronous copies: when each group is done, the open one last
+    std::vector<u64> groups{0};  // asynchronous copies: when each group is done, the open one last
     u16 async_queued = 0;
 };
 
 struct SimBlock {
     u32 first_warp = 0, warps = 0, alive = 0, waiting = 0;
-    u32 outstanding = 0; // requests in the queues; a block gives its place up only when there are none
-    u64 drained = 0; // when its last store is done
+    u32 outstanding = 0;  // requests in the queues; a block gives its place up only when there are none
+    u64 drained = 0;      // when its last store is done
     bool active = false;
 };
 
@@ -36,7 +38,7 @@ struct Request {
     u32 warp;
     const StaticStep *what;
     MemoryStep memory;
-    size_t group; // of an asynchronous copy
+    size_t group;  // of an asynchronous copy
 };
 
 struct Scheduler {
@@ -110,12 +112,16 @@ struct Sm {
         const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
         if (w.next > now) return x.kind == StepKind::branch ? Stall::branch : Stall::wait;
         for (int k = 0; k < 6; k++)
-            if ((x.wait_mask >> k & 1) && (w.queued[k] || w.ready[k] > now)) return w.is_long[k] ? Stall::long_scoreboard : Stall::short_scoreboard;
-        if (x.kind == StepKind::async_wait && (w.async_queued || !groups_done(w, x.keep_groups))) return Stall::long_scoreboard;
+            if ((x.wait_mask >> k & 1) && (w.queued[k] || w.ready[k] > now))
+                return w.is_long[k] ? Stall::long_scoreboard : Stall::short_scoreboard;
+        if (x.kind == StepKind::async_wait && (w.async_queued || !groups_done(w, x.keep_groups)))
+            return Stall::long_scoreboard;
         if (x.pipe == Pipe::memory) {
             if (s.queue.size() < n.queue_depth) return Stall::selected;
-            return x.kind == StepKind::global_load || x.kind == StepKind::global_store || x.kind == StepKind::global_atomic ? Stall::lg_throttle
-                                                                                                                            : Stall::mio_throttle;
+            return x.kind == StepKind::global_load || x.kind == StepKind::global_store ||
+                           x.kind == StepKind::global_atomic
+                       ? Stall::lg_throttle
+                       : Stall::mio_throttle;
         }
         return free_unit(x, s) < 0 ? Stall::math_pipe_throttle : Stall::selected;
     }
@@ -146,7 +152,8 @@ struct Sm {
         const StaticStep &x = program[step & ~kTouchesMemory];
         result.issued++;
         w.next = now + std::max<u32>(1, x.stall);
-        if (x.pipe == Pipe::memory) enqueue(index, s, x, step & kTouchesMemory);
+        if (x.pipe == Pipe::memory)
+            enqueue(index, s, x, step & kTouchesMemory);
         else {
             if (x.pipe != Pipe::none) {
                 const int pipe = x.pipe == Pipe::fma_heavy ? (int)Pipe::fma : (int)x.pipe;
@@ -165,8 +172,10 @@ struct Sm {
         if (w.step < w.trace->steps.size()) return;
         w.done = true;
         b.alive--;
-        if (b.alive) release_barrier(b);
-        else if (!b.outstanding) end_block(w.block);
+        if (b.alive)
+            release_barrier(b);
+        else if (!b.outstanding)
+            end_block(w.block);
     }
 
     static void set_ready(SimWarp &w, u32 bar, u64 when, bool is_long) {
@@ -176,13 +185,14 @@ struct Sm {
 
     void enqueue(u32 index, Scheduler &s, const StaticStep &x, bool touches) {
         SimWarp &w = warps[index];
-        if (!touches && x.kind != StepKind::shuffle) { // every lane was off: nothing to do
+        if (!touches && x.kind != StepKind::shuffle) {  // every lane was off: nothing to do
             if (x.write_bar < 6) set_ready(w, x.write_bar, now + 4, false);
             if (x.read_bar < 6) set_ready(w, x.read_bar, now + 4, false);
             return;
         }
         s.queue.push_back({index, &x, touches ? w.trace->memory[w.memory++] : MemoryStep{}, w.groups.size() - 1});
-        const bool is_long = x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
+        const bool is_long =
+            x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
         blocks[w.block].outstanding++;
         if (x.write_bar < 6) w.queued[x.write_bar]++, w.is_long[x.write_bar] = is_long;
         if (x.read_bar < 6) w.queued[x.read_bar]++, w.is_long[x.read_bar] = false;
@@ -195,19 +205,23 @@ struct Sm {
         if (n.free_tags) q.memory.tag_passes = 1;
         if (n.free_banks) q.memory.wavefronts = std::min<u16>(q.memory.wavefronts, (u16)registers);
         switch (q.what->kind) {
-        case StepKind::shuffle: return n.shuffle_cycles;
-        case StepKind::shared_load: case StepKind::shared_store: return std::max<u32>(n.address_cycles, q.memory.wavefronts);
-        case StepKind::shared_atomic: return std::max<u32>({n.address_cycles, q.memory.wavefronts, q.memory.passes});
-        case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
-        case StepKind::async_copy: return std::max<u32>({n.address_cycles, q.memory.tag_passes, q.memory.wavefronts});
-        default: return std::max<u32>({n.address_cycles, registers, q.memory.tag_passes});
+            case StepKind::shuffle: return n.shuffle_cycles;
+            case StepKind::shared_load:
+            case StepKind::shared_store: return std::max<u32>(n.address_cycles, q.memory.wavefronts);
+            case StepKind::shared_atomic:
+                return std::max<u32>({n.address_cycles, q.memory.wavefronts, q.memory.passes});
+            case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
+            case StepKind::async_copy:
+                return std::max<u32>({n.address_cycles, q.memory.tag_passes, q.memory.wavefronts});
+            default: return std::max<u32>({n.address_cycles, registers, q.memory.tag_passes});
         }
     }
 
     // Bytes over the port from L2; the time at which they are there.
     u64 transfer(u64 start, u32 sectors, bool from_dram) {
         port_free = std::max(port_free, start) + (sectors * 32u + n.port_bytes - 1) / n.port_bytes;
-        return std::max(start + (from_dram ? n.latency_dram : n.latency_l2), port_free + (from_dram ? n.latency_dram : n.latency_l2) - 30);
+        return std::max(start + (from_dram ? n.latency_dram : n.latency_l2),
+                        port_free + (from_dram ? n.latency_dram : n.latency_l2) - 30);
     }
 
     bool goes_to_dram(u32 missed) {
@@ -223,8 +237,10 @@ struct Sm {
         u64 ready = start + cost + n.latency_l1;
         for (u32 i = 0; i < q.memory.sectors; i++) {
             u64 there = q.what->bypass_l1 ? kNever : l1.find(sectors[i]);
-            if (there == kNever) missed++;
-            else ready = std::max(ready, there);
+            if (there == kNever)
+                missed++;
+            else
+                ready = std::max(ready, there);
         }
         result.load_sectors += q.memory.sectors;
         result.l1_hits += q.memory.sectors - missed;
@@ -244,22 +260,27 @@ struct Sm {
         result.lsu_busy += cost;
         u64 done = now + cost + n.latency_shared;
         switch (x.kind) {
-        case StepKind::global_load: case StepKind::local_load: case StepKind::async_copy: done = load_done(q, w, now, cost); break;
-        case StepKind::global_atomic:
-            result.atomic_sectors += q.memory.sectors;
-            done = transfer(now + cost, q.memory.sectors, false) + q.memory.passes;
-            blocks[w.block].drained = std::max(blocks[w.block].drained, done);
-            break;
-        case StepKind::global_store: case StepKind::local_store:
-            result.store_sectors += q.memory.sectors;
-            port_free = std::max(port_free, now + cost) + (q.memory.sectors * 32u + n.port_bytes - 1) / n.port_bytes;
-            blocks[w.block].drained = std::max(blocks[w.block].drained, port_free);
-            done = now + cost + 4;
-            break;
-        case StepKind::constant_load: done = now + cost + n.latency_constant; break;
-        default: break;
+            case StepKind::global_load:
+            case StepKind::local_load:
+            case StepKind::async_copy: done = load_done(q, w, now, cost); break;
+            case StepKind::global_atomic:
+                result.atomic_sectors += q.memory.sectors;
+                done = transfer(now + cost, q.memory.sectors, false) + q.memory.passes;
+                blocks[w.block].drained = std::max(blocks[w.block].drained, done);
+                break;
+            case StepKind::global_store:
+            case StepKind::local_store:
+                result.store_sectors += q.memory.sectors;
+                port_free =
+                    std::max(port_free, now + cost) + (q.memory.sectors * 32u + n.port_bytes - 1) / n.port_bytes;
+                blocks[w.block].drained = std::max(blocks[w.block].drained, port_free);
+                done = now + cost + 4;
+                break;
+            case StepKind::constant_load: done = now + cost + n.latency_constant; break;
+            default: break;
         }
-        const bool is_long = x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
+        const bool is_long =
+            x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
         if (x.write_bar < 6) set_ready(w, x.write_bar, done, is_long), w.queued[x.write_bar]--;
         if (x.read_bar < 6) set_ready(w, x.read_bar, now + cost + 4, false), w.queued[x.read_bar]--;
         if (x.kind == StepKind::async_copy) {
@@ -348,10 +369,11 @@ struct Sm {
                     schedulers[k].last = picked[k];
                     moved = true;
                 }
-            if (moved) now++;
+            if (moved)
+                now++;
             else {
                 u64 t = next_event();
-                if (next_sample < t) t = std::max(now + 1, next_sample); // idle cycles are sampled too
+                if (next_sample < t) t = std::max(now + 1, next_sample);  // idle cycles are sampled too
                 now = t;
             }
         }
@@ -363,13 +385,15 @@ struct Sm {
 
 bool is_store(StepKind k) { return k == StepKind::global_store || k == StepKind::global_atomic; }
 
-} // namespace
+}  // namespace
 
-SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program, const SmNumbers &numbers) {
+SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
+                     const SmNumbers &numbers) {
     return Sm(traces, program, numbers).run();
 }
 
-std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program, const std::vector<u32> &counts) {
+std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
+                                  const std::vector<u32> &counts) {
     std::unordered_set<u32> loaded, stored;
     std::vector<Footprint> out;
     size_t done = 0;
@@ -394,8 +418,9 @@ u64 hottest_atomic(const std::vector<BlockTrace> &traces, const std::vector<Stat
         for (const WarpTrace &w : b.warps)
             for (const MemoryStep &m : w.memory)
                 if (program[w.steps[m.step] & ~kTouchesMemory].kind == StepKind::global_atomic)
-                    for (u32 i = 0; i < m.sectors; i++) most = std::max(most, passes[w.sectors[m.first_sector + i]] += m.passes);
+                    for (u32 i = 0; i < m.sectors; i++)
+                        most = std::max(most, passes[w.sectors[m.first_sector + i]] += m.passes);
     return most;
 }
 
-} // namespace warpsight
+}  // namespace warpsight

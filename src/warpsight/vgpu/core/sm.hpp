@@ -1,23 +1,52 @@
-// One streaming multiprocessor, cycle by cycle, over the real schedule of the machine code: schedulers, stall counts, scoreboards, pipes, the
-// load/store unit, an L1 cache, barriers, and blocks that replace one another. L2 and DRAM are a latency, a share of misses and a port; their
-// bandwidth as a pool is accounted for by the caller over the whole GPU.
-// Not modelled: instruction cache, TLB, register banks, power. Deterministic: the same traces and numbers give the same cycles.
+// One streaming multiprocessor, cycle by cycle, over the real schedule of the machine code: schedulers, stall counts,
+// scoreboards, pipes, the load/store unit, an L1 cache, barriers, and blocks that replace one another. L2 and DRAM are
+// a latency, a share of misses and a port; their bandwidth as a pool is accounted for by the caller over the whole GPU.
+// Not modelled: instruction cache, TLB, register banks, power. Deterministic: the same traces and numbers give the same
+// cycles.
 #pragma once
-#include "trace.hpp"
 #include <array>
 #include <vector>
+
+#include "trace.hpp"
 
 namespace warpsight {
 
 enum class Pipe : u8 { none, fma, fma_heavy, alu, sfu, fp64, tensor, memory, count };
 
 enum class StepKind : u8 {
-    plain, shared_load, shared_store, shared_atomic, global_load, global_store, global_atomic, local_load, local_store, constant_load, shuffle,
-    async_copy, async_commit, async_wait, barrier, exit, branch, fence
+    plain,
+    shared_load,
+    shared_store,
+    shared_atomic,
+    global_load,
+    global_store,
+    global_atomic,
+    local_load,
+    local_store,
+    constant_load,
+    shuffle,
+    async_copy,
+    async_commit,
+    async_wait,
+    barrier,
+    exit,
+    branch,
+    fence
 };
 
 enum class Stall : u8 {
-    selected, not_selected, wait, long_scoreboard, short_scoreboard, math_pipe_throttle, lg_throttle, mio_throttle, barrier, branch, membar, count
+    selected,
+    not_selected,
+    wait,
+    long_scoreboard,
+    short_scoreboard,
+    math_pipe_throttle,
+    lg_throttle,
+    mio_throttle,
+    barrier,
+    branch,
+    membar,
+    count
 };
 constexpr int kStalls = (int)Stall::count;
 
@@ -33,33 +62,36 @@ struct StaticStep {
 
 struct SmNumbers {
     u32 schedulers = 4, fma_units = 1, queue_depth = 5, address_cycles = 2, shuffle_cycles = 2;
-    u32 latency_shared = 29, latency_l1 = 39, latency_l2 = 226, latency_dram = 480, latency_barrier = 20, latency_constant = 30;
-    u32 port_bytes = 64;      // L2 to SM, per cycle
+    u32 latency_shared = 29, latency_l1 = 39, latency_l2 = 226, latency_dram = 480, latency_barrier = 20,
+        latency_constant = 30;
+    u32 port_bytes = 64;  // L2 to SM, per cycle
     u64 l1_bytes = 0;
-    double l2_miss = 1.0;     // share of L1 misses that go on to DRAM
+    double l2_miss = 1.0;  // share of L1 misses that go on to DRAM
     u32 resident_blocks = 1, blocks = 1;
     u64 max_cycles = 1ull << 40;
-    bool free_lsu = false, free_tags = false, free_banks = false; // terms left out, to see what they do
+    bool free_lsu = false, free_tags = false, free_banks = false;  // terms left out, to see what they do
 };
 
 struct SmResult {
     u64 cycles = 0, issued = 0, lsu_busy = 0;
     std::array<u64, (int)Pipe::count> pipe_busy{};
     u64 l1_hits = 0, l1_misses = 0, store_sectors = 0, atomic_sectors = 0, load_sectors = 0;
-    std::vector<u64> block_end;                              // completion of the n-th block to finish
-    std::vector<std::array<u64, kStalls>> stalls;            // per instruction: samples by reason
+    std::vector<u64> block_end;                    // completion of the n-th block to finish
+    std::vector<std::array<u64, kStalls>> stalls;  // per instruction: samples by reason
     u64 samples = 0;
 };
 
-SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program, const SmNumbers &numbers);
+SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
+                     const SmNumbers &numbers);
 
 // Distinct sectors that the first n blocks load and store, for each n asked for.
 struct Footprint {
     u64 loaded = 0, stored = 0;
 };
-std::vector<Footprint> footprints(const std::vector<BlockTrace> &, const std::vector<StaticStep> &, const std::vector<u32> &counts);
+std::vector<Footprint> footprints(const std::vector<BlockTrace> &, const std::vector<StaticStep> &,
+                                  const std::vector<u32> &counts);
 
 // Atomic passes at the sector that gets most of them.
 u64 hottest_atomic(const std::vector<BlockTrace> &, const std::vector<StaticStep> &);
 
-} // namespace warpsight
+}  // namespace warpsight

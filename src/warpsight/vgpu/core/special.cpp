@@ -68,8 +68,8 @@ void circular(Warp &w, const Ins &i, u32 m) {
     fill<float>(w, i.d0, m, [&](int l) { return finished<float, true, false>((float)y[l]); });
 }
 
-// Where denormals count, the hardware's sequence around its own flushing step is followed: 2^x below -126 is the square of
-// 2^(x/2), and the logarithm of a denormal is that of 2^24 times it, less 24.
+// Where denormals count, the hardware's sequence around its own flushing step is followed: 2^x below -126 is the square
+// of 2^(x/2), and the logarithm of a denormal is that of 2^24 times it, less 24.
 template <class F>
 constexpr bool kHasTail = std::is_same_v<F, Exp2> || std::is_same_v<F, Log2>;
 

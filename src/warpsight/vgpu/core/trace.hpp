@@ -1,27 +1,29 @@
 // What chosen blocks did, step by step: the input of the simulation of one multiprocessor.
-// A step is an instruction executed by a warp; a step that touched memory has one record of what the access costs and which sectors it moved.
+// A step is an instruction executed by a warp; a step that touched memory has one record of what the access costs and
+// which sectors it moved.
 #pragma once
-#include "lanes.hpp"
 #include <vector>
+
+#include "lanes.hpp"
 
 namespace warpsight {
 
 struct MemoryStep {
-    u32 step;          // index in WarpTrace::steps
-    u32 first_sector;  // in WarpTrace::sectors
-    u16 sectors = 0;   // 32-byte sectors of global or local memory
-    u16 lines = 0;     // 128-byte lines
-    u16 wavefronts = 0; // passes through shared memory
-    u16 passes = 0;    // atomics: the most lanes at one address
+    u32 step;            // index in WarpTrace::steps
+    u32 first_sector;    // in WarpTrace::sectors
+    u16 sectors = 0;     // 32-byte sectors of global or local memory
+    u16 lines = 0;       // 128-byte lines
+    u16 wavefronts = 0;  // passes through shared memory
+    u16 passes = 0;      // atomics: the most lanes at one address
     u8 bytes_per_lane = 0;
     u8 space = 0;
-    u16 tag_passes = 0; // cycles in the tag stage: lines, four sets at a time
+    u16 tag_passes = 0;  // cycles in the tag stage: lines, four sets at a time
 };
 
 struct WarpTrace {
-    std::vector<u32> steps; // instruction index; the top bit says that it has a MemoryStep
+    std::vector<u32> steps;  // instruction index; the top bit says that it has a MemoryStep
     std::vector<MemoryStep> memory;
-    std::vector<u32> sectors; // (address - start of global memory) / 32
+    std::vector<u32> sectors;  // (address - start of global memory) / 32
 };
 
 struct BlockTrace {
@@ -31,4 +33,4 @@ struct BlockTrace {
 
 constexpr u32 kTouchesMemory = 0x80000000u;
 
-} // namespace warpsight
+}  // namespace warpsight

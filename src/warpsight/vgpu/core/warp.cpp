@@ -1,6 +1,8 @@
-// Operations among the lanes of a warp (the member lanes have arrived), and the registers that tell a thread where it is.
-#include "machine.hpp"
+// Operations among the lanes of a warp (the member lanes have arrived), and the registers that tell a thread where it
+// is.
 #include <algorithm>
+
+#include "machine.hpp"
 
 namespace warpsight {
 namespace {
@@ -17,10 +19,22 @@ void shuffle(Warp &w, const Ins &x, u32 m) {
         i32 from;
         bool ok;
         switch (x.sub) {
-        case 0: from = (i32)lane - (i32)by; ok = from >= (i32)highest; break;
-        case 1: from = (i32)(lane + by); ok = from <= (i32)highest; break;
-        case 2: from = (i32)(lane ^ by); ok = from <= (i32)highest; break;
-        default: from = (i32)(lowest_lane | (by & ~segment)); ok = from <= (i32)highest; break;
+            case 0:
+                from = (i32)lane - (i32)by;
+                ok = from >= (i32)highest;
+                break;
+            case 1:
+                from = (i32)(lane + by);
+                ok = from <= (i32)highest;
+                break;
+            case 2:
+                from = (i32)(lane ^ by);
+                ok = from <= (i32)highest;
+                break;
+            default:
+                from = (i32)(lowest_lane | (by & ~segment));
+                ok = from <= (i32)highest;
+                break;
         }
         if (!ok) from = (i32)lane;
         v[lane] = a[from & 31];
@@ -33,10 +47,10 @@ void shuffle(Warp &w, const Ins &x, u32 m) {
 void vote(Warp &w, const Ins &x, u32 m) {
     const u32 value = predicate(w.preds, x.a) & m;
     switch (x.sub) {
-    case 0: put_predicate(w.preds, x.d1, value == m ? kFull : 0, m); break;
-    case 1: put_predicate(w.preds, x.d1, value ? kFull : 0, m); break;
-    case 2: put_predicate(w.preds, x.d1, value == m || !value ? kFull : 0, m); break;
-    default: Row::put(w, x.d0, vu32{} + value, m);
+        case 0: put_predicate(w.preds, x.d1, value == m ? kFull : 0, m); break;
+        case 1: put_predicate(w.preds, x.d1, value ? kFull : 0, m); break;
+        case 2: put_predicate(w.preds, x.d1, value == m || !value ? kFull : 0, m); break;
+        default: Row::put(w, x.d0, vu32{} + value, m);
     }
 }
 
@@ -64,12 +78,12 @@ void reduce(Warp &w, const Ins &x, u32 m) {
     for (u32 rest = m & (m - 1); rest; rest &= rest - 1) {
         u32 v = a[lowest(rest)];
         switch (x.sub) {
-        case 0: r += v; break;
-        case 1: r = is_signed ? (u32)std::min((i32)r, (i32)v) : std::min(r, v); break;
-        case 2: r = is_signed ? (u32)std::max((i32)r, (i32)v) : std::max(r, v); break;
-        case 3: r &= v; break;
-        case 4: r |= v; break;
-        default: r ^= v;
+            case 0: r += v; break;
+            case 1: r = is_signed ? (u32)std::min((i32)r, (i32)v) : std::min(r, v); break;
+            case 2: r = is_signed ? (u32)std::max((i32)r, (i32)v) : std::max(r, v); break;
+            case 3: r &= v; break;
+            case 4: r |= v; break;
+            default: r ^= v;
         }
     }
     Row::put(w, x.d0, vu32{} + r, m);
@@ -96,48 +110,60 @@ void special_register(Warp &w, const Ins &x, u32 m) {
     const vu32 lane = (vu32)lane_index(), bit = (vu32{} + 1u) << lane;
     vu32 v{};
     switch (x.sub) {
-    case 0: case 1: case 2: v = thread_axis(w, x.sub); break;
-    case 3: case 4: case 5: v += o.block[x.sub - 3]; break;
-    case 6: case 7: case 8: v += b.index[x.sub - 6]; break;
-    case 9: case 10: case 11: v += o.grid[x.sub - 9]; break;
-    case 12: v = lane; break;
-    case 13: v += w.id; break;
-    case 14: v += (u32)b.warps.size(); break;
-    case 15: v += (u32)(b.id % kMultiprocessors); break;
-    case 16: v += kMultiprocessors; break;
-    case 18: v = bit; break;
-    case 19: v = bit | (bit - 1); break;
-    case 20: v = bit - 1; break;
-    case 21: v = ~(bit - 1); break;
-    case 22: v = ~(bit | (bit - 1)); break;
-    case 23: v += o.dynamic_shared_bytes; break;
-    case 24: v += o.shared_bytes; break;
-    case 25: case 27: v += (u32)w.executed; break;
-    case 26: case 28: v += (u32)(w.executed >> 32); break;
-    default: break; // gridid, envreg: zero
+        case 0:
+        case 1:
+        case 2: v = thread_axis(w, x.sub); break;
+        case 3:
+        case 4:
+        case 5: v += o.block[x.sub - 3]; break;
+        case 6:
+        case 7:
+        case 8: v += b.index[x.sub - 6]; break;
+        case 9:
+        case 10:
+        case 11: v += o.grid[x.sub - 9]; break;
+        case 12: v = lane; break;
+        case 13: v += w.id; break;
+        case 14: v += (u32)b.warps.size(); break;
+        case 15: v += (u32)(b.id % kMultiprocessors); break;
+        case 16: v += kMultiprocessors; break;
+        case 18: v = bit; break;
+        case 19: v = bit | (bit - 1); break;
+        case 20: v = bit - 1; break;
+        case 21: v = ~(bit - 1); break;
+        case 22: v = ~(bit | (bit - 1)); break;
+        case 23: v += o.dynamic_shared_bytes; break;
+        case 24: v += o.shared_bytes; break;
+        case 25:
+        case 27: v += (u32)w.executed; break;
+        case 26:
+        case 28: v += (u32)(w.executed >> 32); break;
+        default: break;  // gridid, envreg: zero
     }
     Row::put(w, x.d0, v, m);
 }
 
 void clock(Warp &w, const Ins &x, u32 m) {
     const bool wide = x.ta == Type::B64 || x.ta == Type::U64 || x.ta == Type::S64;
-    if (wide) Row::put64(w, x.d0, vu64{} + w.executed, m);
-    else Row::put(w, x.d0, vu32{} + (u32)w.executed, m);
+    if (wide)
+        Row::put64(w, x.d0, vu64{} + w.executed, m);
+    else
+        Row::put(w, x.d0, vu32{} + (u32)w.executed, m);
 }
 
-} // namespace
+}  // namespace
 
 Handler find_warp(const Ins &x) {
     switch (x.op) {
-    case Op::SHFL: return shuffle;
-    case Op::VOTE: return vote;
-    case Op::MATCH: return match;
-    case Op::REDUX: return reduce;
-    case Op::ELECT: return elect;
-    case Op::S2R: return x.sub < 30 ? special_register : nullptr;
-    case Op::CLOCK: return clock;
-    default: return nullptr;
+        case Op::SHFL: return shuffle;
+        case Op::VOTE: return vote;
+        case Op::MATCH: return match;
+        case Op::REDUX: return reduce;
+        case Op::ELECT: return elect;
+        case Op::S2R: return x.sub < 30 ? special_register : nullptr;
+        case Op::CLOCK: return clock;
+        default: return nullptr;
     }
 }
 
-} // namespace warpsight
+}  // namespace warpsight
