@@ -13,6 +13,7 @@ SECTIONS = {
     "rivals": "the same matmul on Oclgrind and on numba's CUDA simulator",
     "sampling": "a 4096 x 4096 x 4096 matmul profiled from chosen blocks",
     "profiles": "the time of a full profile of each example task, compile cached",
+    "sm": "the simulation of one SM alone",
     "time_ladder": "simulated against published speed of eleven matmul kernels",
     "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
 }

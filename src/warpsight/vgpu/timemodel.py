@@ -107,10 +107,10 @@ def predict(
     own = near if chosen == list(range(near.blocks)) else _traced(trace, chosen, step_budget, threads)
 
     numbers = _numbers(gpu, resident, shared_bytes, without)
-    first = _simulate(own.traces, table, numbers | {"blocks": resident, "l2_miss": 0.5})
+    first = simulate(own.traces, table, numbers | {"blocks": resident, "l2_miss": 0.5})
     misses_per_block = own.stretch * first["l1_misses"] / resident
     l2_miss = _l2_miss(gpu, reach, near.stretch, misses_per_block, total_blocks, resident)
-    run = _simulate(own.traces, table, numbers | {"blocks": wanted, "l2_miss": l2_miss})
+    run = simulate(own.traces, table, numbers | {"blocks": wanted, "l2_miss": l2_miss})
 
     sm_cycles = own.stretch * _whole_sm(run["block_end"], resident, wanted, per_sm, tail="tail" not in without)
     scale = own.stretch * total_blocks / wanted
@@ -186,7 +186,8 @@ def _notes(own: _Traced, wanted: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -> dict[str, Any]:
+def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -> dict[str, Any]:
+    """One SM over the traces; the numbers are those of core/sm.hpp (SmNumbers)."""
     from warpsight.vgpu import _core
 
     return dict(_core.simulate(traces, table, numbers))

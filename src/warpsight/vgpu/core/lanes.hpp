@@ -78,7 +78,7 @@ enum : u16 {
     kWide32 = 8,
     kWide64 = 16,
     kAddress32 = 32
-};                                                                                         // bits of `flags`
+};  // bits of `flags`
 enum : u8 { kGeneric = 0, kGlobal = 1, kShared = 2, kLocal = 3, kConst = 4, kParam = 5 };  // spaces
 
 // Where a row lives: byte offset | 1 for constant rows. Resolved once, when a program is loaded.

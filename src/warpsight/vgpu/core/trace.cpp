@@ -1,0 +1,46 @@
+// Questions about traces: what blocks touch between them, and where their atomics meet.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sm.hpp"
+
+namespace warpsight {
+namespace {
+
+bool is_store(StepKind k) { return k == StepKind::global_store || k == StepKind::global_atomic; }
+
+}  // namespace
+
+std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
+                                  const std::vector<u32> &counts) {
+    std::unordered_set<u32> loaded, stored;
+    std::vector<Footprint> out;
+    size_t done = 0;
+    for (u32 want : counts) {
+        for (; done < want && done < traces.size(); done++)
+            for (const WarpTrace &w : traces[done].warps)
+                for (const MemoryStep &m : w.memory) {
+                    const StepKind kind = program[w.steps[m.step] & ~kTouchesMemory].kind;
+                    if (kind == StepKind::local_load || kind == StepKind::local_store) continue;
+                    auto &set = is_store(kind) ? stored : loaded;
+                    for (u32 i = 0; i < m.sectors; i++) set.insert(w.sectors[m.first_sector + i]);
+                }
+        out.push_back({loaded.size(), stored.size()});
+    }
+    return out;
+}
+
+u64 hottest_atomic(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program) {
+    std::unordered_map<u32, u64> passes;
+    u64 most = 0;
+    for (const BlockTrace &b : traces)
+        for (const WarpTrace &w : b.warps)
+            for (const MemoryStep &m : w.memory)
+                if (program[w.steps[m.step] & ~kTouchesMemory].kind == StepKind::global_atomic)
+                    for (u32 i = 0; i < m.sectors; i++)
+                        most = std::max(most, passes[w.sectors[m.first_sector + i]] += m.passes);
+    return most;
+}
+
+}  // namespace warpsight
