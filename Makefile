@@ -73,7 +73,7 @@ format: $(VENV)/.dev
 demo: setup
 	@echo; echo "A tiled matrix multiplication runs on the virtual GPU and is compared with its NumPy reference:"
 	@$(VENV)/bin/warpsight check tasks/matmul_tiled
-	@echo; echo "The same kernel is counted, instruction by instruction, and the costly source lines are shown:"
+	@echo; echo "The machine code of the same kernel is counted and its time simulated; the costly source lines are shown:"
 	@$(VENV)/bin/warpsight profile tasks/matmul_tiled
 
 $(VENV)/.bench: $(VENV)/.installed

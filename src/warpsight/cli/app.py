@@ -29,6 +29,7 @@ VERBS = (
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
     Verb("profile", "What a kernel does and how long that takes, per kernel and per source line (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
+    Verb("explain", "What a counter means and what each tool calls it."),
     Verb("new", "Make a task folder to start from."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),

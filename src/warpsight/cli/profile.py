@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from warpsight.vgpu.occupancy import Occupancy
 
 GPU_HELP = "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them."
+FROM_HELP = "Show a measured report instead of a task: an .ncu-rep file, or .csv from `ncu --csv`."
+KERNEL_NAME_HELP = "Which kernel of the report, with --from."
 BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as the budget allows."
 
 
 def profile(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
+    task: Annotated[str | None, typer.Argument(metavar="TASK", help=TASK_HELP)] = None,
+    report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
+    kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,
     kernel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Profile this file instead of the task's.")
     ] = None,
@@ -51,7 +55,15 @@ def profile(
       warpsight profile matmul_tiled
       warpsight profile matmul_tiled --gpu rtx-a6000
       warpsight profile tasks/transpose --kernel mine.cu --lines 5
+      warpsight profile --from report.ncu-rep --kernel-name daxpy
     """
+    from warpsight.cli.report import show_report, task_or_report
+
+    if report is not None:
+        task_or_report(task, other_options=(kernel, workload, gpu, blocks))
+        show_report(report, kernel_name, None if all_lines else lines, everything=all_counters, as_json=as_json)
+        return
+    task = task_or_report(task, kernel_name=kernel_name, report=False)
     from warpsight.cli import profile_text
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.roofline import roofline

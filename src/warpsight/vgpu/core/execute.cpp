@@ -90,6 +90,14 @@ u32 run_complete(Warp &w, const Ins &x, i32 pc) {
     return complete;
 }
 
+// Arrivals were counted as executions: lanes that wait are counted when the instruction runs for them.
+void correct_counts(Counts &n, u32 width, u32 arrived, u32 ran) {
+    const u64 counted = (u64)__builtin_popcount(arrived), executed = (u64)__builtin_popcount(ran);
+    if (!ran) n[k_warps]--;
+    n[k_threads] += executed - (ran ? counted : width);
+    n[k_threads_on] += executed - counted;
+}
+
 Ref member_mask(const Ins &x) {
     switch (x.op) {
         case Op::SHFL: return x.e;
@@ -271,10 +279,7 @@ Turn run_warp(Warp &w) {
                     arrive_at_sync(w, pc, m, member_mask(x));
                     const u32 go = run_complete(w, x, pc);
                     if (go == lanes) break;  // all of them: go on in this group
-                    const u64 counted = (u64)__builtin_popcount(m), ran = (u64)__builtin_popcount(go);
-                    if (!go) n[k_warps]--;  // counted when it runs
-                    n[k_threads] += ran - (go ? counted : width);
-                    n[k_threads_on] += ran - counted;
+                    if (!(x.flags & kHidden)) correct_counts(n, width, m, go);
                     goto reschedule;
                 }
                 case Op::PUSH:
