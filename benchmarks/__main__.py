@@ -16,6 +16,7 @@ SECTIONS = {
     "sm": "the simulation of one SM alone",
     "time_ladder": "simulated against published speed of eleven matmul kernels",
     "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
+    "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
 }
 
 

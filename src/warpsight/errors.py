@@ -71,6 +71,12 @@ class BrokenMachine(WarpsightError):
     exit_code: ClassVar[int] = 5
 
 
+class ParameterMismatch(WarpsightError):
+    """The kernel's parameters are not the task's arguments: it cannot be launched."""
+
+    exit_code: ClassVar[int] = 1
+
+
 class UnsupportedInstruction(WarpsightError):
     """The kernel uses an instruction that the virtual GPU does not run; refused by name, never guessed."""
 

@@ -28,6 +28,7 @@ class Verb(NamedTuple):
 VERBS = (
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
     Verb("profile", "What a kernel does and how long that takes, per kernel and per source line (simulated)."),
+    Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("explain", "What a counter means and what each tool calls it."),
     Verb("new", "Make a task folder to start from."),

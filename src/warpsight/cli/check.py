@@ -23,6 +23,7 @@ def check(
         list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
+    deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that one launch may take.")] = 120.0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -47,7 +48,13 @@ def check(
         say("compiling")
         build = build_candidate(found, candidate)
         result = check_candidate(
-            found, candidate, VirtualGpu(cores=cores), seed=seed, workloads=chosen, progress=say, build=build
+            found,
+            candidate,
+            VirtualGpu(cores=cores, deadline_seconds=deadline),
+            seed=seed,
+            workloads=chosen,
+            progress=say,
+            build=build,
         )
     document = {
         **document_of(result),

@@ -1,4 +1,4 @@
-"""`warpsight explain COUNTER`: what a counter means, its unit, and what each tool calls it; without a name, all of them."""
+"""`warpsight explain COUNTER`: what a counter means, its unit, what each tool calls it. Without a name: all of them."""
 
 from __future__ import annotations
 

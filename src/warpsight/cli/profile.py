@@ -1,5 +1,7 @@
 """`warpsight profile TASK`: what does the kernel do, how long does it take, and where? One workload on one GPU.
 
+With `--from REPORT` the same of a measured report (see `profile_report`).
+
 Counts and time are simulated, of the machine code for that GPU; where it has a form that is not read, counts are of the
 PTX and there is no time. Says nothing of whether the kernel is right: that is `check`.
 """
@@ -14,6 +16,7 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import ExitCode, emit
+from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +48,7 @@ def profile(
     all_counters: Annotated[bool, typer.Option("--all", help="Show the counters that are zero too.")] = False,
     blocks: Annotated[int | None, typer.Option(min=1, help=BLOCKS_HELP)] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
+    deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that one launch may take.")] = 120.0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -57,13 +61,16 @@ def profile(
       warpsight profile tasks/transpose --kernel mine.cu --lines 5
       warpsight profile --from report.ncu-rep --kernel-name daxpy
     """
-    from warpsight.cli.report import show_report, task_or_report
-
     if report is not None:
-        task_or_report(task, other_options=(kernel, workload, gpu, blocks))
+        from warpsight.cli.profile_report import show_report
+
+        if task is not None or any(given is not None for given in (kernel, workload, gpu, blocks)):
+            raise UsageError("expected --from alone: a report is of no task, and was run already", "leave out the rest")
         show_report(report, kernel_name, None if all_lines else lines, everything=all_counters, as_json=as_json)
         return
-    task = task_or_report(task, kernel_name=kernel_name, report=False)
+    if task is None or kernel_name is not None:
+        missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"
+        raise UsageError(f"expected {missing}", "warpsight profile matmul_tiled")
     from warpsight.cli import profile_text
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.roofline import roofline
@@ -84,7 +91,7 @@ def profile(
         say(f"counting and timing workload {chosen.name}")
         picked = None if blocks is None else spread_blocks(math.prod(size.grid), blocks)
         values = kernel_values(found, chosen, seed)[1]
-        result = VirtualGpu(cores=cores, gpu=target).profile(
+        result = VirtualGpu(cores=cores, gpu=target, deadline_seconds=deadline).profile(
             build, found.entry, values, size, source_text=candidate.source, blocks=picked
         )
     fits, roof = _occupancy(target, build, found.entry, size), roofline(result, target)
@@ -108,7 +115,6 @@ def profile(
 def target_gpu(task: Task, name: str | None) -> Gpu:
     """The GPU of this name, by default the task's."""
     from warpsight.cli.task_argument import gpu_of
-    from warpsight.errors import UsageError
     from warpsight.vgpu.gpus import find_gpu, known_gpus
 
     if name is None:

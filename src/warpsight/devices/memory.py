@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from warpsight.devices.device import Value
-from warpsight.errors import DeviceError
+from warpsight.errors import ParameterMismatch
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import Program
 
@@ -15,7 +15,7 @@ from warpsight.vgpu.bytecode import Program
 def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
     """Copies of the arrays in device memory and the bytes of the parameters, held to what the kernel declares."""
     if len(values) != len(program.params):
-        raise DeviceError(
+        raise ParameterMismatch(
             f"kernel {program.entry!r} takes {len(program.params)} parameters, the task gives {len(values)}",
             hint="the task's arguments must be the kernel's parameters, in order",
         )
@@ -29,7 +29,7 @@ def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMe
             raw = address.to_bytes(8, "little")
         if len(raw) != param.size:
             wanted = f"parameter {param.name} of {program.entry!r} has {param.size} bytes"
-            raise DeviceError(
+            raise ParameterMismatch(
                 f"{wanted}, argument {value.name!r} has {len(raw)}",
                 hint="make the argument's dtype in task.toml that of the kernel's parameter",
             )

@@ -47,7 +47,7 @@ class VirtualGpu:
         self,
         *,
         cores: int | None = None,
-        deadline_seconds: float = 600.0,
+        deadline_seconds: float = 120.0,
         max_instructions: int = machine.DEFAULT_INSTRUCTIONS,
         profile_budget: int = 10_000_000,
         gpu: Gpu | None = None,

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from warpsight.devices.device import Device, Execution, Value
-from warpsight.errors import TaskError, UnsupportedInstruction
+from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.nouns import Build, Candidate, Check, Fault, Task, Workload, WorkloadResult
 from warpsight.tasks import compare, evaluate_launch, generate_inputs, run_reference, shape_of
 from warpsight.toolchain.compile import compile_cuda
@@ -75,7 +75,7 @@ def check_candidate(
                 return Check(verdict="refused", reason=execution.refused, diagnostics=build.diagnostics)
             results.append(result)
             faults.extend(_new_faults(faults, execution.faults))
-    except UnsupportedInstruction as refused:
+    except (UnsupportedInstruction, ParameterMismatch) as refused:
         return Check(verdict="refused", reason=refused.message, diagnostics=build.diagnostics)
     return _verdict(results, faults, build)
 

@@ -57,6 +57,8 @@ def read_task(path: Path | str) -> Task:
     text = _read_text(file, "task.toml", "run `warpsight new NAME` to start one")
     try:
         data = tomllib.loads(text)
+    except RecursionError:
+        raise TaskError(file=str(file), key="(syntax)", expected="TOML", found="values nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise TaskError(file=str(file), key="(syntax)", expected="TOML", found=str(error)) from None
     try:

@@ -7,7 +7,9 @@ has no part in it.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import sys
 import traceback
 import types
 from collections.abc import Mapping
@@ -29,10 +31,11 @@ def run_reference(task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[st
     module.__file__ = file
     values: dict[str, Any] = {**axes, **{name: _widened(array) for name, array in inputs.items()}}
     try:
-        exec(compile(task.reference, file, "exec"), module.__dict__)
-        function = module.__dict__[REFERENCE_FUNCTION]
-        returned = function(**{name: values[name] for name in inspect.signature(function).parameters})
-    except Exception as error:  # whatever the author's file raises is about that file, not about us
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints must not mix with our output
+            exec(compile(task.reference, file, "exec"), module.__dict__)
+            function = module.__dict__[REFERENCE_FUNCTION]
+            returned = function(**{name: values[name] for name in inspect.signature(function).parameters})
+    except (Exception, SystemExit) as error:  # whatever the author's file raises is about that file, not about us
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         found = f"{type(error).__name__}: {error}"
         key, line = f"{REFERENCE_FUNCTION}()", lines[-1] if lines else None

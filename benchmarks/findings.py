@@ -1,0 +1,119 @@
+"""Findings on kernels with a known defect, the gain they promise against the simulated one, and the size of renderings.
+
+The repaired kernel's gain is simulated too: this judges findings against the time model, not against hardware. It is no
+blind test: detectors and thresholds were written with the pairs on the first GPU in view, and narrow_access was changed
+after a look at the second.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.pairs import SIDES, Pair, Side, load_pairs
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.lens.findings import find
+from warpsight.lens.render import curated, raw, tokens
+from warpsight.nouns import Finding, Profile, Task
+from warpsight.tasks import evaluate_launch, read_candidate, read_task
+from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.gpus import find_gpu
+
+GPUS = ("rtx-a6000", "a100")
+BUDGET = 1_000_000  # warp instructions counted; the time has a budget of its own
+NEAR = 1.5
+TASKS = Path(__file__).parents[1] / "tasks"
+UNLIMITED = 10**9
+
+
+class Judged(NamedTuple):
+    """One pair: place of the expected finding (0: not there), its gain, the simulated one, what is left when fast."""
+
+    place: int
+    estimated: float | None
+    real: float
+    left: float | None
+
+    @property
+    def named(self) -> bool:
+        return self.place in (1, 2)
+
+    @property
+    def gone(self) -> bool:
+        """Not said of the repaired kernel, or with less than half of the gain."""
+        return self.left is None or self.left - 1 < ((self.estimated or 1.0) - 1) / 2
+
+    @property
+    def near(self) -> bool:
+        return self.estimated is not None and 1 / NEAR <= self.estimated / self.real <= NEAR
+
+
+def found_in(pair: Pair, side: Side, gpu: Gpu) -> tuple[Profile, tuple[Finding, ...]]:
+    build = pair.build(side, gpu.arch)
+    values, size = pair.values(side, pair.large), pair.launch(side, pair.large)
+    device = VirtualGpu(gpu=gpu, profile_budget=BUDGET)
+    profile = device.profile(build, pair.entry, values, size, source_text=pair.kernel(side).source)
+    return profile, find(profile, build)
+
+
+def judge(pair: Pair, gpu: Gpu) -> Judged:
+    times: list[float] = []
+    said: list[dict[str, Finding]] = []
+    for side in SIDES:
+        profile, findings = found_in(pair, side, gpu)
+        times.append(profile.counters["duration_us"] * pair.launches(side, pair.large))
+        said.append({f.name: f for f in reversed(findings)})  # the first of a name counts
+        if side == "slow":
+            order = [f.name for f in findings]
+    name = pair.expected_finding
+    slow, fast = said[0].get(name), said[1].get(name)
+    place = order.index(name) + 1 if slow is not None else 0
+    return Judged(place, slow and slow.estimated_gain, times[0] / times[1], fast and fast.estimated_gain)
+
+
+def judge_pairs(gpu: Gpu) -> None:
+    print(f"on the virtual {gpu.name} (simulated):")
+    found: list[Judged] = []
+    for pair in load_pairs():
+        found.append(one := judge(pair, gpu))
+        promised = "      -" if one.estimated is None else f"{one.estimated:6.2f}x"
+        left = "gone" if one.left is None else f"{one.left:.2f}x"
+        marks = (
+            ("" if one.named else " NOT NAMED") + ("" if one.gone else " STILL THERE") + ("" if one.near else " FAR")
+        )
+        print(
+            f"  {pair.name:22} {pair.expected_finding:19} place {one.place}, promises {promised}, "
+            f"really {one.real:6.2f}x, repaired {left}{marks}",
+            flush=True,
+        )
+    kinds = {"named first or second": "named", "gone when repaired": "gone", f"gain within {NEAR}x": "near"}
+    counts = ", ".join(f"{words} {sum(getattr(j, kind) for j in found)}" for words, kind in kinds.items())
+    print(f"  of {len(found)} pairs: {counts}")
+
+
+def profile_task(task: Task) -> tuple[Profile, tuple[Finding, ...]]:
+    gpu, candidate = find_gpu(task.gpu), read_candidate(task.kernel, task, task.kernel_file)
+    workload = next((w for w in task.workloads if w.profile), task.workloads[0])
+    build = build_candidate(task, candidate, gpu_arch=gpu.arch)
+    size = evaluate_launch(candidate, workload.axes, task.kernel_file)
+    device = VirtualGpu(gpu=gpu, profile_budget=BUDGET)
+    values = kernel_values(task, workload, 0)[1]
+    profile = device.profile(build, task.entry, values, size, source_text=candidate.source)
+    return profile, find(profile, build)
+
+
+def sizes() -> None:
+    print("tokens of each example's profile, whole (within the default budget):")
+    for file in sorted(TASKS.glob("*/task.toml")):
+        profile, findings = profile_task(read_task(file.parent))
+        plain, words = tokens(raw(profile, UNLIMITED)), tokens(curated(profile, findings, UNLIMITED))
+        cut = tokens(raw(profile)), tokens(curated(profile, findings))
+        said = ", ".join(f.name for f in findings) or "nothing"
+        print(f"  {profile.kernel:24} raw {plain:4} ({cut[0]:3}), curated {words:4} ({cut[1]:3}): {said}", flush=True)
+
+
+def main() -> None:
+    for name in GPUS:
+        judge_pairs(find_gpu(name))
+    sizes()

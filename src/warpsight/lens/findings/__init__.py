@@ -1,0 +1,64 @@
+"""Findings: why a kernel is slow, each from one detector, a pure function of a Profile (and its Build).
+
+`DETECTORS` is the registry; `find` runs all of them, orders what they say by estimated gain and keeps what is worth
+saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How gains are estimated:
+`gains.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from warpsight.lens.findings import arithmetic, global_memory, on_chip, parallelism
+from warpsight.lens.findings.roof import AT_ROOF, at_roofline
+from warpsight.nouns import Build, Finding, Profile
+
+Detector = Callable[[Profile, Build | None], Finding | None]
+WORTH_SAYING = 1.05  # a smaller gain is within what the model can tell apart
+
+DETECTORS: tuple[Detector, ...] = (
+    parallelism.launch_overhead,
+    parallelism.too_few_blocks,
+    parallelism.tail,
+    parallelism.low_occupancy,
+    parallelism.idle_lanes,
+    global_memory.uncoalesced_loads,
+    global_memory.uncoalesced_stores,
+    global_memory.redundant_access,
+    global_memory.no_reuse,
+    global_memory.narrow_access,
+    global_memory.spills,
+    global_memory.local_memory,
+    on_chip.bank_conflicts,
+    on_chip.divergent_constant,
+    on_chip.atomic_contention,
+    on_chip.barriers,
+    arithmetic.double_precision,
+    arithmetic.no_tensor_cores,
+    arithmetic.slow_arithmetic,
+    arithmetic.loop_overhead,
+    arithmetic.issue_bound,
+    parallelism.exposed_latency,
+    parallelism.dependent_chain,
+)
+
+
+def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
+    """What every detector says, by estimated gain, those without one last; in the order of the registry if equal."""
+    found = [finding for detector in DETECTORS if (finding := detector(profile, build)) is not None]
+    return tuple(sorted(found, key=lambda finding: -(finding.estimated_gain or 0.0)))
+
+
+def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
+    """What is worth saying, most gain first. Near a roof "stop" comes first, then what hides behind it, if anything."""
+    found = detect(profile, build)
+    large = tuple(f for f in found if f.estimated_gain is None or f.estimated_gain >= WORTH_SAYING)
+    stop = at_roofline(profile, build)
+    quantified = [f for f in large if f.estimated_gain is not None]
+    if stop is None or quantified:
+        return large
+    hidden = [f for f in found if f.estimated_gain is not None]
+    return (stop, *hidden[:1])
+
+
+__all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find"]

@@ -1,0 +1,156 @@
+"""Findings about what the instructions are: double by accident, long sequences, loops, matrix units left unused."""
+
+from __future__ import annotations
+
+from warpsight.lens.findings.gains import Change, busy, gain, gpu_of
+from warpsight.lens.findings.reading import (
+    Work,
+    at_line,
+    executed,
+    hottest,
+    is_backward_branch,
+    is_conversion_to_double,
+    lsu_cycles,
+    place,
+    warps_in,
+    whole,
+)
+from warpsight.nouns import Build, Finding, Profile
+
+SIMPLE = 5  # instructions that replace a division or a function, about
+COUNTING = 3  # add, compare, branch
+
+
+def double_precision(profile: Profile, build: Build | None) -> Finding | None:
+    """Single-precision values are turned into double and back: a literal without f, or a double function."""
+    c, work = profile.counters, executed(profile)
+    own = [w for w in work if is_conversion_to_double(w)]
+    if not own or warps_in(own) < 0.02 * warps_in(work) or not c.get("mix_double"):
+        return None
+    left = 1 - warps_in(own) / warps_in(work)
+    none = {"fp64": 0.0, "sfu": 0.1, "issue": left}
+    line = hottest(profile, "mix_double")
+    return Finding(
+        name="double_precision",
+        message=f"float values are turned into double, computed with and turned back{place(line)}",
+        evidence=(
+            *whole(profile, "mix_double", 0.0),
+            *whole(profile, "mix_convert"),
+            *at_line(profile, line, "mix_double", 0.0),
+        ),
+        estimated_gain=gain(profile, Change(none, {"short_scoreboard": 0.1, "wait": left})),
+        suggestion="write literals with f (0.5f) and call float functions (sinf, sqrtf), if single precision is enough",
+        should_move={"mix_double": "down", "mix_convert": "down", "busy_fp64": "down"},
+    )
+
+
+def slow_arithmetic(profile: Profile, build: Build | None) -> Finding | None:
+    """Divisions or functions that take tens of instructions, executed often."""
+    work = executed(profile)
+    calls = [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
+    lines = {w.at.line for w in calls}
+    own = [w for w in work if w.at.line in lines]
+    done = max((w.warps for w in calls), default=0.0)
+    if not done or done < 1.5 * work[0].warps or warps_in(own) < 0.3 * warps_in(work):
+        return None
+    if warps_in(own) < 15 * done:
+        return None
+    left = 1 - (warps_in(own) - SIMPLE * done) / warps_in(work)
+    less = dict.fromkeys(("issue", "fma", "alu"), left) | {"sfu": 0.2}
+    line = hottest(profile, lambda at: at.counters.get("instructions", 0) if at.line in lines else 0)
+    return Finding(
+        name="slow_arithmetic",
+        message=f"a division or function takes {warps_in(own) / done:.0f} instructions each time, "
+        f"{100 * warps_in(own) / warps_in(work):.0f} % of all{place(line)}{_called(work, line and line.text)}",
+        evidence=(
+            *whole(profile, "mix_convert"),
+            *whole(profile, "mix_special"),
+            *at_line(profile, line, "instructions"),
+        ),
+        estimated_gain=gain(profile, Change(less, {"short_scoreboard": 0.2})),
+        suggestion="take it out of the loop, put results in a table, use a counter that wraps instead of %, "
+        "powers of two, multiplication instead of pow and division, or the fast intrinsics (__sinf, __fdividef)",
+        should_move={"instructions": "down", "mix_convert": "down", "busy_issue": "down"},
+    )
+
+
+def _called(work: list[Work], text: str | None) -> str:
+    """A routine of the compiler has the line of the closing brace: say from where it is called."""
+    calls = [w for w in work if w.base == "CALL"]
+    if text != "}" or not calls:
+        return ""
+    return f"; called from line {max(calls, key=lambda w: w.warps).at.line}"
+
+
+def loop_overhead(profile: Profile, build: Build | None) -> Finding | None:
+    """Many of the instructions only count and branch."""
+    work = executed(profile)
+    turns = warps_in(w for w in work if is_backward_branch(w))
+    total = warps_in(work)
+    efficient = profile.counters.get("branch_efficiency", 100.0) >= 90
+    if busy(profile, "issue") < 0.6 or not total or COUNTING * turns < 0.25 * total or not efficient:
+        return None
+    left = max(0.3, 1 - COUNTING * turns * (1 - 1 / 8) / total)
+    less = {"issue": left, "alu": max(0.2, 1 - 2.0 * turns / max(1.0, _integer(work)))}
+    line = hottest(profile, "branches")
+    return Finding(
+        name="loop_overhead",
+        message=f"of {total / max(1.0, turns):.0f} instructions in a turn of the loop about {COUNTING} only "
+        f"count and branch{place(line)}",
+        evidence=(
+            *whole(profile, "busy_issue", 100.0),
+            *whole(profile, "branches"),
+            *at_line(profile, line, "branches"),
+        ),
+        estimated_gain=gain(profile, Change(less, {"branch_resolving": 1 / 8})),
+        suggestion="unroll the loop (#pragma unroll 8), with a bound that is known at compile time where possible",
+        should_move={"branches": "down", "instructions": "down", "stall_branch_resolving": "down"},
+    )
+
+
+def _integer(work: list[Work]) -> float:
+    kinds = ("IADD3", "ISETP", "LOP3", "SHF", "LEA", "MOV", "SEL", "PRMT", "IMNMX", "FSETP", "FSEL")
+    return warps_in(w for w in work if w.base in kinds)
+
+
+def issue_bound(profile: Profile, build: Build | None) -> Finding | None:
+    """The schedulers issue nearly all the time: only fewer instructions help. How many fewer, counters do not say."""
+    if busy(profile, "issue") < 0.8:
+        return None
+    line = hottest(profile, "instructions")
+    return Finding(
+        name="issue_bound",
+        message=f"the schedulers issue {profile.counters['busy_issue']:.0f} % of the time{place(line)}",
+        evidence=(*whole(profile, "busy_issue", 100.0), *at_line(profile, line, "instructions")),
+        suggestion="do the same with fewer instructions: wider loads, more results in a thread, index arithmetic "
+        "out of the loop; if most of them are the multiply-adds that the problem needs, stop",
+        should_move={"instructions": "down"},
+    )
+
+
+def no_tensor_cores(profile: Profile, build: Build | None) -> Finding | None:
+    """Products of half-precision values by ordinary multiply-adds, with enough arithmetic for matrix instructions."""
+    c, gpu, work = profile.counters, gpu_of(profile), executed(profile)
+    products = warps_in(w for w in work if w.base in ("FFMA", "HFMA2"))
+    halves = warps_in(w for w in work if w.base in ("HADD2", "HFMA2"))
+    intense = c.get("flops", 0) > 50 * max(1.0, c.get("dram_bytes", float("inf")))
+    fits = intense and gpu is not None and gpu.tensor_f16
+    if not fits or not products or c.get("mix_tensor") or products < 0.2 * warps_in(work) or halves < 0.05 * products:
+        return None
+    shared = [w for w in work if w.space == "shared_load"]
+    left = 1 - (products + halves) / warps_in(work)
+    less = {
+        "fma": 0.1,
+        "issue": left,
+        "lsu": 1 - 0.6 * lsu_cycles(profile, shared) / max(1.0, lsu_cycles(profile, work)),
+    }
+    line = hottest(profile, "flops")
+    return Finding(
+        name="no_tensor_cores",
+        message=f"{c['flops'] / max(1.0, c['dram_bytes']):.0f} operations for each byte on half-precision data, none "
+        f"of them on the tensor units{place(line)}",
+        evidence=(*whole(profile, "mix_tensor"), *whole(profile, "flops"), *at_line(profile, line, "flops")),
+        estimated_gain=gain(profile, Change(less)),
+        suggestion="use nvcuda::wmma fragments of 16 x 16 x 16, or mma.sync with ldmatrix",
+        should_move={"mix_tensor": "up", "busy_tensor": "up", "instructions": "down"},
+    )

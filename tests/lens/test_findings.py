@@ -1,0 +1,153 @@
+"""Findings on kernels with a known defect, and on their repaired versions: what is named, where, and for what gain."""
+
+from __future__ import annotations
+
+import functools
+import random
+
+import pytest
+from benchmarks.pairs import Side, load_findings, load_pairs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.lens.findings import DETECTORS, detect, find
+from warpsight.lens.findings.gains import Change, gain
+from warpsight.nouns import Build, Finding, Profile
+from warpsight.vgpu.gpus import find_gpu
+
+PAIRS = {pair.name: pair for pair in load_pairs()}
+QUICK = (
+    "particles_layout", "sums_in_memory", "stencil_taps", "shared_rows", "constant_index", "spills", "local_array",
+    "atomic_sum", "histogram_copies", "occupancy_shared", "occupancy_registers", "blocks_of_32", "too_few_blocks",
+    "tiny_launches", "uneven_trips", "serial_sum", "needless_barriers", "double_literals", "integer_division",
+    "accumulators", "async_copies", "unrolled_loop", "transpose_tiled",
+)  # fmt: skip
+
+
+@functools.cache
+def profiled(name: str, side: Side) -> tuple[Profile, Build]:
+    pair, gpu = PAIRS[name], find_gpu("rtx-a6000")
+    build = pair.build(side, gpu.arch)
+    device = VirtualGpu(gpu=gpu, profile_budget=300_000)
+    values, size = pair.values(side, pair.large), pair.launch(side, pair.large)
+    return device.profile(build, pair.entry, values, size, source_text=pair.kernel(side).source), build
+
+
+def named(findings: tuple[Finding, ...], name: str) -> Finding | None:
+    return next((finding for finding in findings if finding.name == name), None)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_defect_is_named_and_gone_when_repaired(name: str) -> None:
+    expected = PAIRS[name].expected_finding
+    slow, fast = find(*profiled(name, "slow")), find(*profiled(name, "fast"))
+    assert expected in [finding.name for finding in slow[:2]]
+    defect, left = named(slow, expected), named(fast, expected)
+    assert defect is not None and defect.estimated_gain is not None and defect.estimated_gain > 1.05
+    assert left is None or (left.estimated_gain or 1.0) < 1 + (defect.estimated_gain - 1) / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "within"),
+    [("particles_layout", 1.2), ("shared_rows", 1.5), ("atomic_sum", 1.5), ("too_few_blocks", 1.2), ("spills", 1.5)],
+)
+def test_the_estimated_gain_is_near_what_the_repair_gave(name: str, within: float) -> None:
+    slow, fast = profiled(name, "slow"), profiled(name, "fast")
+    really = slow[0].counters["duration_us"] / fast[0].counters["duration_us"]
+    finding = named(find(*slow), PAIRS[name].expected_finding)
+    assert finding is not None and finding.estimated_gain is not None
+    assert 1 / within <= finding.estimated_gain / really <= within
+
+
+@pytest.mark.parametrize("name", ["particles_layout", "serial_sum", "spills", "shared_rows", "integer_division"])
+def test_every_evidence_is_a_counter_of_the_profile(name: str) -> None:
+    profile, build = profiled(name, "slow")
+    lines = {line.line: line.counters for line in profile.lines}
+    for finding in detect(profile, build):
+        for evidence in finding.evidence:
+            counters = profile.counters if evidence.line is None else lines[evidence.line]
+            assert evidence.value == counters[evidence.counter] and evidence.unit == profile.units[evidence.counter]
+        assert set(finding.should_move) <= set(profile.units)
+
+
+def test_the_line_with_the_defect_is_in_the_evidence() -> None:
+    profile, build = profiled("spills", "slow")
+    finding = named(find(profile, build), "spills")
+    assert finding is not None
+    worst = max(profile.lines, key=lambda line: line.counters.get("local_sectors", 0))
+    assert worst.line in {evidence.line for evidence in finding.evidence}
+
+
+def test_occupancy_says_what_limits_it() -> None:
+    limits = {"occupancy_shared": "shared memory", "occupancy_registers": "registers", "blocks_of_32": "blocks of 32"}
+    for name, words in limits.items():
+        finding = named(find(*profiled(name, "slow")), "low_occupancy")
+        assert finding is not None and words in finding.message
+
+
+def test_stop_is_said_first_near_the_roof_and_only_there() -> None:
+    fast = find(*profiled("particles_layout", "fast"))
+    assert fast[0].name == "at_roofline" and "stop" in fast[0].message
+    assert all((finding.estimated_gain or 1.0) < 1.05 for finding in fast)
+    assert named(find(*profiled("particles_layout", "slow")), "at_roofline") is None
+
+
+def test_every_finding_of_the_pairs_has_a_detector_and_there_are_enough() -> None:
+    assert len(DETECTORS) == len(set(DETECTORS)) >= 16
+    seen = {f.name for name in QUICK for side in ("slow", "fast") for f in detect(*profiled(name, side))}
+    assert {PAIRS[name].expected_finding for name in QUICK} <= seen
+    assert {PAIRS[name].expected_finding for name in QUICK} <= set(load_findings())
+
+
+def test_findings_are_ordered_by_gain() -> None:
+    for name in QUICK:
+        gains = [finding.estimated_gain or 0.0 for finding in detect(*profiled(name, "slow"))]
+        assert gains == sorted(gains, reverse=True)
+
+
+def test_a_profile_without_a_time_has_no_gains() -> None:
+    pair = PAIRS["particles_layout"]
+    build = pair.build("slow", "sm_86")
+    values, size = pair.values("slow", pair.small), pair.launch("slow", pair.small)
+    profile = VirtualGpu().profile(build, pair.entry, values, size, source_text=pair.slow.source)
+    found = find(profile, build)
+    assert "uncoalesced_access" in [finding.name for finding in found]
+    assert all(finding.estimated_gain is None for finding in found)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    name=st.sampled_from(("spills", "stencil_taps", "histogram_copies", "occupancy_shared", "double_literals")),
+    kept=st.floats(0, 1),
+    draw=st.randoms(use_true_random=False),
+    bare=st.booleans(),
+)
+def test_counters_that_were_not_measured_take_findings_away_but_break_nothing(
+    name: str, kept: float, draw: random.Random, bare: bool
+) -> None:
+    whole, build = profiled(name, "slow")
+    left = {counter: value for counter, value in whole.counters.items() if draw.random() < kept}
+    parts = {"instructions": (), "lines": ()} if bare else {}
+    profile = whole.model_copy(update={"counters": left, **parts})
+    for finding in detect(profile, None if bare else build):
+        assert {evidence.counter for evidence in finding.evidence if evidence.line is None} <= set(left)
+
+
+factors = st.floats(0, 1)
+
+
+@settings(deadline=None)
+@given(
+    resources=st.dictionaries(st.sampled_from(("issue", "lsu", "l2", "dram", "fma")), factors),
+    stalls=st.dictionaries(st.sampled_from(("wait", "long_scoreboard", "barrier")), factors),
+    waits=factors,
+    sm=factors,
+)
+def test_a_gain_is_never_less_than_one_and_no_change_gives_none(
+    resources: dict[str, float], stalls: dict[str, float], waits: float, sm: float
+) -> None:
+    profile, _ = profiled("stencil_taps", "slow")
+    assert gain(profile, Change()) == 1.0
+    found = gain(profile, Change(resources, stalls, waits, sm))
+    assert found is not None and 1.0 <= found <= profile.counters["duration_us"] / 3 + 1
