@@ -17,6 +17,12 @@ NAME_HELP = "A counter, by our name or another tool's. Left out: all of them."
 NONE = "-"
 
 
+UNCHECKED = (
+    "Names in nvprof and rocprof were never tried in those tools; of the Nsight Compute ones, only those that the "
+    "vendor's sample reports have were."
+)
+
+
 def explain(
     counter: Annotated[str | None, typer.Argument(metavar="COUNTER", help=NAME_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -76,3 +82,4 @@ def _render_one(console: Console, entry: Entry) -> None:
     table.add_row("nvprof", Text(entry.nvprof or NONE))
     table.add_row("rocprof", Text(entry.rocprof or NONE))
     console.print(table, soft_wrap=False)
+    console.print(f"\n{UNCHECKED}", markup=False)
