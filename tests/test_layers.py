@@ -14,14 +14,18 @@ PACKAGE = SRC / "warpsight"
 ORDER: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("nouns",),
+    ("jail",),
     ("tasks", "toolchain", "vgpu"),
     ("devices",),
-    ("jail", "gate"),
+    ("gate",),
     ("lens",),
     ("tools",),
-    ("models", "reason", "runs"),
-    ("corpus", "learn", "bench"),
-    ("serve", "report", "cli"),
+    ("models", "runs"),
+    ("reason",),
+    ("corpus",),
+    ("learn", "bench"),
+    ("serve", "report"),
+    ("cli",),
 )
 RANK = {part: rank for rank, row in enumerate(ORDER) for part in row}
 
@@ -80,7 +84,7 @@ def test_imports_point_backwards() -> None:
         ("toolchain/x.py", "import warpsight.vgpu.ptx"),
         ("toolchain/x.py", "def f():\n    from warpsight.cli import output"),
         ("tasks/x.py", "from ..toolchain.compile import compile_cuda"),
-        ("nouns.py", "from warpsight import devices"),
+        ("nouns/task.py", "from warpsight import devices"),
         ("__init__.py", "from warpsight.nouns import Build"),
     ],
 )

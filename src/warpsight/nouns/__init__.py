@@ -1,0 +1,100 @@
+"""The records that travel between the parts: frozen, typed, with the unit in the name.
+
+Validation only, no behaviour: verbs are functions in the folders that own them. What must stay true: a combination
+that makes no sense (PTX of a failed build, a time of a wrong kernel) cannot be built, and every record survives
+`model_validate_json(record.model_dump_json())` unchanged, infinities and binary included.
+"""
+
+from __future__ import annotations
+
+from warpsight.nouns.base import (
+    Count,
+    Dim3,
+    DType,
+    Fill,
+    GpuArch,
+    Identifier,
+    Noun,
+    Number,
+    Sha256,
+    Source,
+    TaskName,
+)
+from warpsight.nouns.build import (
+    Build,
+    Diagnostic,
+    EntryUsage,
+    SassInstruction,
+)
+from warpsight.nouns.check import (
+    Check,
+    Fault,
+    WorkloadResult,
+    WorstElement,
+)
+from warpsight.nouns.evaluation import (
+    Evaluation,
+)
+from warpsight.nouns.finding import (
+    Evidence,
+    Finding,
+)
+from warpsight.nouns.profile import (
+    InstructionCounters,
+    LineCounters,
+    Profile,
+)
+from warpsight.nouns.run import (
+    Run,
+    Step,
+)
+from warpsight.nouns.task import (
+    Argument,
+    Axis,
+    Candidate,
+    Launch,
+    Task,
+    Tolerance,
+    Workload,
+)
+from warpsight.nouns.timing import (
+    Timing,
+)
+
+__all__ = [
+    "Argument",
+    "Axis",
+    "Build",
+    "Candidate",
+    "Check",
+    "Count",
+    "DType",
+    "Diagnostic",
+    "Dim3",
+    "EntryUsage",
+    "Evaluation",
+    "Evidence",
+    "Fault",
+    "Fill",
+    "Finding",
+    "GpuArch",
+    "Identifier",
+    "InstructionCounters",
+    "Launch",
+    "LineCounters",
+    "Noun",
+    "Number",
+    "Profile",
+    "Run",
+    "SassInstruction",
+    "Sha256",
+    "Source",
+    "Step",
+    "Task",
+    "TaskName",
+    "Timing",
+    "Tolerance",
+    "Workload",
+    "WorkloadResult",
+    "WorstElement",
+]

@@ -1,0 +1,33 @@
+"""What all records share: frozen, no unknown fields, exact in JSON; and the types of their fields."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
+TaskName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+GpuArch = Annotated[str, StringConstraints(pattern=r"^(sm|compute)_[0-9]{2,3}[af]?$")]
+Count = Annotated[int, Field(ge=0)]
+Dim3 = tuple[int, int, int]
+Number = int | float | str  # a str is an expression over the axes
+Source = Literal["measured", "simulated", "replayed"]
+DType = Literal[
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
+]
+Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones"]
+
+
+class Noun(BaseModel):
+    """What all records share: they do not change and have no unknown fields."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="strings"
+    )
+
+
+def require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)

@@ -1,0 +1,31 @@
+"""All that is known of one candidate."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from warpsight.nouns.base import Noun, Sha256, require
+from warpsight.nouns.check import Check
+from warpsight.nouns.finding import Finding
+from warpsight.nouns.profile import Profile
+from warpsight.nouns.timing import Timing
+
+
+class Evaluation(Noun):
+    """All that is known of a candidate. Rewards and reports are pure functions of it."""
+
+    candidate_sha256: Sha256
+    check: Check
+    timing: Timing | None = None
+    profile: Profile | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @model_validator(mode="after")
+    def _only_right_kernels_are_timed(self) -> Self:
+        if self.check.verdict != "right":
+            require(self.timing is None, f"a kernel whose check says {self.check.verdict} has no timing")
+        if self.findings:
+            require(self.profile is not None, "findings need the profile they were found in")
+        return self

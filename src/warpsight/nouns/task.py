@@ -1,0 +1,118 @@
+"""A task and the candidates for it: texts, sizes, arguments, tolerance, launch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from warpsight.nouns.base import DType, Fill, GpuArch, Identifier, Noun, Number, Sha256, TaskName, require
+
+
+class Axis(Noun):
+    """A named size. Every workload gives it one value inside these bounds."""
+
+    name: Identifier
+    min: int = Field(default=1, ge=0)
+    max: int = Field(default=2**31 - 1, ge=0)
+    multiple_of: int = Field(default=1, ge=1)
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Self:
+        require(self.min <= self.max, f"axis {self.name}: min {self.min} is greater than max {self.max}")
+        return self
+
+
+class Argument(Noun):
+    """One parameter of the kernel, in call order. `fill`, `low` and `high` say how inputs are generated.
+
+    `high` is exclusive for integers and indices, and the last row pointer for csr_rows.
+    """
+
+    name: Identifier
+    dtype: DType
+    role: Literal["in", "out", "inout", "scalar"]
+    shape: tuple[str, ...] = ()
+    value: Number | None = None
+    fill: Fill | None = None
+    low: Number | None = None
+    high: Number | None = None
+
+    @model_validator(mode="after")
+    def _shape_and_value_fit_the_role(self) -> Self:
+        if self.role == "scalar":
+            require(self.shape == (), f"argument {self.name}: a scalar has no shape, found {list(self.shape)}")
+            require(self.value is not None, f"argument {self.name}: a scalar needs a value")
+        else:
+            require(self.shape != (), f"argument {self.name}: role {self.role!r} needs a shape, a list of expressions")
+            require(self.value is None, f"argument {self.name}: only scalars have a value")
+        if self.role in ("out", "scalar"):
+            given = [key for key in ("fill", "low", "high") if getattr(self, key) is not None]
+            require(not given, f"argument {self.name}: role {self.role!r} takes no {', '.join(given)}")
+        return self
+
+
+class Tolerance(Noun):
+    """An element is right when |got - expected| <= atol + rtol * |expected|. Integers are compared exactly."""
+
+    rtol: float = Field(ge=0, allow_inf_nan=False)
+    atol: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Workload(Noun):
+    """One size of the problem. Hidden ones are never shown to a model; `profile` marks the one that is profiled."""
+
+    name: TaskName
+    axes: Mapping[str, int]
+    hidden: bool = False
+    profile: bool = False
+
+    @model_validator(mode="after")
+    def _profiled_is_visible(self) -> Self:
+        require(not (self.hidden and self.profile), f"workload {self.name}: a profiled workload cannot be hidden")
+        return self
+
+
+class Launch(Noun):
+    """Grid, block and dynamic shared bytes as expressions over the axes."""
+
+    grid: tuple[str, str, str]
+    block: tuple[str, str, str]
+    shared: str = "0"
+
+
+class Candidate(Noun):
+    """One kernel text. Its launch and options were read from its own first lines."""
+
+    source: str
+    launch: Launch
+    options: tuple[str, ...] = ()
+    sha256: Sha256
+
+    @model_validator(mode="after")
+    def _hash_is_of_the_source(self) -> Self:
+        found = hashlib.sha256(self.source.encode()).hexdigest()
+        require(self.sha256 == found, f"sha256 is not that of the source: given {self.sha256}, computed {found}")
+        return self
+
+
+class Task(Noun):
+    """A kernel to make faster: what it computes, on what, how exactly. `kernel` and `reference` are texts."""
+
+    name: TaskName
+    description: str
+    folder: Path
+    kernel_file: str
+    kernel: str
+    entry: Identifier
+    reference_file: str
+    reference: str
+    gpu: str
+    gpu_arch: GpuArch
+    axes: tuple[Axis, ...]
+    arguments: tuple[Argument, ...]
+    tolerance: Tolerance
+    workloads: tuple[Workload, ...]
