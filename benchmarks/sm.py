@@ -1,8 +1,9 @@
 """The simulation of one SM alone: cycles and warp instructions per second, tracing left out, on the example tasks.
 
-For scale: Accel-Sim's authors give 12.5 thousand warp instructions per second for their trace-driven mode (ISCA 2020,
-table of simulators; quoted unchecked). It simulates all SMs, L2 and DRAM in detail, we simulate one SM: this is a
-statement about waiting time, not about like work.
+For scale: Accel-Sim's authors give 12.5 thousand warp instructions per second for their trace-driven mode (Khairy et
+al., "Accel-Sim: An Extensible Simulation Framework for Validated GPU Modeling", ISCA 2020, section II-E, Simulation
+rate). It simulates all SMs, L2 and DRAM in detail, we simulate one SM: this is a statement about waiting time, not
+about like work.
 """
 
 from __future__ import annotations
@@ -41,4 +42,4 @@ def main() -> None:
         timemodel.simulate = plain
     print(f"{cycles / 1e6:.1f} M cycles and {issued / 1e6:.1f} M warp instructions in {seconds:.2f} s")
     print(f"{cycles / seconds / 1e6:.2f} M SM cycles/s, {issued / seconds / 1e6:.2f} M warp instructions/s", end="")
-    print(f": {issued / seconds / ACCEL_SIM_WARP_INSTRUCTIONS_PER_S:,.0f}x the rate quoted for Accel-Sim")
+    print(f": {issued / seconds / ACCEL_SIM_WARP_INSTRUCTIONS_PER_S:,.0f}x the rate that Accel-Sim's authors publish")

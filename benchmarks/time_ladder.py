@@ -5,6 +5,7 @@ Nothing in the model was fitted to these kernels. Speeds within 5 % of one anoth
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -15,19 +16,46 @@ from benchmarks.ladder import ENTRY, PUBLISHED_SIZE, Rung, ladder_values, load_l
 from benchmarks.pairs.first_line import launch_size
 from benchmarks.timed import timed
 from warpsight.devices.device import Value
+from warpsight.devices.machine_code import machine_code
+from warpsight.toolchain.compile import compile_cuda
+from warpsight.vgpu.constants import PUBLISHED, Constants, listed
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
+from warpsight.vgpu.schedule import mnemonic
 from warpsight.vgpu.timemodel import TERMS, Prediction
 
 GPU = "rtx-a6000"
 STEP_BUDGET = 4_000_000
+FEW_STEPS = 250_000
 TIE = 1.05
+# Constants that only matter to kernels with such an instruction.
+ONLY_FOR: dict[str, tuple[str, ...]] = {
+    "constant_clocks": ("LDC",),
+    "shuffle_clocks": ("SHFL",),
+    "async_copy_clocks": ("LDGSTS",),
+    "special_clocks": ("MUFU", "I2F", "F2I", "F2F", "FRND", "I2I"),
+    "bit_count_clocks": ("POPC", "FLO", "BREV"),
+    "fp64_clocks": ("DADD", "DMUL", "DFMA", "DSETP"),
+    "fp64_shared_clocks": ("DADD", "DMUL", "DFMA", "DSETP"),
+    "tensor_clocks": ("HMMA", "IMMA", "DMMA"),
+    "tensor_small_clocks": ("HMMA", "IMMA", "DMMA"),
+    "atomic_clocks": ("ATOM", "ATOMG", "RED"),
+    "atomic_float_clocks": ("ATOM", "ATOMG", "RED"),
+}
 
 
-def predicted(rung: Rung, gpu: Gpu, without: tuple[str, ...] = (), step_budget: int = STEP_BUDGET) -> Prediction:
+def predicted(
+    rung: Rung,
+    gpu: Gpu,
+    without: tuple[str, ...] = (),
+    step_budget: int = STEP_BUDGET,
+    constants: Constants = PUBLISHED,
+) -> Prediction:
     n = PUBLISHED_SIZE
     size = launch_size(rung.kernel, {"M": n, "N": n, "K": n})
-    return timed(rung.kernel, ENTRY, gpu, _values(), size, step_budget=step_budget, without=without)
+    return timed(
+        rung.kernel, ENTRY, gpu, _values(), size, step_budget=step_budget, without=without, constants=constants
+    )
 
 
 @functools.cache
@@ -78,6 +106,44 @@ def main() -> None:
     print("without a term (fewer steps simulated):")
     for term in ("nothing left out", *TERMS):
         without = () if term == "nothing left out" else (term,)
-        few = [gflops(predicted(r, gpu, without, step_budget=500_000).time_us) for r in rungs]
-        tau, median, worst = summary(few, theirs)
-        print(f"  {term:24} tau {tau:6.3f}  median {median:.3f}  worst {worst:.3f}", flush=True)
+        _line(term, [gflops(predicted(r, gpu, without, FEW_STEPS).time_us) for r in rungs], theirs)
+    sensitivity(gpu, rungs)
+
+
+def _line(name: str, ours: list[float], theirs: list[float]) -> None:
+    tau, median, worst = summary(ours, theirs)
+    print(f"  {name:44} tau {tau:6.3f}  median {median:.3f}  worst {worst:.3f}", flush=True)
+
+
+def _operations(rungs: list[Rung], gpu: Gpu) -> set[str]:
+    """The operations in the machine code of the ladder."""
+    found: set[str] = set()
+    for rung in rungs:
+        build = compile_cuda(rung.kernel.source, gpu_arch=gpu.arch, options=rung.kernel.options, entry=ENTRY)
+        program = machine_code(build.cubin, ENTRY).program
+        assert program is not None, f"the machine code of kernel {rung.number} is not read"
+        found |= {mnemonic(text)[0] for text in program.texts if text}
+    return found
+
+
+def sensitivity(gpu: Gpu, rungs: list[Rung]) -> None:
+    """What half and twice of each constant would do; those that move no kernel are named in one line."""
+    theirs = [r.published_gflops for r in rungs]
+
+    def speeds(constants: Constants) -> list[float]:
+        return [gflops(predicted(r, gpu, (), FEW_STEPS, constants).time_us) for r in rungs]
+
+    plain, unmoved, used = speeds(PUBLISHED), list[str](), _operations(rungs, gpu)
+    print("with half and with twice of a constant that all GPUs share (fewer steps simulated):")
+    for constant in listed():
+        moved = False
+        needed = ONLY_FOR.get(constant.name)
+        for factor in (0.5, 2.0) if needed is None or used & set(needed) else ():
+            value = type(constant.value)(constant.value * factor)
+            ours = speeds(dataclasses.replace(PUBLISHED, **{constant.name: value}))
+            if ours != plain:
+                moved = True
+                _line(f"{constant.name} {constant.value:g} -> {value:g}", ours, theirs)
+        if not moved:
+            unmoved.append(constant.name)
+    print(f"  no kernel of the ladder moves with: {', '.join(unmoved)}")

@@ -9,6 +9,7 @@ from warpsight.devices.machine_code import machine_code, time_launch
 from warpsight.nouns import Candidate
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
+from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction
 
@@ -22,6 +23,7 @@ def timed(
     *,
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
+    constants: Constants = PUBLISHED,
 ) -> Prediction:
     """Raises when the kernel does not compile or its machine code has a form that is not read."""
     build = compile_cuda(kernel.source, gpu_arch=gpu.arch, options=kernel.options, entry=entry)
@@ -30,4 +32,6 @@ def timed(
     code = machine_code(build.cubin, entry)
     if code.program is None:
         raise ValueError(code.reason)
-    return time_launch(code.program, build, gpu, values, size, step_budget=step_budget, without=without)
+    return time_launch(
+        code.program, build, gpu, values, size, step_budget=step_budget, without=without, constants=constants
+    )

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks import ladder
-from benchmarks.pairs import SIDES, Pair, load_findings, load_pairs, run_side
+from benchmarks.pairs import SIDES, Pair, load_findings, load_pairs, load_ties, run_side
 from benchmarks.pairs.first_line import launch_size, read_kernel
 
 from warpsight.devices.virtual import VirtualGpu, refusal
 from warpsight.toolchain.compile import compile_cuda
 
-PAIRS = {p.name: p for p in load_pairs()}
+KNOWN = load_pairs()
+PAIRS = {p.name: p for p in (*KNOWN, *load_ties())}
 RUNGS = {r.number: r for r in ladder.load_ladder()}
 DEVICE = VirtualGpu(cores=1)
 Arrays = Mapping[str, Any]
@@ -81,7 +82,8 @@ def test_large_launches_are_possible_on_big_gpus(name: str, gpu_arch: str) -> No
 def test_every_folder_is_a_pair_and_every_finding_is_used() -> None:
     folders = {p.parent.name for p in (Path(__file__).parents[1] / "benchmarks" / "pairs").glob("*/slow.cu")}
     assert folders == set(PAIRS)
-    assert {p.expected_finding for p in PAIRS.values()} == set(load_findings())
+    assert {p.expected_finding for p in KNOWN} == set(load_findings())
+    assert all(p.ties_on for p in load_ties()) and not any(p.ties_on for p in KNOWN)
 
 
 def test_a_kernel_without_a_launch_line_is_named() -> None:
@@ -97,12 +99,17 @@ EXPECTED: dict[str, Callable[[Arrays], Any]] = {
     "particles_layout": lambda v: (v["particles"][:, 3:6] ** 2).sum(1) / 2,
     "thread_chunks": lambda v: 3 * v["x"] + 1,
     "gather_order": lambda v: (v["table"][v["where"]] * v["weight"]).sum(dtype=np.uint32, keepdims=True),
-    "misaligned_pieces": lambda v: 2 * v["x"][1:],
+    "transpose_padding_dram": lambda v: v["x"].T,
+    "misaligned_pieces": lambda v: np.tile(sums_of_pieces(v["x"][1:], v["rounds"]), v["y"].size // 1024),
+    "misaligned_pieces_dram": lambda v: 2 * v["x"][1:],
     "bytes_packed": lambda v: 255 - v["x"],
     "copy_float4": lambda v: v["x"],
+    "copy_float4_dram": lambda v: v["x"],
     "half_pairs": lambda v: 2 * v["x"] + v["y"],
+    "half_pairs_dram": lambda v: 2 * v["x"] + v["y"],
     "sums_in_memory": lambda v: v["x"] * v["w"].sum(),
-    "reloaded_scale": lambda v: v["x"] * np.repeat(v["scales"][v["chosen"]], 4096)[: v["x"].size],
+    "reloaded_scale": lambda v: v["x"] * np.repeat(v["scales"][v["chosen"]], 512)[: v["x"].size],
+    "reloaded_scale_dram": lambda v: v["x"] * np.repeat(v["scales"][v["chosen"]], 4096)[: v["x"].size],
     "matmul_tiled": lambda v: v["A"] @ v["B"],
     "matmul_registers": lambda v: v["A"] @ v["B"],
     "tensor_cores": lambda v: v["A"].astype(np.float32) @ v["B"].astype(np.float32),
@@ -120,6 +127,12 @@ EXPECTED: dict[str, Callable[[Arrays], Any]] = {
     "accumulators": lambda v: v["x"] * v["w"].sum(),
     "blocks_of_32": lambda v: followed(v["next"], v["steps"]),
 }
+
+
+def sums_of_pieces(x: np.ndarray, rounds: np.ndarray) -> np.ndarray:
+    """Each thread of a block: the sum of the vectors it meets, one in every 256."""
+    turns = np.arange(int(rounds))[:, None] * 256 + np.arange(256)
+    return x.reshape(-1, 4)[turns % 2048].sum(0, dtype=np.float64).reshape(-1)
 
 
 def sums_of_rounds(x: np.ndarray, block: int) -> np.ndarray:
@@ -157,6 +170,11 @@ SHOWS = {
     "thread_chunks": ("global_load_sectors", 8),
     "gather_order": ("global_load_sectors", 3),
     "misaligned_pieces": ("global_load_requests", 4),
+    "misaligned_pieces_dram": ("global_load_requests", 4),
+    "transpose_padding_dram": ("shared_bank_conflicts", 10),
+    "copy_float4_dram": ("global_load_requests", 4),
+    "half_pairs_dram": ("global_load_requests", 2),
+    "reloaded_scale_dram": ("global_load_requests", 2.5),
     "bytes_packed": ("global_load_requests", 16),
     "copy_float4": ("global_load_requests", 4),
     "half_pairs": ("global_load_requests", 2),

@@ -67,6 +67,29 @@ def vector(axes: Axes, side: Side) -> Values:
     return given("x", floats(axes["N"])), written("y", axes["N"])
 
 
+def sized_vector(axes: Axes, side: Side) -> Values:
+    return *vector(axes, side), number("n", axes["N"])
+
+
+def sized_half_axpy(axes: Axes, side: Side) -> Values:
+    return *half_axpy(axes, side), number("n", axes["N"])
+
+
+def scaled_rounds(axes: Axes, side: Side) -> Values:
+    return *scaled(axes, side), number("rounds", axes["ROUNDS"])
+
+
+def turned_square(axes: Axes, side: Side) -> Values:
+    return *square(axes, side), number("rounds", axes["ROUNDS"])
+
+
+def piece_behind_a_header(axes: Axes, side: Side) -> Values:
+    """8192 floats that all blocks go over, and a result for each of N."""
+    header = np.zeros(1 if side == "slow" else 8, F32)
+    x = np.concatenate([header, floats(8192)])
+    return given("x", x), written("y", axes["N"]), number("rounds", axes["ROUNDS"])
+
+
 def vector_behind_a_header(axes: Axes, side: Side) -> Values:
     header = np.zeros(1 if side == "slow" else 8, F32)
     return given("x", np.concatenate([header, floats(axes["N"])])), written("y", axes["N"])

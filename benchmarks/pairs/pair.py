@@ -32,7 +32,7 @@ class Pair:
 
     `margin` says what to expect there: "small" gains may drown where another limit, such as DRAM, is near.
     `slow_launches` is how often the slow kernel has to be launched, an expression over the axes; its argument `step`
-    counts up.
+    counts up. `ties_on` are GPUs on which neither kernel is faster, because both wait for the same thing.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Pair:
     margin: Literal["small", "large"] = "large"
     rtol: float = 0.0
     slow_launches: str = "1"
+    ties_on: tuple[str, ...] = ()
 
     def kernel(self, side: Side) -> Candidate:
         return self.slow if side == "slow" else self.fast

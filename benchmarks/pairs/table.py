@@ -17,9 +17,15 @@ FOLDER = Path(__file__).parent
 
 
 def load_pairs() -> list[Pair]:
-    """All pairs, in the order of pairs.toml."""
+    """All pairs with a known better kernel, in the order of pairs.toml."""
     known = load_findings()
     return [_pair(name, dict(entry), known) for name, entry in _table()["pairs"].items()]
+
+
+def load_ties() -> list[Pair]:
+    """Pairs that differ in their text and not in their time, on the GPUs that each names."""
+    known = load_findings()
+    return [_pair(name, dict(entry), known) for name, entry in _table()["ties"].items()]
 
 
 def load_findings() -> dict[str, str]:
@@ -40,6 +46,7 @@ def _pair(name: str, entry: dict[str, Any], known: dict[str, str]) -> Pair:
         build_values=getattr(inputs, entry.pop("values")),
         small={"N": entry.pop("small"), **others},
         large={"N": entry.pop("large"), **others},
+        ties_on=tuple(entry.pop("on", ())),
         **entry,
     )
 

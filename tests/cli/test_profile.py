@@ -12,6 +12,7 @@ from warpsight.cli.profile_text import GROUPS, MIX, number_text
 from warpsight.cli.roofline import dominant_arithmetic, roofline
 from warpsight.cli.time_text import BUSY, BUSY_LABELS, STALL, STALL_MEANINGS, bar, us_text
 from warpsight.devices.machine_code import TIME_UNITS
+from warpsight.devices.profiles import LAUNCH_UNITS
 from warpsight.nouns import InstructionCounters, Profile
 from warpsight.vgpu.counters import DERIVED
 from warpsight.vgpu.gpus import find_gpu
@@ -219,7 +220,7 @@ def test_wrong_usage(command: Command, words: tuple[str, ...]) -> None:
 
 def test_every_counter_is_shown_somewhere_once() -> None:
     grouped = [prefix + name for _, prefix, names in GROUPS for name in names]
-    assert sorted(grouped) == sorted(name for name in DERIVED if not name.startswith(MIX))
+    assert sorted(grouped) == sorted(name for name in (*DERIVED, *LAUNCH_UNITS) if not name.startswith(MIX))
 
 
 def test_every_number_of_the_time_has_words_and_a_place_in_the_page() -> None:
@@ -242,6 +243,14 @@ def test_numbers() -> None:
     assert number_text(19_520_000, short=True) == "19.52 M"
     assert number_text(19_520_000, short=False) == "19,520,000"
     assert number_text(12.5, short=True) == "12.5" and number_text(100.0, short=True) == "100"
+
+
+def test_it_ends_with_the_findings(command: Command) -> None:
+    out = command("profile", "transpose_tiled", columns=160).out
+    said = out.split("\nfindings  gains are estimated\n")[1]
+    assert said.lstrip().startswith("1.  bank_conflicts (about ") and "try: pad the rows" in said
+    document = command("profile", "transpose_tiled", "--json").document()
+    assert [f["name"] for f in document["findings"]][:1] == ["bank_conflicts"]
 
 
 def test_help_has_an_example(command: Command) -> None:

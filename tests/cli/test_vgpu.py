@@ -13,6 +13,7 @@ import pytest
 from warpsight.vgpu.counters import DERIVED
 from warpsight.vgpu.coverage import cover, cover_form
 from warpsight.vgpu.ptx.forms import listed_forms
+from warpsight.vgpu.sass.coverage import whole_kernels
 
 Command = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,23 @@ def test_forms_of_machine_code(command: Command, census: Callable[[object], str]
     ran = command("vgpu", "coverage", "--isa", "sass", "--census", file)
     assert ran.code == 1 and "2 of 3 forms of machine code" in ran.out and "TEX.SCR.LL (1 programs)" in ran.out
     assert command("vgpu", "coverage", "--isa", "sass").code == 2
+
+
+def test_kernels_that_are_read_whole(command: Command, census: Callable[[object], str]) -> None:
+    forms = {"IADD3.X": 239, "LDG.E": 300, "TEX.SCR.LL": 1}
+    file = census({"forms": forms, "kernels": 1000, "base_operations": {"IADD3": 900, "LDG": 950, "TEX": 4}})
+    ran = command("vgpu", "coverage", "--isa", "sass", "--census", file)
+    assert "996 of 1000 kernels are read whole (99.6 %)" in ran.out
+    document = command("vgpu", "coverage", "--isa", "sass", "--census", file, "--json").document()
+    assert document["kernels"] == {"all": 1000, "whole_at_least": 996, "whole_at_most": 996}
+
+
+def test_kernels_are_bounded_where_only_some_forms_of_an_operation_are_read() -> None:
+    used = {"LDG": 40, "TEX": 4, "MOV": 90}
+    whole = whole_kernels(["LDG.E", "LDG.STRANGE", "TEX.LL", "MOV"], ["LDG.STRANGE", "TEX.LL"], used, 100)
+    assert (whole.at_least, whole.at_most) == (56, 96)
+    assert whole.sentence(100) == "56 to 96 of 100 kernels are read whole (56.0 % to 96.0 %)"
+    assert whole_kernels(["MOV"], [], used, 100).sentence(100) == "100 of 100 kernels are read whole (100.0 %)"
 
 
 def test_all_executed_is_exit_code_0(command: Command, census: Callable[[object], str]) -> None:

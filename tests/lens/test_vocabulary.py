@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpsight.devices.machine_code import TIME_UNITS
+from warpsight.devices.profiles import LAUNCH_UNITS
 from warpsight.errors import UsageError
 from warpsight.lens.vocabulary import Metric, find_entry, from_metrics, terms, vocabulary
 from warpsight.vgpu.counters import DERIVED, RAW
@@ -13,17 +14,17 @@ RAW_UNITS = {info.name: info.unit for info in RAW}
 
 
 def test_no_counter_is_missing_and_no_entry_is_orphaned() -> None:
-    assert set(vocabulary()) == set(DERIVED) | set(TIME_UNITS) | set(RAW_UNITS)
+    assert set(vocabulary()) == set(DERIVED) | set(TIME_UNITS) | set(LAUNCH_UNITS) | set(RAW_UNITS)
 
 
 def test_units_are_those_of_the_counters() -> None:
-    units = RAW_UNITS | TIME_UNITS | {name: info.unit for name, info in DERIVED.items()}
+    units = RAW_UNITS | TIME_UNITS | LAUNCH_UNITS | {name: info.unit for name, info in DERIVED.items()}
     assert {name: entry.unit for name, entry in vocabulary().items()} == units
 
 
 def test_scopes_say_where_a_counter_is_found() -> None:
     for name, entry in vocabulary().items():
-        kernel_wide = name in DERIVED or (name in TIME_UNITS and name != "stall_samples")
+        kernel_wide = name in DERIVED or name in LAUNCH_UNITS or (name in TIME_UNITS and name != "stall_samples")
         assert (entry.scope == "kernel") == kernel_wide, name
 
 

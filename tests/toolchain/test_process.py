@@ -17,7 +17,7 @@ from warpsight.errors import ToolchainError, ToolMissing
 from warpsight.toolchain.cache import Cache
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.toolchain.nvrtc import NvrtcProcess
-from warpsight.toolchain.process import DeadlinePassed, bare_environment, run_to_end, spawn, stop
+from warpsight.toolchain.process import DeadlinePassed, run_to_end
 
 OFF = Cache(None)
 # Every instantiation is a new type and makes two more: no compiler finishes this.
@@ -74,9 +74,10 @@ def test_threads_get_their_own_answers(own: NvrtcProcess) -> None:
 
 def test_killed_worker_is_replaced(own: NvrtcProcess) -> None:
     assert compile_cuda(source(1), process=own, cache=OFF).ok
-    assert own.pid is not None
-    os.kill(own.pid, signal.SIGKILL)
-    os.waitid(os.P_PID, own.pid, os.WEXITED | os.WNOWAIT)
+    pid = own.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     assert compile_cuda(source(2), process=own, cache=OFF).ok
     assert own.starts == 2
 
@@ -133,27 +134,42 @@ def test_worker_ends_when_its_owner_leaves_without_clean_up() -> None:
     assert gone(int(output))
 
 
-def test_children_know_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_know_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "xyzzy")
     monkeypatch.setenv("LD_PRELOAD_EXTRA", "1")
     output = run_to_end(["/usr/bin/env"], "env", deadline_s=10, cap_bytes=10_000).decode()
-    assert dict(line.split("=", 1) for line in output.splitlines()) == bare_environment()
+    assert dict(line.split("=", 1) for line in output.splitlines()) == {"LC_ALL": "C.UTF-8"}
 
 
-def test_children_lead_their_own_group() -> None:
-    program = spawn(["/bin/sleep", "30"])
-    try:
-        assert os.getpgid(program.pid) == program.pid != os.getpgid(0)
-    finally:
-        stop(program)
-    assert program.returncode == -signal.SIGKILL
+def test_programs_start_in_an_empty_folder_with_their_file() -> None:
+    output = run_to_end(["/bin/ls", "-a"], "ls", deadline_s=10, cap_bytes=10_000, file=("one.txt", b"1")).decode()
+    assert output.split() == [".", "..", "one.txt"]
+
+
+def test_programs_get_their_file_whole() -> None:
+    content = bytes(range(256)) * 3000
+    output = run_to_end(["/bin/cat", "f"], "cat", deadline_s=20, cap_bytes=1 << 20, file=("f", content))
+    assert output == content
+
+
+def test_programs_see_no_file_of_the_machine() -> None:
+    with pytest.raises(ToolchainError, match="No such file"):
+        run_to_end(["/bin/cat", "/etc/passwd"], "cat", deadline_s=10, cap_bytes=10_000)
 
 
 def test_grandchildren_are_killed_too() -> None:
-    started = time.monotonic()
+    marker = "31.41592653"
     with pytest.raises(DeadlinePassed):
-        run_to_end(["/bin/sh", "-c", "sleep 30 & sleep 30"], "sh", deadline_s=0.5, cap_bytes=1000)
-    assert time.monotonic() - started < 10
+        script = f"sleep {marker} & sleep {marker}"
+        run_to_end(["/bin/sh", "-c", script], "sh", deadline_s=1, cap_bytes=1000, readable=[Path("/bin/sleep")])
+    assert not [path for path in Path("/proc").glob("[0-9]*") if marker in command_of(path)]
+
+
+def command_of(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text()
+    except OSError:
+        return ""
 
 
 def test_output_is_capped() -> None:

@@ -163,7 +163,7 @@ def test_a_user_adds_a_gpu(tmp_path: Path) -> None:
     assert list(gpus)[-1] == "my-card" and gpus["a100"] == BUILT_IN["a100"]
     card = find_gpu("MC 1", {"WARPSIGHT_GPUS": str(file)})
     assert card.peak_gflops("f32") == 2 * 128 * 10 * 1.5 and card.warps_per_sm == 48
-    assert card.sources["sms"] == f"given in {file}" and "Accel-Sim" in card.sources["latency_l1"]
+    assert card.sources["sms"] == f"given in {file}" and "Huerta" in card.sources["latency_l1"]
 
 
 def test_a_user_starts_from_another_gpu_and_overrides_one(tmp_path: Path) -> None:

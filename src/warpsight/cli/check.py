@@ -1,4 +1,4 @@
-"""`warpsight check TASK`: is the kernel right? Runs every workload on the virtual GPU against the NumPy reference.
+"""`warpsight check TASK`: is the kernel right? Runs every workload on a device against the NumPy reference.
 
 The verdict is the gate's; here it is asked for and shown. Exit code 0 only for a right kernel.
 """
@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from warpsight.cli.device_argument import DEVICE_HELP, DeviceName
 from warpsight.cli.output import ExitCode, emit
 
 TASK_HELP = "A task folder, or the name of one under ./tasks."
@@ -23,6 +24,7 @@ def check(
         list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
+    device: Annotated[DeviceName | None, typer.Option(help=DEVICE_HELP)] = None,
     deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that one launch may take.")] = 120.0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -33,26 +35,28 @@ def check(
     Examples:
       warpsight check matmul_tiled
       warpsight check tasks/saxpy --kernel mine.cu --workload odd --seed 3
+      warpsight check saxpy --device opencl
     """
     from warpsight.cli import check_text
+    from warpsight.cli.device_argument import device_for, language_for, opened
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.task_argument import choose_workloads, document_of, find_task, gpu_of, read_kernel, usage_of
-    from warpsight.devices.virtual import VirtualGpu
     from warpsight.gate.check import build_candidate, check_candidate
 
     found = find_task(task)
     gpu_of(found)  # a name that means no GPU is refused before anything is compiled
-    file, candidate = read_kernel(found, kernel)
+    file, candidate = read_kernel(found, kernel, language_for(device))
+    where = device_for(device, candidate, file)
     chosen = choose_workloads(found, workload or [])
-    with progress_on_stderr() as say:
+    with progress_on_stderr() as say, opened(where, cores=cores, deadline_s=deadline) as run_on:
         say("compiling")
         build = build_candidate(found, candidate)
         result = check_candidate(
             found,
             candidate,
-            VirtualGpu(cores=cores, deadline_seconds=deadline),
+            run_on,
             seed=seed,
-            workloads=chosen,
+            workloads=chosen if workload else None,
             progress=say,
             build=build,
         )
@@ -61,7 +65,7 @@ def check(
         "task": found.name,
         "kernel": {"file": file, "sha256": candidate.sha256},
         "seed": seed,
-        "device": "virtual",
+        "device": run_on.name,
         "gpu_arch": build.gpu_arch,
         "usage": usage_of(build, found.entry),
     }

@@ -37,10 +37,11 @@ class Shown:
 def render(console: Console, result: Check, shown: Shown) -> None:
     """Everything about one check, the verdict last, where the eye ends."""
     task = shown.task
-    console.print(Text(f"{task.name}: {shown.file}, {task.entry}, {task.gpu_arch}, virtual GPU, seed {shown.seed}"))
+    where = "OpenCL" if shown.build.language == "opencl" else f"{task.gpu_arch}, virtual GPU"
+    console.print(Text(f"{task.name}: {shown.file}, {task.entry}, {where}, seed {shown.seed}"))
     if result.workloads:
         console.print()
-        console.print(_table(result.workloads, shown.workloads), soft_wrap=False)
+        console.print(_table(result.workloads, [*shown.workloads, *result.generated]), soft_wrap=False)
     wrong = [_wrong_text(found, found.worst) for found in result.workloads if not found.ok and found.worst is not None]
     if wrong:
         console.print()
@@ -52,6 +53,8 @@ def render(console: Console, result: Check, shown: Shown) -> None:
     if len(faults) > MOST_FAULTS:
         console.print(f"\nand {len(faults) - MOST_FAULTS} more faults: see --json")
     render_diagnostics(console, result.diagnostics, shown)
+    for warning in result.warnings:
+        console.print(Text(f"\nabout the task: {warning}", style="yellow"))
     console.print()
     console.print(_verdict_text(result))
 
@@ -76,26 +79,31 @@ def render_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], show
 
 
 def _table(results: Sequence[WorkloadResult], workloads: Sequence[Workload]) -> Table:
+    """One row for each workload; what failed is shown of those with several families of inputs."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("workload", no_wrap=True)
     table.add_column("sizes", overflow="fold")
     table.add_column("verdict", overflow="fold")
     table.add_column("wrong elements", justify="right", no_wrap=True)
     table.add_column("worst error", justify="right", no_wrap=True)
+    table.add_column("inputs", overflow="fold")
     by_name = {workload.name: workload for workload in workloads}
-    for result in results:
-        sizes = sizes_text(by_name[result.workload])
-        name = f"{result.workload} (hidden)" if result.hidden else result.workload
+    for name in dict.fromkeys(result.workload for result in results):
+        ran = [result for result in results if result.workload == name]
+        result = next((r for r in ran if not r.ok), ran[0])
+        shown = f"{name} (hidden)" if result.hidden else name
         verdict = Text("right", style="green") if result.ok else Text(result.reason, style="red")
         wrong = f"{result.wrong_elements} of {result.total_elements}" if result.total_elements else "-"
         error = f"{result.worst.error:.3g}" if result.worst is not None else "-"
-        table.add_row(Text(name), Text(sizes), verdict, wrong, error)
+        inputs = result.family if not result.ok or len(ran) == 1 else f"{len(ran)} families"
+        table.add_row(Text(shown), Text(sizes_text(by_name[name])), verdict, wrong, error, inputs)
     return table
 
 
 def _wrong_text(result: WorkloadResult, worst: WorstElement) -> str:
     place = f"{worst.output}[{', '.join(map(str, worst.index))}]"
-    return f"{result.workload}: worst at {place}: got {worst.got:.9g}, expected {worst.expected:.9g}"
+    inputs = "" if result.family == "declared" else f", {result.family} inputs"
+    return f"{result.workload}{inputs}: worst at {place}: got {worst.got:.9g}, expected {worst.expected:.9g}"
 
 
 def _fault_text(fault: Fault, shown: Shown) -> Text:
@@ -116,7 +124,8 @@ def _dim(value: Dim3) -> str:
 
 
 def _diagnostic_text(diagnostic: Diagnostic, shown: Shown) -> Text:
-    own = diagnostic.file == shown.task.kernel_file  # the name it was compiled by; in a header the line is not ours
+    names = (shown.task.kernel_file, shown.task.opencl_file or "kernel.cl")
+    own = diagnostic.file in names  # the name it was compiled by; in a header the line is not ours
     where = [str(part) for part in (diagnostic.line, diagnostic.column) if part is not None]
     text = Text.assemble((diagnostic.severity, _SEVERITIES[diagnostic.severity]))
     text.append(f": {':'.join([shown.file if own else diagnostic.file, *where])}: {diagnostic.message}")
@@ -128,12 +137,13 @@ def _diagnostic_text(diagnostic: Diagnostic, shown: Shown) -> Text:
 def _verdict_text(result: Check) -> Text:
     text = Text.assemble((result.verdict.replace("_", " "), f"bold {_COLOURS[result.verdict]}"))
     if result.verdict == "right":
-        count = len(result.workloads)
-        return text.append(
-            f": {count} workload{'s' if count != 1 else ''}, every element within the tolerance, no faults"
-        )
+        count = len({found.workload for found in result.workloads})
+        families = len({found.family for found in result.workloads})
+        ran = f"{count} workload{'s' if count != 1 else ''}, {families} families of inputs"
+        return text.append(f": {ran}, every element within the tolerance, no faults")
     if result.verdict == "fault":
-        bad = sum(not found.ok for found in result.workloads)
+        bad = len({found.workload for found in result.workloads if not found.ok})
+        ran = len({found.workload for found in result.workloads})
         kinds = ", ".join(sorted({fault.kind for fault in result.faults}))
-        return text.append(f": {kinds} in {bad} of {len(result.workloads)} workloads")
+        return text.append(f": {kinds} in {bad} of {ran} workloads")
     return text.append(f": {result.reason}")

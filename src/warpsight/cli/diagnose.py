@@ -1,7 +1,8 @@
 """`warpsight diagnose TASK`: why is the kernel slow? The findings of one profile, with the source lines they are about.
 
-Simulated, like the profile it reads. With --json the counters that the findings rest on stand beside them, so every
-number can be looked up again. Says nothing of whether the kernel is right: that is `check`.
+Simulated, like the profile it reads. With --json the counters that the findings rest on stand beside them, and under
+`derived` every number of the findings as it comes from those counters again. Says nothing of whether the kernel is
+right: that is `check`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def diagnose(
     from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel
     from warpsight.devices.virtual import VirtualGpu
     from warpsight.gate.check import build_candidate, kernel_values
-    from warpsight.lens.findings import find
+    from warpsight.lens import find_findings, rederive
 
     found = find_task(task)
     target = target_gpu(found, gpu)
@@ -65,7 +66,7 @@ def diagnose(
         profile = VirtualGpu(cores=cores, gpu=target).profile(
             build, found.entry, values, size, source_text=candidate.source
         )
-    findings = find(profile, build)
+    findings = find_findings(profile, build)
     document = {
         **what_ran(found, file, candidate, build),
         "workload": {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed},
@@ -73,6 +74,7 @@ def diagnose(
         "source": profile.source,
         "bound": profile.bound,
         "findings": [document_of(finding) for finding in findings],
+        "derived": [document_of(number) for finding in findings for number in rederive(profile, finding)],
         "counters": dict(profile.counters),
         "lines": [document_of(line) for line in profile.lines],
         "units": dict(profile.units),

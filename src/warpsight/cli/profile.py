@@ -19,9 +19,11 @@ from warpsight.cli.output import ExitCode, emit
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
 
-    from warpsight.nouns import Build, Candidate, Task, Workload
+    from warpsight.nouns import Build, Candidate, Profile, Task, Workload
     from warpsight.tasks import LaunchSize
     from warpsight.vgpu.gpu import Gpu
     from warpsight.vgpu.occupancy import Occupancy
@@ -52,7 +54,7 @@ def profile(
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Profile a kernel: its simulated time, what binds it, where warps wait, and what each source line does.
+    """Profile a kernel: its simulated time, what binds it, where warps wait, what each source line does, and findings.
 
     \b
     Examples:
@@ -75,8 +77,10 @@ def profile(
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.roofline import roofline
     from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel, usage_of
+    from warpsight.cli.time_text import simulated_facts
     from warpsight.devices.virtual import VirtualGpu, spread_blocks
     from warpsight.gate.check import build_candidate, kernel_values
+    from warpsight.lens import find_findings
 
     found = find_task(task)
     target = target_gpu(found, gpu)  # a name that means no GPU is refused before anything is compiled
@@ -95,6 +99,7 @@ def profile(
             build, found.entry, values, size, source_text=candidate.source, blocks=picked
         )
     fits, roof = _occupancy(target, build, found.entry, size), roofline(result, target)
+    findings = find_findings(result, build)
     document = {
         **document_of(result),
         **what_ran(found, file, candidate, build),
@@ -104,12 +109,34 @@ def profile(
         "target": target_document(target),
         "occupancy": {**document_of(fits), "percent": round(100 * fits.fraction, 1)},
         "roofline": None if roof is None else document_of(roof),
+        "findings": [document_of(finding) for finding in findings],
     }
-    shown = profile_text.Shown(
-        found.name, file, chosen, size, build, found.entry, target, fits, roof,
-        None if all_lines else lines, all_counters,
-    )  # fmt: skip
+    head = _head(result, f"{found.name}: {file}", chosen, size, build, target)
+    facts = tuple(simulated_facts(result, target, fits, roof))
+    shown = profile_text.Shown(tuple(head), facts, findings, None if all_lines else lines, all_counters)
     emit(document, as_json=as_json, render=lambda console: profile_text.render(console, result, shown))
+
+
+def _head(profile: Profile, what: str, workload: Workload, size: LaunchSize, build: Build, gpu: Gpu) -> Iterator[str]:
+    """What ran, in words."""
+    from warpsight.cli.task_argument import sizes_text
+
+    use = next(use for use in build.entries if use.name == profile.kernel)
+    yield f"{what}, kernel {profile.kernel}, workload {workload.name} ({sizes_text(workload)})"
+    yield f"launch     grid {_dim(size.grid)}, block {_dim(size.block)}, dynamic shared {size.shared_bytes} bytes"
+    counted = "counters and time, machine code" if "duration_us" in profile.counters else "counters, PTX"
+    yield f"device     virtual GPU as {gpu.key} (simulated {counted})"
+    if profile.sampled_blocks == profile.total_blocks:
+        yield f"counted    all {profile.total_blocks} blocks"
+    else:
+        yield f"counted    {profile.sampled_blocks} of {profile.total_blocks} blocks, scaled to the whole launch"
+    spills = use.spill_store_bytes + use.spill_load_bytes
+    memory = f"{use.shared_bytes} bytes static shared, {f'{spills} bytes of spills' if spills else 'no spills'}"
+    yield f"build      {build.gpu_arch}: {use.registers} registers a thread, {memory}"
+
+
+def _dim(value: tuple[int, int, int]) -> str:
+    return f"({', '.join(map(str, value))})"
 
 
 def target_gpu(task: Task, name: str | None) -> Gpu:

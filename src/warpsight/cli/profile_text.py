@@ -1,7 +1,8 @@
-"""How a profile is shown to a person: what ran, its time, the costly source lines, the counters in groups, notes.
+"""How a profile is shown to a person: what ran, its time, costly source lines, counters in groups, notes, findings.
 
-Draws only, for 80 columns and more; the time is drawn by `time_text`. A counter's full name is its group's prefix and
-its own, as `--json` has it.
+One set of tables for every source, simulated or measured: what a profile lacks is left out and said at the end. Draws
+only, for 80 columns and more; the time is drawn by `time_text`. A counter's full name is its group's prefix and its
+own, as `--json` has it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from warpsight.cli import time_text
-from warpsight.cli.roofline import Roofline
-from warpsight.cli.task_argument import sizes_text
-from warpsight.nouns import Build, LineCounters, Profile, Workload
-from warpsight.tasks import LaunchSize
-from warpsight.vgpu.counters import DERIVED
-from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.occupancy import Occupancy
+from warpsight.lens.render import NOTHING
+from warpsight.lens.vocabulary import vocabulary
+from warpsight.nouns import Finding, LineCounters, Profile
 
 MIX = "mix_"
 GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -32,7 +29,11 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("shared memory", "shared_", ("load_requests", "store_requests", "wavefronts", "bank_conflicts")),
     ("branches", "", ("branches", "branches_divergent", "branch_efficiency")),
     ("atomics and barriers", "", ("atomic_requests", "atomic_lanes", "atomic_passes", "barriers")),
-)
+    ("launch", "", (
+        "blocks", "threads_per_block", "registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes",
+        "spilled_bytes", "multiprocessors", "launch_overhead_us",
+    )),
+)  # fmt: skip
 NARROW = 100
 NOT_MEASURED = {
     "duration_us": "time",
@@ -45,83 +46,79 @@ NOT_MEASURED = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What was profiled and how much of it is to be shown (`lines` None: all, in the order of the source)."""
+    """What stands above the tables, and how much is to be shown (`lines` None: all, in the order of the source)."""
 
-    task: str
-    file: str
-    workload: Workload
-    size: LaunchSize
-    build: Build
-    entry: str
-    gpu: Gpu
-    fits: Occupancy
-    roof: Roofline | None
+    head: Sequence[str]
+    facts: Sequence[tuple[str, str]]
+    findings: Sequence[Finding]
     lines: int | None
     all_counters: bool
 
 
 def render(console: Console, profile: Profile, shown: Shown) -> None:
     """The whole profile."""
-    for line in _ran(profile, shown):
+    for line in shown.head:
         console.print(Text(line))
     console.print()
-    console.print(time_text.headline(profile, shown.gpu, shown.fits, shown.roof), soft_wrap=False)
-    if timed(profile):
-        time_text.render_time(console, profile, everything=shown.all_counters)
+    console.print(time_text.facts_table(shown.facts), soft_wrap=False)
+    time_text.render_time(console, profile, everything=shown.all_counters)
     if profile.lines and shown.lines != 0:
         console.print()
         console.print(_lines(profile, shown.lines, console.width), soft_wrap=False)
     _counters(console, profile, shown.all_counters)
-    console.print(Text(f"\ninstruction mix  {_mix(profile.counters)}"), soft_wrap=False)
+    if mix := _mix(profile.counters):
+        console.print(Text(f"\ninstruction mix  {mix}"), soft_wrap=False)
     for note in profile.notes:
         console.print(Text(f"\nnote: {note}"), soft_wrap=False)
     if profile.not_measured:
-        missing = ", ".join(NOT_MEASURED.get(name, name.replace("_", " ")) for name in profile.not_measured)
-        console.print(Text(f"\nnot measured: {missing}"), soft_wrap=False)
+        console.print(Text(f"\nnot measured: {_not_measured(profile)}"), soft_wrap=False)
+    _findings(console, shown.findings)
 
 
-def timed(profile: Profile) -> bool:
-    return "duration_us" in profile.counters
+def _findings(console: Console, findings: Sequence[Finding]) -> None:
+    """What each finding says and what to try; the evidence is left to `diagnose`."""
+    console.print(Text("\nfindings", style="bold").append("  gains are estimated", style="dim"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column("number", no_wrap=True)
+    table.add_column("text", overflow="fold")
+    for index, finding in enumerate(findings, start=1):
+        gained = "" if finding.estimated_gain is None else f" (about {finding.estimated_gain:.2f}x)"
+        said = Text(f"{finding.name}{gained}: ", style="bold").append(finding.message, style="not bold")
+        table.add_row(f"  {index}.", said.append(f"; try: {finding.suggestion}", style="dim not bold"))
+    if not findings:
+        table.add_row("  ", NOTHING)
+    console.print(table, soft_wrap=False)
 
 
-def _ran(profile: Profile, shown: Shown) -> Iterator[str]:
-    size, use = shown.size, next(use for use in shown.build.entries if use.name == shown.entry)
-    workload = f"workload {shown.workload.name} ({sizes_text(shown.workload)})"
-    yield f"{shown.task}: {shown.file}, kernel {profile.kernel}, {workload}"
-    yield f"launch     grid {_dim(size.grid)}, block {_dim(size.block)}, dynamic shared {size.shared_bytes} bytes"
-    what = "counters and time, machine code" if timed(profile) else "counters, PTX"
-    yield f"device     virtual GPU as {shown.gpu.key} (simulated {what})"
-    if profile.sampled_blocks == profile.total_blocks:
-        yield f"counted    all {profile.total_blocks} blocks"
-    else:
-        yield f"counted    {profile.sampled_blocks} of {profile.total_blocks} blocks, scaled to the whole launch"
-    spills = use.spill_store_bytes + use.spill_load_bytes
-    memory = f"{use.shared_bytes} bytes static shared, {f'{spills} bytes of spills' if spills else 'no spills'}"
-    yield f"build      {shown.build.gpu_arch}: {use.registers} registers a thread, {memory}"
+def _not_measured(profile: Profile) -> str:
+    """What is missing, the instruction mix as one."""
+    names = [NOT_MEASURED.get(n, n.replace("_", " ")) for n in profile.not_measured if not n.startswith(MIX)]
+    return ", ".join([*names, "instruction mix"] if len(names) < len(profile.not_measured) else names)
 
 
 def _counters(console: Console, profile: Profile, everything: bool) -> None:
+    """The counters that the profile has, in groups; zeros only when everything is asked for."""
+    narrow = console.width < NARROW
     for title, prefix, names in GROUPS:
-        full = [prefix + name for name in names]
-        if not everything and not _has_something(profile.counters, full):
+        rows = [(name, profile.counters[prefix + name]) for name in names if prefix + name in profile.counters]
+        if not rows or not (everything or _says_something(rows)):
             continue
         console.print(Text(f"\n{title}", style="bold").append(f"  {prefix}..." if prefix else "", style="dim"))
-        narrow = console.width < NARROW
         table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column("counter", no_wrap=True, width=23)
         table.add_column("value", justify="right", no_wrap=True, width=9 if narrow else 17)
         table.add_column("unit", no_wrap=True, width=15)
         table.add_column("meaning", style="dim")
-        for name, key in zip(names, full, strict=True):
-            value = profile.counters.get(key, 0)
+        for name, value in rows:
             if value or everything:
-                table.add_row(f"  {name}", number_text(value, short=narrow), profile.units[key], DERIVED[key].meaning)
+                entry = vocabulary()[prefix + name]
+                table.add_row(f"  {name}", number_text(value, short=narrow), entry.unit, Text(entry.meaning))
         console.print(table, soft_wrap=False)
 
 
-def _has_something(counters: Mapping[str, int | float], names: list[str]) -> bool:
-    """Whether a group says anything: an efficiency of nothing (100 % of no branches) does not."""
-    return any(counters.get(name, 0) for name in names if not name.endswith("efficiency"))
+def _says_something(rows: Sequence[tuple[str, int | float]]) -> bool:
+    """An efficiency of nothing (100 % of no branches) does not."""
+    return any(value for name, value in rows if not name.endswith("efficiency"))
 
 
 def _mix(counters: Mapping[str, int | float]) -> str:
@@ -141,8 +138,8 @@ class _Column:
 
 
 def _lines(profile: Profile, most: int | None, width: int) -> Table:
-    """Source lines, where warps waited longest first (without a time: those with the most instructions)."""
-    first = "stall_samples" if timed(profile) else "instructions"
+    """Source lines, where warps waited longest first (without samples: those with the most instructions)."""
+    first = "stall_samples" if _sampled(profile) else "instructions"
     rows = sorted(profile.lines, key=lambda line: -line.counters.get(first, 0))
     chosen = rows[:most] if most is not None else profile.lines
     rest = rows[len(chosen) :]
@@ -168,14 +165,19 @@ def _columns(profile: Profile, chosen: Sequence[LineCounters], rest: Sequence[Li
         left = sum(line.counters.get(counter, 0) for line in rest)
         return [*each, percent_text(left, total)] if rest else each
 
-    if timed(profile):
+    if _sampled(profile):
         samples = sum(i.counters.get("stall_samples", 0) for i in profile.instructions)
         yield _Column("stall samples", 7, shares("stall_samples", samples))
-    yield _Column("instr.", 6, shares("instructions", profile.counters["instructions"]))
+    executed = sum(i.counters.get("warps", 0) for i in profile.instructions)
+    yield _Column("instr.", 6, shares("instructions", executed))
     cells = [_line_cells(line) for line in chosen] + [("", "", "")] * bool(rest)
     titles = (("sectors/ request", 8), ("bank conflicts", 9), ("divergent branches", 9))
     for k, (title, width) in enumerate(titles):
         yield _Column(title, width, [cell[k] for cell in cells])
+
+
+def _sampled(profile: Profile) -> bool:
+    return any(line.counters.get("stall_samples") for line in profile.lines)
 
 
 def _cut(text: str, most: int) -> str:
@@ -208,7 +210,3 @@ def percent_text(part: int | float, whole: int | float) -> str:
     """One digit after the point; what is not nothing does not look like nothing."""
     share = 100 * part / whole if whole else 0.0
     return "<0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
-
-
-def _dim(value: tuple[int, int, int]) -> str:
-    return f"({', '.join(map(str, value))})"

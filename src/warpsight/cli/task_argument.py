@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
-    from warpsight.nouns import Build, Candidate, Noun, Task, Workload
+    from warpsight.nouns import Build, Candidate, Language, Noun, Task, Workload
     from warpsight.vgpu.gpu import Gpu
 
 TASKS_FOLDER = Path("tasks")
@@ -47,10 +47,15 @@ def gpu_of(task: Task) -> Gpu:
         raise UsageError(f"{task.folder / 'task.toml'}: target.gpu: {unknown.message}", unknown.hint) from None
 
 
-def read_kernel(task: Task, file: Path | None) -> tuple[str, Candidate]:
-    """The kernel to run and the name it is shown by: the task's own, or the text of another file."""
+def read_kernel(task: Task, file: Path | None, language: Language = "cuda") -> tuple[str, Candidate]:
+    """The kernel to run and the name it is shown by: the task's own in `language`, or the text of another file."""
     from warpsight.tasks import read_candidate
 
+    if file is None and language == "opencl":
+        if not task.opencl_file:
+            hint = 'add `opencl = "kernel.cl"` to its task.toml, or give a file with --kernel'
+            raise UsageError(f"task {task.name} has no OpenCL kernel", hint=hint)
+        return task.opencl_file, read_candidate(task.opencl, task, task.opencl_file, "opencl")
     if file is None:
         return task.kernel_file, read_candidate(task.kernel, task, task.kernel_file)
     try:

@@ -1,11 +1,11 @@
-"""How a simulated time is shown to a person: how long, what binds it, where it stands under the roof, where it goes.
+"""How a time is shown to a person: how long, what binds it, where it stands under the roof, where it goes.
 
-Draws only, for 80 columns and more. What must stay true: the word "simulated" stands beside every time.
+Draws only, for 80 columns and more. What must stay true: "simulated" or "measured" stands beside every time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -47,17 +47,18 @@ NAME_WIDTH = 9
 LONGEST_BAR, SHORTEST_BAR = 40, 5
 
 
-def headline(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -> Table:
-    """What comes after the header: time, what binds, occupancy, roofline, memory. Without a time: occupancy alone."""
+def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
+    """What comes after the header: time, what binds, occupancy, roofline, memory; a name and a text each."""
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column("what", no_wrap=True, width=NAME_WIDTH)
     table.add_column("text", overflow="fold")
-    for name, text in _facts(profile, gpu, fits, roof):
+    for name, text in facts:
         table.add_row(name, Text(text))
     return table
 
 
-def _facts(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -> Iterator[tuple[str, str]]:
+def simulated_facts(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -> Iterator[tuple[str, str]]:
+    """Without a time: occupancy alone."""
     counters = profile.counters
     if "duration_us" not in counters:
         yield "occupancy", occupancy_text(fits)
@@ -73,6 +74,26 @@ def _facts(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline | None) -
     rate = counters["dram_bytes"] / counters["duration_us"] / 1000
     dram = f"DRAM {bytes_text(counters['dram_bytes'])} ({rate:.0f} of {gpu.dram_gb_per_s:.0f} GB/s)"
     yield "memory", f"L1 hits {counters['l1_hit_rate']:g} %, L2 {bytes_text(counters['l2_bytes'])}, {dram}"
+
+
+def measured_facts(profile: Profile) -> Iterator[tuple[str, str]]:
+    """What a report says of them."""
+    counters = profile.counters
+    if "duration_us" in counters:
+        clocks = f", {counters['cycles']:,} cycles" if "cycles" in counters else ""
+        yield "time", f"{us_text(counters['duration_us'])} us measured{clocks}"
+    if profile.bound:
+        yield "", bound_text(profile)
+    occupancy = [f"{counters['occupancy']:g} % can be resident"] if "occupancy" in counters else []
+    occupancy += [f"{counters['waves']:g} waves"] if "waves" in counters else []
+    if occupancy:
+        yield "occupancy", ", ".join(occupancy)
+    memory = [f"L1 hits {counters['l1_hit_rate']:g} %"] if "l1_hit_rate" in counters else []
+    memory += [
+        f"{n} {bytes_text(counters[k])}" for n, k in (("L2", "l2_bytes"), ("DRAM", "dram_bytes")) if k in counters
+    ]
+    if memory:
+        yield "memory", ", ".join(memory)
 
 
 def time_text(counters: Mapping[str, int | float], gpu: Gpu) -> str:
@@ -117,18 +138,22 @@ def roofline_text(roof: Roofline | None) -> str:
 
 
 def render_time(console: Console, profile: Profile, *, everything: bool) -> None:
-    """Where the time goes: how much of it each resource was taken, and what warps waited for."""
+    """Where the time goes: how much of it each resource was taken, and what warps waited for; what the profile has."""
     counters = profile.counters
-    busy = sorted(((n, counters.get(BUSY + n, 0)) for n in BUSY_LABELS), key=lambda item: -item[1])
+    known = [(name, counters[BUSY + name]) for name in BUSY_LABELS if BUSY + name in counters]
+    busy = sorted(known, key=lambda item: -item[1])
     rows = [(BUSY_LABELS[name], share, "") for name, share in busy if share or everything]
-    _bars(console, "where the time goes", "share of the simulated time that each resource was taken", rows)
+    meaning = f"share of the {profile.source} time that each resource was taken"
+    _bars(console, "where the time goes", meaning, rows)
     stalls = _stalls(counters) if everything else [s for s in _stalls(counters) if s[1] >= 1][:STALLS_SHOWN]
+    issued = f"; {counters['stall_selected']:g} % issued" if "stall_selected" in counters else ""
     waits = [(name, share, STALL_MEANINGS[name]) for name, share in stalls]
-    if waits:
-        _bars(console, "what warps wait for", f"share of samples; {counters['stall_selected']:g} % issued", waits)
+    _bars(console, "what warps wait for", f"share of samples{issued}", waits)
 
 
 def _bars(console: Console, title: str, meaning: str, rows: list[tuple[str, int | float, str]]) -> None:
+    if not rows:
+        return
     console.print(Text(f"\n{title}", style="bold").append(f"  {meaning}", style="dim"))
     taken = max(len(label) for label, _, _ in rows) + len("  100.0 %") + max(len(text) for _, _, text in rows)
     room = max(SHORTEST_BAR, min(LONGEST_BAR, console.width - taken - 6))  # 6: between the columns

@@ -1,7 +1,8 @@
 """`warpsight vgpu ...`: questions about the virtual GPU itself. `coverage` tries every instruction form.
 
 A census is a JSON file {"forms": {form: number of programs that use it}}; without one the built-in list of PTX forms is
-tried. Forms of machine code are tried with `--isa sass`, and need a census.
+tried. Forms of machine code are tried with `--isa sass`, and need a census. When that has also {"kernels": how many,
+"base_operations": {operation: kernels that use it}}, the share of kernels that are read whole is given.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def coverage(
     if isa is Isa.SASS:
         if census is None:
             raise UsageError("--isa sass needs --census FILE", hint='a JSON file {"forms": {"IADD3.X": 239, ...}}')
-        raise typer.Exit(_machine_code(read_census(census), as_json))
+        raise typer.Exit(_machine_code(census, as_json))
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.vgpu.coverage import cover
     from warpsight.vgpu.ptx.forms import listed_forms
@@ -70,22 +71,37 @@ def coverage(
     raise typer.Exit(int(ExitCode.FINE if all(c.executed for c in found) else ExitCode.WRONG))
 
 
-def _machine_code(programs: Mapping[str, int], as_json: bool) -> int:
-    """Which forms of machine code are read; returns the exit code."""
-    from warpsight.vgpu.sass.coverage import refusal
+def _machine_code(census: Path, as_json: bool) -> int:
+    """Which forms of machine code are read, and which kernels whole; returns the exit code."""
+    from warpsight.vgpu.sass.coverage import refusal, whole_kernels
 
+    programs = read_census(census)
     refused = {form: why for form in programs if (why := refusal(form)) is not None}
     totals = {"forms": len(programs), "lowers": len(programs) - len(refused)}
     missing = [{"form": form, "programs": programs[form], "reason": why} for form, why in refused.items()]
+    kernels, used = _kernels_of(census)
+    whole = whole_kernels(programs, refused, used, kernels) if kernels else None
+    document: dict[str, Any] = {"isa": "sass", "totals": totals, "not_read": missing}
+    if whole is not None:
+        document["kernels"] = {"all": kernels, "whole_at_least": whole.at_least, "whole_at_most": whole.at_most}
 
     def render(console: Console) -> None:
         share = 100 * totals["lowers"] / totals["forms"]
         console.print(f"{totals['lowers']} of {totals['forms']} forms of machine code are read ({share:.1f} %)")
+        if whole is not None:
+            console.print(whole.sentence(kernels))
         for entry in sorted(missing, key=lambda e: -int(e["programs"])):
             console.print(f"  not read: {entry['form']} ({entry['programs']} programs)", markup=False)
 
-    emit({"isa": "sass", "totals": totals, "not_read": missing}, as_json=as_json, render=render)
+    emit(document, as_json=as_json, render=render)
     return int(ExitCode.WRONG if refused else ExitCode.FINE)
+
+
+def _kernels_of(file: Path) -> tuple[int, dict[str, int]]:
+    """How many kernels the census has, and how many of them use each operation; (0, {}) when it does not say."""
+    data: Any = json.loads(file.read_text(encoding="utf-8"))
+    kernels, used = data.get("kernels"), data.get("base_operations")
+    return (kernels, cast("dict[str, int]", used)) if isinstance(kernels, int) and isinstance(used, dict) else (0, {})
 
 
 def read_census(file: Path) -> dict[str, int]:

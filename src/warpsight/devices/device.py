@@ -1,6 +1,8 @@
 """The seam every device fills: run one kernel once on given arguments, and say what happened.
 
-A kernel that misbehaves is a result (faults, a refusal); a device that does not work raises DeviceError.
+A kernel that misbehaves is a result (faults, a refusal); a device that does not work raises DeviceError. A device that
+can be timed opens lanes: one kernel, built and warmed up in one disposable worker, called again and again on fresh
+contents. What must stay true: `wall_us` is read by this process's clock, never by the worker's.
 """
 
 from __future__ import annotations
@@ -65,4 +67,42 @@ class Device(Protocol):
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
     ) -> Profile:
         """Run the kernel (or chosen blocks of it) and count. A kernel that cannot run raises CannotProfile."""
+        ...
+
+
+@dataclass(frozen=True)
+class TimedCall:
+    """One timed launch. `arrays` holds every array argument as it was after the call, inputs too.
+
+    `device_us` is what the device says of itself: a native kernel can forge it. `wall_us` is from "go" to "done" by the
+    parent's clock. `total_us`, by that clock too, covers the whole call, from the first byte of the inputs sent to the
+    last byte of the arrays received: work that a kernel hides before "go" or after "done" is in there.
+    A call with faults does not count: it may have no arrays, and a time that was not measured is NaN.
+    """
+
+    device_us: float
+    wall_us: float
+    arrays: Mapping[str, np.ndarray]
+    faults: tuple[Fault, ...] = ()
+    total_us: float = float("nan")
+
+
+class Lane(Protocol):
+    """One kernel, built and warmed up in one disposable worker."""
+
+    def call(self, values: Sequence[Value], size: LaunchSize) -> TimedCall:
+        """Launch once on these contents at fresh addresses. Inputs are in place and touched before the clock starts.
+
+        After a call with a fault that ended the worker, every later call returns that fault.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the worker; fine to call twice."""
+        ...
+
+
+class TimedDevice(Device, Protocol):
+    def open_lane(self, build: Build, entry: str) -> Lane:
+        """A lane for this kernel, in a worker of its own. A kernel that ends its worker shows so at the first call."""
         ...

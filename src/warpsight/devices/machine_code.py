@@ -21,6 +21,7 @@ from warpsight.tasks import LaunchSize
 from warpsight.toolchain.sass import disassemble
 from warpsight.vgpu import machine, schedule
 from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.sass import load_sass
 from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction, predict
@@ -61,6 +62,7 @@ def time_launch(
     deadline_seconds: float = 600.0,
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
+    constants: Constants = PUBLISHED,
 ) -> Prediction:
     """The simulated time of one launch on `gpu`; `without` leaves terms of the model out."""
     usage = next(e for e in build.entries if e.name == program.entry)
@@ -90,6 +92,7 @@ def time_launch(
         array_bytes=sum(v.array.nbytes for v in values if not v.is_scalar),
         step_budget=step_budget,
         without=without,
+        constants=constants,
     )
 
 

@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.devices.machine_code import TIME_UNITS, stall_samples, time_counters
-from warpsight.nouns import InstructionCounters, LineCounters, Profile
+from warpsight.nouns import Build, InstructionCounters, LineCounters, Profile
+from warpsight.tasks import LaunchSize
 from warpsight.vgpu import counters
 from warpsight.vgpu.bytecode import Flag, Program
-from warpsight.vgpu.timemodel import Prediction
+from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US, Prediction
 
+LAUNCH_UNITS = {
+    "blocks": "blocks",
+    "threads_per_block": "threads",
+    "registers_per_thread": "registers",
+    "static_shared_bytes": "bytes",
+    "dynamic_shared_bytes": "bytes",
+    "spilled_bytes": "bytes",
+    "multiprocessors": "SMs",
+    "launch_overhead_us": "us",
+}
+"""What is known of a launch before it runs; of the GPU only when it is of a known kind."""
 NOT_TIMED = ("duration_us", "dram_bytes", "l1_hit_rate", "occupancy", "stall_samples")
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What ran: the counts of `run` of `total` blocks."""
+    """What ran: the counts of `run` of `total` blocks, and what is known of the launch (`launch_counters`)."""
 
     program: Program
     counts: NDArray[np.uint64]
     run: int
     total: int
+    launch: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def launch_counters(build: Build, entry: str, size: LaunchSize, gpu: Gpu | None) -> dict[str, int]:
+    """The size of a launch, what its kernel uses and what the GPU has, as counters."""
+    use = next(use for use in build.entries if use.name == entry)
+    there = {} if gpu is None else {"multiprocessors": gpu.sms}
+    return there | {
+        "blocks": size.grid[0] * size.grid[1] * size.grid[2],
+        "threads_per_block": size.block[0] * size.block[1] * size.block[2],
+        "registers_per_thread": use.registers,
+        "static_shared_bytes": use.shared_bytes,
+        "dynamic_shared_bytes": size.shared_bytes,
+        "spilled_bytes": use.spill_store_bytes + use.spill_load_bytes,
+    }
 
 
 def make_profile(
@@ -38,8 +67,9 @@ def make_profile(
     stalls = None if time is None else stall_samples(time)
     raw = {info.name: info.unit for info in counters.RAW}
     whole = counters.derive(selector, scaled)
+    whole |= counted.launch
     if time is not None:
-        whole |= time_counters(time)
+        whole |= {"launch_overhead_us": LAUNCH_OVERHEAD_US} | time_counters(time)
     return Profile(
         kernel=program.entry,
         device=device,
@@ -49,7 +79,7 @@ def make_profile(
         bound="" if time is None else time.bound,
         notes=notes + (() if time is None else time.notes),
         counters=whole,
-        units=counters.UNITS | raw | TIME_UNITS,
+        units=counters.UNITS | raw | LAUNCH_UNITS | TIME_UNITS,
         lines=_lines(program, selector, scaled, visible, stalls, source_text.splitlines()),
         instructions=_instructions(program, scaled, visible, stalls),
         sampled_blocks=counted.run,

@@ -14,7 +14,7 @@ import numpy as np
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch
 from warpsight.devices.memory import lay_out
-from warpsight.devices.profiles import Counted, make_profile
+from warpsight.devices.profiles import Counted, launch_counters, make_profile
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu import machine
@@ -25,6 +25,7 @@ from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.ptx import load_ptx
 
 PROBE_BLOCKS = 4
+MOST_REORDERED_BLOCKS = 1 << 20
 CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
 
 
@@ -37,7 +38,8 @@ def program_of(ptx: str, entry: str) -> Program:
 class VirtualGpu:
     """One virtual GPU: of the kind `gpu`, or of no kind in particular, and then it counts but tells no time.
 
-    `profile_budget` is the warp instructions a profile may execute before it samples blocks.
+    `profile_budget` is the warp instructions a profile may execute before it samples blocks. With `block_order`, blocks
+    are executed in an order drawn from that seed, which no right kernel depends on.
     """
 
     name = "virtual"
@@ -51,7 +53,9 @@ class VirtualGpu:
         max_instructions: int = machine.DEFAULT_INSTRUCTIONS,
         profile_budget: int = 10_000_000,
         gpu: Gpu | None = None,
+        block_order: int | None = None,
     ) -> None:
+        self.block_order = block_order
         self.gpu = gpu
         self.cores = cores
         self.deadline_seconds = deadline_seconds
@@ -74,12 +78,31 @@ class VirtualGpu:
             dynamic_shared_bytes=size.shared_bytes,
             check=check,
             count=False,
+            blocks=self._block_order(program, size),
             cores=self.cores,
             max_instructions=self.max_instructions,
             deadline_seconds=self.deadline_seconds,
             source=source_text,
         )
         return Execution(arrays, done.faults, done.output, warp_instructions=done.warp_instructions)
+
+    def reordered(self, seed: int) -> VirtualGpu:
+        """The same GPU with its blocks in another order."""
+        return VirtualGpu(
+            cores=self.cores,
+            deadline_seconds=self.deadline_seconds,
+            max_instructions=self.max_instructions,
+            profile_budget=self.profile_budget,
+            gpu=self.gpu,
+            block_order=seed,
+        )
+
+    def _block_order(self, program: Program, size: LaunchSize) -> Sequence[int]:
+        """All blocks in the order to run them; empty for the natural one, which blocks that wait for others need."""
+        total = size.grid[0] * size.grid[1] * size.grid[2]
+        if self.block_order is None or program.order_sensitive or not 1 < total <= MOST_REORDERED_BLOCKS:
+            return ()
+        return np.random.Generator(np.random.PCG64(self.block_order)).permutation(total).tolist()
 
     def profile(
         self,
@@ -102,7 +125,8 @@ class VirtualGpu:
             first = done.faults[0]
             what = f"{first.kind} at line {first.line}: {first.message}"
             raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
-        counted = Counted(program, done.counts, done.blocks_run, total)
+        launched = launch_counters(build, entry, size, self.gpu)
+        counted = Counted(program, done.counts, done.blocks_run, total, launched)
         if self.gpu is None or code.program is None:
             notes = (f"counted on PTX, without a time: {code.reason}",) if code.reason else ()
             return make_profile(counted, source_text, self.name, notes=notes)

@@ -1,29 +1,43 @@
 """Check a candidate: compile it, run every workload on a device, compare with the reference, and give one verdict.
 
-Every verdict but `right` has a named reason. Outputs start as poison, so a kernel that writes nothing is wrong, and one
-that reads what it has not written is at fault. Inputs must come back unchanged. Expected values come from the task's
-NumPy reference in float64; the candidate has no part in them.
+Every verdict but `right` has a named reason. The order is: the task's own workloads with declared inputs, each a second
+time with other poison and in another order; then other families of inputs on the smallest ones; then workloads drawn
+from the task's axes with a seed that is told only afterwards. Expected values come from the task's NumPy reference in
+float64 in a process of its own; the candidate has no part in them.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from warpsight.devices.device import Device, Execution, Value
+from warpsight.devices.device import Device, Value
+from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
-from warpsight.nouns import Build, Candidate, Check, Fault, Task, Workload, WorkloadResult
-from warpsight.tasks import compare, evaluate_launch, generate_inputs, run_reference, shape_of
+from warpsight.gate.expected import ExpectedValues, shared_expected_values
+from warpsight.gate.families import DECLARED, FAMILIES
+from warpsight.gate.hidden import generated_workloads
+from warpsight.gate.plan import Planned, declared_plan, families_plan
+from warpsight.gate.precision import named_precision
+from warpsight.gate.repeat import run_again
+from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
+from warpsight.gate.values import fresh_values
+from warpsight.gate.weak import task_weakness
+from warpsight.nouns import Build, Candidate, Check, Fault, SkippedFamily, Task, Workload, WorkloadResult
 from warpsight.toolchain.compile import compile_cuda
 
-POISON = 0xA5
 Progress = Callable[[str], None]
+SECRET_BITS = 48
 
 
 def build_candidate(task: Task, candidate: Candidate, gpu_arch: str | None = None) -> Build:
-    """The candidate compiled for `gpu_arch`, by default the task's own."""
+    """The candidate compiled: CUDA for `gpu_arch`, by default the task's own; OpenCL for this machine."""
+    if candidate.language == "opencl":
+        return build_opencl(task, candidate)
     arch = task.gpu_arch if gpu_arch is None else gpu_arch
     return compile_cuda(
         candidate.source, gpu_arch=arch, options=candidate.options, entry=task.entry, name=task.kernel_file
@@ -31,17 +45,22 @@ def build_candidate(task: Task, candidate: Candidate, gpu_arch: str | None = Non
 
 
 def kernel_values(task: Task, workload: Workload, seed: int) -> tuple[dict[str, np.ndarray], tuple[Value, ...]]:
-    """The generated inputs, and the kernel's arguments in order: inputs, poisoned outputs, scalars."""
-    inputs = generate_inputs(task, workload, seed)
-    values: list[Value] = []
-    for argument in task.arguments:
-        if argument.role == "out":
-            poison = np.full(shape_of(argument, workload.axes), 0, dtype=argument.dtype)
-            poison.reshape(-1).view(np.uint8)[:] = POISON
-            values.append(Value(argument.name, poison, writable=True, initialised=False))
-        else:
-            values.append(Value(argument.name, inputs[argument.name], writable=argument.role == "inout"))
-    return inputs, tuple(values)
+    """The declared inputs, and the kernel's arguments in order: inputs, poisoned outputs, scalars."""
+    return fresh_values(task, workload, seed)
+
+
+@dataclass
+class _Findings:
+    """What the runs have shown so far."""
+
+    results: list[WorkloadResult] = field(default_factory=list[WorkloadResult])
+    faults: list[Fault] = field(default_factory=list[Fault])
+    skipped: list[SkippedFamily] = field(default_factory=list[SkippedFamily])
+    refused: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.refused and not self.faults and all(result.ok for result in self.results)
 
 
 def check_candidate(
@@ -53,68 +72,100 @@ def check_candidate(
     workloads: Sequence[Workload] | None = None,
     progress: Progress = lambda _: None,
     build: Build | None = None,
+    families: Sequence[str] = tuple(FAMILIES),
+    secret_seed: int | None = None,
+    values: ExpectedValues | None = None,
 ) -> Check:
-    """The verdict over the given workloads (all of the task's when None). `build` is the candidate's, if at hand."""
+    """The verdict over the given workloads; when None, over all of the task's and some drawn with `secret_seed`.
+
+    `build` is the candidate's, if at hand. `families` are run besides the declared inputs; none are for (). A
+    `secret_seed` that is None is drawn here and stands in the result.
+    """
     if build is None:
         progress("compiling")
         build = build_candidate(task, candidate)
     if not build.ok:
         errors = [d for d in build.diagnostics if d.severity == "error"]
-        return Check(
-            verdict="does_not_compile",
-            reason=errors[0].message if errors else "the compiler gave no reason",
-            diagnostics=build.diagnostics,
-        )
-    results: list[WorkloadResult] = []
-    faults: list[Fault] = []
+        reason = errors[0].message if errors else "the compiler gave no reason"
+        return Check(verdict="does_not_compile", reason=reason, diagnostics=build.diagnostics)
+    subject = Subject(task, candidate, build, device, values or shared_expected_values())
+    own = task.workloads if workloads is None else workloads
+    weakness = task_weakness(task, [w for w in own if not w.profile], seed, subject.values)
+    if weakness.refused:
+        return Check(verdict="refused", reason=f"weak task: {weakness.refused}", diagnostics=build.diagnostics)
+    found, generated = _Findings(), tuple[Workload, ...]()
+    secret = secrets.randbits(SECRET_BITS) if secret_seed is None else secret_seed
     try:
-        for workload in task.workloads if workloads is None else workloads:
-            progress(f"workload {workload.name}")
-            execution, result = _run(task, candidate, build, device, workload, seed)
-            if execution.refused:
-                return Check(verdict="refused", reason=execution.refused, diagnostics=build.diagnostics)
-            results.append(result)
-            faults.extend(_new_faults(faults, execution.faults))
+        _declared(subject, own, seed, found, progress)
+        if found.ok:
+            _families(subject, families_plan(task, own, families, seed), found, progress)
+        if found.ok and workloads is None:
+            generated = generated_workloads(task, secret)
+            _generated(subject, generated, families, secret, found, progress)
     except (UnsupportedInstruction, ParameterMismatch) as refused:
-        return Check(verdict="refused", reason=refused.message, diagnostics=build.diagnostics)
-    return _verdict(results, faults, build)
+        found.refused = refused.message
+    if found.refused:
+        return Check(verdict="refused", reason=found.refused, diagnostics=build.diagnostics)
+    extra = {"generated": generated, "secret_seed": secret if generated else None, "warnings": weakness.warnings}
+    return _verdict(found, build).model_copy(update=extra)
 
 
-def _run(
-    task: Task, candidate: Candidate, build: Build, device: Device, workload: Workload, seed: int
-) -> tuple[Execution, WorkloadResult]:
-    def failed(reason: str) -> WorkloadResult:
-        return WorkloadResult(workload=workload.name, hidden=workload.hidden, seed=seed, ok=False, reason=reason)
+def _declared(subject: Subject, workloads: Sequence[Workload], seed: int, found: _Findings, progress: Progress) -> None:
+    """All of them, also after one that is wrong: a person wants to see which sizes fail."""
+    for planned in declared_plan(workloads, seed):
+        progress(f"workload {planned.workload.name}")
+        _run_one(subject, planned, found)
+        if found.refused:
+            return
 
-    try:
-        size = evaluate_launch(candidate, workload.axes)
-    except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
-        numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
-        refused = Execution(refused=f"{numbers}, with workload {workload.name}")
-        return refused, failed(refused.refused)
-    inputs, values = kernel_values(task, workload, seed)
-    execution = device.execute(build, task.entry, values, size, check=True, source_text=candidate.source)
-    if execution.refused or execution.faults:
-        return execution, failed(execution.refused or execution.faults[0].kind)
-    changed = [
-        v.name
-        for v in values
-        if not v.writable and not v.is_scalar and execution.arrays[v.name].tobytes() != v.array.tobytes()
-    ]
-    if changed:
-        return execution, failed(f"input {changed[0]} was changed")
-    outputs = {a.name: execution.arrays[a.name] for a in task.arguments if a.role in ("out", "inout")}
-    found = compare(task, outputs, run_reference(task, inputs, workload.axes))
-    return execution, WorkloadResult(
-        workload=workload.name,
-        hidden=workload.hidden,
-        seed=seed,
-        ok=found.ok,
-        reason=found.reason,
-        wrong_elements=found.wrong_elements,
-        total_elements=found.total_elements,
-        worst=found.worst,
-    )
+
+def _families(subject: Subject, plan: Sequence[Planned], found: _Findings, progress: Progress) -> None:
+    for planned in plan:
+        progress(f"workload {planned.workload.name}, {planned.family} inputs")
+        _run_one(subject, planned, found)
+        if not found.ok:
+            return
+
+
+def _generated(
+    subject: Subject,
+    workloads: Sequence[Workload],
+    families: Sequence[str],
+    secret: int,
+    found: _Findings,
+    progress: Progress,
+) -> None:
+    """Each with declared inputs and one more family. A size that the reference does not take is left out."""
+    for at, workload in enumerate(workloads):
+        progress(f"workload {workload.name}")
+        chosen = [DECLARED, *([families[(secret + at) % len(families)]] if families else [])]
+        for family in chosen:
+            try:
+                _run_one(subject, Planned(workload, family, secret, again=family == DECLARED), found)
+            except TaskError as not_taken:
+                found.skipped.append(SkippedFamily(workload=workload.name, family=family, why=not_taken.found))
+                break
+            if not found.ok:
+                return
+
+
+def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:
+    workload, family = planned.workload, planned.family
+    trial = prepare(subject, workload, family=family, seed=planned.seed)
+    if isinstance(trial, Refused):
+        found.refused = trial.why
+        return
+    if isinstance(trial, Skipped):
+        found.skipped.append(SkippedFamily(workload=workload.name, family=family, why=trial.why))
+        return
+    execution, result = run(subject, trial, checked=planned.checked)
+    if result is not None and result.ok and planned.again:
+        execution, result = run_again(subject, trial, execution, result)
+    if result is None:
+        found.refused = execution.refused
+        return
+    found.results.append(named_precision(subject, trial, execution, result))
+    found.faults.extend(_new_faults(found.faults, execution.faults))
 
 
 def _new_faults(known: Sequence[Fault], found: Sequence[Fault]) -> Iterator[Fault]:
@@ -125,15 +176,23 @@ def _new_faults(known: Sequence[Fault], found: Sequence[Fault]) -> Iterator[Faul
             yield fault
 
 
-def _verdict(results: Sequence[WorkloadResult], faults: Sequence[Fault], build: Build) -> Check:
-    def check(verdict: Literal["right", "wrong", "fault"], reason: str) -> Check:
-        ran, seen = tuple(results), tuple(faults)
-        return Check(verdict=verdict, reason=reason, workloads=ran, faults=seen, diagnostics=build.diagnostics)
+def _verdict(found: _Findings, build: Build) -> Check:
+    def check(verdict: Literal["right", "wrong", "fault"], reason: str, named: str) -> Check:
+        return Check(
+            verdict=verdict,
+            reason=reason,
+            named=named,
+            workloads=tuple(found.results),
+            faults=tuple(found.faults),
+            skipped=tuple(found.skipped),
+            diagnostics=build.diagnostics,
+        )
 
-    if faults:
-        first = faults[0]
-        return check("fault", f"{first.kind} at line {first.line}: {first.message}")
-    bad = next((r for r in results if not r.ok), None)
+    bad = next((r for r in found.results if not r.ok), None)
+    if found.faults:
+        first = found.faults[0]
+        return check("fault", f"{first.kind} at line {first.line}: {first.message}", bad.reason if bad else "")
     if bad is not None:
-        return check("wrong", f"{bad.reason} with workload {bad.workload}")
-    return check("right", "")
+        inputs = "" if bad.family == DECLARED else f" and {bad.family} inputs"
+        return check("wrong", f"{bad.reason} with workload {bad.workload}{inputs}", bad.reason)
+    return check("right", "", "")

@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Evidence, Finding, Profile
 
 DEFAULT_TOKENS = 600
+Mode = Literal["raw", "curated"]
+MODES: tuple[Mode, ...] = ("raw", "curated")
 CHARACTERS = 3.5
 _PIECES = re.compile(r"[A-Za-z]+|\d{1,3}|[^\sA-Za-z\d]")
 NOTHING = "nothing worth changing was found"
@@ -24,6 +27,11 @@ NOTHING = "nothing worth changing was found"
 def tokens(text: str) -> int:
     """How many tokens a text may take: a high estimate."""
     return max(math.ceil(len(text) / CHARACTERS), len(_PIECES.findall(text)))
+
+
+def render(profile: Profile, findings: Sequence[Finding], mode: Mode, budget_tokens: int = DEFAULT_TOKENS) -> str:
+    """The profile in one of two ways: its counters (`raw`, findings are left aside) or its findings (`curated`)."""
+    return raw(profile, budget_tokens) if mode == "raw" else curated(profile, findings, budget_tokens)
 
 
 def raw(profile: Profile, budget_tokens: int = DEFAULT_TOKENS) -> str:

@@ -14,6 +14,7 @@ from warpsight.nouns.base import (
     Fill,
     GpuArch,
     Identifier,
+    Language,
     Noun,
     Number,
     Sha256,
@@ -27,8 +28,10 @@ from warpsight.nouns.build import (
     SassInstruction,
 )
 from warpsight.nouns.check import (
+    REASONS,
     Check,
     Fault,
+    SkippedFamily,
     WorkloadResult,
     WorstElement,
 )
@@ -62,6 +65,7 @@ from warpsight.nouns.timing import (
 )
 
 __all__ = [
+    "REASONS",
     "Argument",
     "Axis",
     "Build",
@@ -80,6 +84,7 @@ __all__ = [
     "GpuArch",
     "Identifier",
     "InstructionCounters",
+    "Language",
     "Launch",
     "LineCounters",
     "Noun",
@@ -88,6 +93,7 @@ __all__ = [
     "Run",
     "SassInstruction",
     "Sha256",
+    "SkippedFamily",
     "Source",
     "Step",
     "Task",

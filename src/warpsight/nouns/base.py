@@ -17,6 +17,7 @@ Source = Literal["measured", "simulated", "replayed"]
 DType = Literal[
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
 ]
+Language = Literal["cuda", "opencl"]
 Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones"]
 
 

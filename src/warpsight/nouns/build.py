@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from warpsight.nouns.base import Count, GpuArch, Noun, Sha256, require
+from warpsight.nouns.base import Count, GpuArch, Language, Noun, Sha256, require
 
 
 class Diagnostic(Noun):
@@ -33,16 +33,23 @@ class EntryUsage(Noun):
 
 
 class Build(Noun):
-    """A compile, good or bad. A failed one has diagnostics and a log, and no program."""
+    """A compile, good or bad. A failed one has diagnostics and a log, and no program.
+
+    A CUDA build is PTX and machine code for a GPU. An OpenCL build is for the processor it was made on: it carries its
+    own text, and in `native` what the OpenCL compiler made of it; it has no architecture and no entries.
+    """
 
     ok: bool
+    language: Language = "cuda"
     source_sha256: Sha256
-    gpu_arch: GpuArch
+    gpu_arch: GpuArch | Literal[""] = ""
     options: tuple[str, ...]
     compiler: str
-    ptx: str
-    cubin: bytes
-    entries: tuple[EntryUsage, ...]
+    ptx: str = ""
+    cubin: bytes = b""
+    text: str = ""
+    native: bytes = b""
+    entries: tuple[EntryUsage, ...] = ()
     diagnostics: tuple[Diagnostic, ...]
     log: str
     cached: bool = False
@@ -50,13 +57,24 @@ class Build(Noun):
     @model_validator(mode="after")
     def _program_only_if_ok(self) -> Self:
         if self.ok:
-            require(self.ptx != "", "a good build has PTX")
             require(all(d.severity != "error" for d in self.diagnostics), "a good build has no error diagnostics")
         else:
             require(
                 self.ptx == "" and self.cubin == b"" and self.entries == (),
                 "a failed build has no PTX, no cubin and no entries",
             )
+            require(self.native == b"", "a failed build has no native program")
+        return self
+
+    @model_validator(mode="after")
+    def _program_is_of_the_language(self) -> Self:
+        if self.language == "cuda":
+            require(self.gpu_arch != "", "a CUDA build names its architecture")
+            require(not self.ok or self.ptx != "", "a good build has PTX")
+            require(self.text == "" and self.native == b"", "a CUDA build has no OpenCL program")
+        else:
+            require(self.gpu_arch == "" and self.ptx == "" and self.cubin == b"", "an OpenCL build has no PTX")
+            require(not self.ok or (self.text != "" and self.native != b""), "a good OpenCL build has its program")
         return self
 
 

@@ -8,6 +8,43 @@ from pydantic import Field, StringConstraints, model_validator
 
 from warpsight.nouns.base import Count, Dim3, Noun, require
 from warpsight.nouns.build import Diagnostic
+from warpsight.nouns.task import Workload
+
+# Why a workload came out wrong: every reason there is. Faults go by their own kinds.
+VALUE_REASONS = (
+    "wrong_values",  # an element is further from the oracle than is allowed
+    "precision_too_low",  # what is computed is right, in fewer bits than the task declares
+    "non_finite",  # an infinity or NaN where the oracle has a number
+    "output_not_written",  # elements still hold what the outputs were filled with
+    "input_changed",  # an input came back with other bytes
+    "not_deterministic",  # two runs on the same inputs gave different bits, and no atomic operation explains it
+    "missing_output",
+    "wrong_shape",
+    "wrong_dtype",
+)
+FAULT_KINDS = (
+    "out_of_bounds",
+    "misaligned",
+    "uninitialised_read",
+    "write_to_const",
+    "shared_race",
+    "global_race",
+    "barrier_divergence",
+    "warp_sync_divergence",
+    "deadlock",
+    "endless_loop",
+    "deadline",
+    "assert_failed",
+    "trap",
+    "stack_overflow",
+    "bad_jump",
+    "interrupted",
+    "unsupported",
+    "crash",
+    "out_of_memory",
+)
+OTHER_FAULT = "fault"  # a fault of a kind that only its device knows
+REASONS = frozenset((*VALUE_REASONS, *FAULT_KINDS, OTHER_FAULT))
 
 
 class Fault(Noun):
@@ -47,7 +84,8 @@ class WorkloadResult(Noun):
     family: str = "declared"
     seed: int
     ok: bool
-    reason: str = ""
+    reason: str = Field(default="", description="one of REASONS, empty when ok")
+    detail: str = ""
     wrong_elements: Count = 0
     total_elements: Count = 0
     worst: WorstElement | None = None
@@ -58,18 +96,35 @@ class WorkloadResult(Noun):
         if self.ok:
             require(self.wrong_elements == 0 and self.reason == "", "an ok workload has no wrong element, no reason")
         else:
-            require(self.reason != "", "a workload that is not ok names its reason")
+            require(self.reason in REASONS, f"a workload that is not ok names its reason, found {self.reason!r}")
         return self
 
 
+class SkippedFamily(Noun):
+    """A family of inputs that was not run on a workload, by rule, and why."""
+
+    workload: str
+    family: str
+    why: str
+
+
 class Check(Noun):
-    """Is the candidate right: a verdict with a named reason, and what it rests on."""
+    """Is the candidate right: a verdict with a named reason, and what it rests on.
+
+    `reason` is a sentence; `named` is its name, one of REASONS, for a kernel that ran. `generated` are the workloads
+    that were drawn from the task's axes with `secret_seed`; `warnings` are about the task, not the candidate.
+    """
 
     verdict: Literal["right", "wrong", "fault", "does_not_compile", "refused"]
     reason: str
     workloads: tuple[WorkloadResult, ...] = ()
     faults: tuple[Fault, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    named: str = ""
+    skipped: tuple[SkippedFamily, ...] = ()
+    generated: tuple[Workload, ...] = ()
+    secret_seed: int | None = None
+    warnings: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _verdict_has_its_evidence(self) -> Self:
@@ -78,6 +133,7 @@ class Check(Noun):
             require(all(w.ok for w in self.workloads) and not self.faults, "right has no failed workload, no fault")
         else:
             require(self.reason != "", f"verdict {self.verdict} names its reason")
+        require(self.named == "" or self.named in REASONS, f"a reason that has no meaning: {self.named!r}")
         if self.verdict == "wrong":
             require(any(not w.ok for w in self.workloads), "wrong needs a workload that failed")
         if self.verdict == "fault":

@@ -36,7 +36,7 @@ class Profile(Noun):
     kernel: str
     device: str
     source: Source
-    isa: Literal["ptx", "sass"] = "ptx"
+    isa: Literal["ptx", "sass", "native"] = "ptx"
     gpu: str = ""
     bound: str = ""
     notes: tuple[str, ...] = ()

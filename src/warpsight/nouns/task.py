@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import DType, Fill, GpuArch, Identifier, Noun, Number, Sha256, TaskName, require
+from warpsight.nouns.base import DType, Fill, GpuArch, Identifier, Language, Noun, Number, Sha256, TaskName, require
 
 
 class Axis(Noun):
@@ -77,7 +77,7 @@ class Workload(Noun):
 
 
 class Launch(Noun):
-    """Grid, block and dynamic shared bytes as expressions over the axes."""
+    """Grid (in blocks), block and dynamic shared bytes as expressions over the axes; the same for both languages."""
 
     grid: tuple[str, str, str]
     block: tuple[str, str, str]
@@ -88,6 +88,7 @@ class Candidate(Noun):
     """One kernel text. Its launch and options were read from its own first lines."""
 
     source: str
+    language: Language = "cuda"
     launch: Launch
     options: tuple[str, ...] = ()
     sha256: Sha256
@@ -100,7 +101,10 @@ class Candidate(Noun):
 
 
 class Task(Noun):
-    """A kernel to make faster: what it computes, on what, how exactly. `kernel` and `reference` are texts."""
+    """A kernel to make faster: what it computes, on what, how exactly. `kernel` and `reference` are texts.
+
+    `opencl` is the text of the same kernel in OpenCL C, for tasks that give one; else it and its file name are empty.
+    """
 
     name: TaskName
     description: str
@@ -108,6 +112,8 @@ class Task(Noun):
     kernel_file: str
     kernel: str
     entry: Identifier
+    opencl_file: str = ""
+    opencl: str = ""
     reference_file: str
     reference: str
     gpu: str

@@ -6,31 +6,120 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import Noun, Source, require
+from warpsight.nouns.base import Count, Noun, Source, require
+
+Decision = Literal["FASTER", "SLOWER", "SAME", "AMBIGUOUS", "REJECTED"]
+TimingReason = Literal[
+    "",
+    # rejected
+    "clock_disagrees",  # the device's own time is not borne out by the parent's clock
+    "faster_than_roofline",  # less time than moving the task's data once takes
+    "wrong_in_timed_call",  # an output of a timed call is wrong, or an input was changed
+    "fault_in_timed_call",  # the worker faulted or was lost while it was timed
+    "no_time",  # the device gives no time for this kernel
+    # ambiguous
+    "interval_too_wide",  # every look was taken and the interval still crosses the edge of the band
+    "out_of_time",  # the budget of seconds ended before the samples could decide
+    "wall_unconfirmed",  # faster by the device's time, not surely so by the parent's clock
+    "not_confirmed",  # faster once, not again in a fresh process
+    "not_faster_alone",  # faster only while the baseline ran beside the candidate's process
+]
+REJECTIONS: tuple[TimingReason, ...] = (
+    "clock_disagrees", "faster_than_roofline", "wrong_in_timed_call", "fault_in_timed_call", "no_time",
+)  # fmt: skip
+
+
+class Measurement(Noun):
+    """Pairs of baseline and candidate, interleaved in random order, each kernel in a worker process of its own.
+
+    Times are raw, in the order they were taken; the first `pairs_used` pairs made the decision. `wall` is the parent's
+    clock from "go" to "done", `total` the same with contents sent and arrays fetched (empty where the device does not
+    say). `alone_us` are calls of the baseline after the candidate's process had ended.
+    """
+
+    candidate_us: tuple[float, ...]
+    baseline_us: tuple[float, ...]
+    candidate_wall_us: tuple[float, ...]
+    baseline_wall_us: tuple[float, ...]
+    candidate_total_us: tuple[float, ...] = ()
+    baseline_total_us: tuple[float, ...] = ()
+    candidate_first: tuple[bool, ...]
+    alone_us: tuple[float, ...] = ()
+    pairs_used: Count
+    bootstrap_seed: Count
+    decision: Decision
+    reason: TimingReason = ""
+    detail: str = ""
+    ratio: float | None = Field(default=None, gt=0)
+    interval: tuple[float, float] | None = None
+    verified_calls: Count = 0
+    warm_up_calls: Count = 0
+    seconds: float = Field(default=0.0, ge=0)
+    load_before: float = Field(default=0.0, ge=0, description="runnable processes of the machine, one-minute mean")
+    busy_share: float = Field(default=0.0, ge=0, description="of all cores, ours included, while it was measured")
+
+    @model_validator(mode="after")
+    def _pairs_are_pairs(self) -> Self:
+        lengths = {len(x) for x in (self.candidate_us, self.baseline_us, self.candidate_wall_us, self.baseline_wall_us)}
+        require(len(lengths) == 1, f"pairs need as many samples on both sides and both clocks, found {sorted(lengths)}")
+        totals = {len(self.candidate_total_us), len(self.baseline_total_us)}
+        require(totals == {0} or totals == lengths, "totals are of all pairs, or not there")
+        require(len(self.candidate_first) in lengths, "every pair says which of the two came first")
+        require(self.pairs_used <= len(self.candidate_us), "more pairs were used than taken")
+        require((self.ratio is None) == (self.interval is None), "ratio and interval come together")
+        return self
+
+
+class Roof(Noun):
+    """The least time the task's data can take on this device: `bytes` moved once, or the floor of a launch."""
+
+    floor_us: float = Field(gt=0)
+    compulsory_bytes: Count
+    gb_per_s: float | None = Field(default=None, gt=0)
+    launch_us: float = Field(ge=0)
+    source: str
 
 
 class Timing(Noun):
-    """Times of a candidate and, where compared, of its baseline in interleaved pairs. ratio > 1 is faster."""
+    """Times of a candidate and, where compared, of its baseline in interleaved pairs. ratio > 1 is faster.
+
+    Simulated: one sample at the boost clock and one at the base clock; the interval is what the ratio is at the two.
+    Measured: `measurements` holds all raw samples; those of the last are `samples_us` and `baseline_us`, and the ratio
+    of a winner is that of its second measurement, which did not choose it.
+    """
 
     source: Source
     device: str
     method: str
-    samples_us: tuple[float, ...] = Field(min_length=1)
+    samples_us: tuple[float, ...] = ()
     baseline_us: tuple[float, ...] = ()
     ratio: float | None = Field(default=None, gt=0)
     interval: tuple[float, float] | None = None
-    decision: Literal["FASTER", "SLOWER", "SAME", "AMBIGUOUS", "REJECTED"] | None = None
+    decision: Decision | None = None
     reason: str = ""
+    detail: str = ""
+    workload: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    roof: Roof | None = None
+    notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _comparison_is_whole(self) -> Self:
         require(all(t > 0 for t in (*self.samples_us, *self.baseline_us)), "times are greater than zero")
-        compared = (self.ratio is not None, self.interval is not None, self.decision is not None)
-        require(all(compared) or not any(compared), "ratio, interval and decision come together")
-        require(not any(compared) or len(self.baseline_us) > 0, "a comparison needs baseline samples")
+        rejected = self.decision == "REJECTED"
+        require(rejected or len(self.samples_us) > 0, "only a rejected timing has no samples")
+        require(not rejected or self.reason != "", "a rejected timing names its reason")
+        require((self.ratio is None) == (self.interval is None), "ratio and interval come together")
+        if self.ratio is not None:
+            require(self.decision is not None, "ratio, interval and decision come together")
+            require(len(self.baseline_us) > 0, "a comparison needs baseline samples")
+        elif self.decision is not None:
+            require(self.decision in ("REJECTED", "AMBIGUOUS"), f"{self.decision} needs a ratio and its interval")
         if self.interval is not None and self.ratio is not None:
             low, high = self.interval
             require(low <= self.ratio <= high, f"ratio {self.ratio} is outside its interval {low}..{high}")
-        if self.decision == "REJECTED":
-            require(self.reason != "", "a rejected timing names its reason")
+        if self.measurements:
+            last = self.measurements[-1]
+            require(self.samples_us == last.candidate_us, "samples_us are those of the last measurement")
+            require(self.baseline_us == last.baseline_us, "baseline_us are those of the last measurement")
         return self

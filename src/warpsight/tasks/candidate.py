@@ -3,8 +3,9 @@
     // launch: grid=(ceil(N/256)) block=(256) shared=0
     // options: --use_fast_math
 
-Reads and checks those lines and evaluates the launch for given axes. Does not compile, and does not know which
-options the toolchain allows or how much shared memory a given GPU has.
+Reads and checks those lines and evaluates the launch for given axes. CUDA C++ and OpenCL C share them: the grid counts
+blocks (work-groups) in both. Does not compile, and does not know which options the toolchain allows or how much shared
+memory a given device has.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from warpsight.errors import TaskError
-from warpsight.nouns import Candidate, Dim3, Launch, Task
+from warpsight.nouns import Candidate, Dim3, Language, Launch, Task
 from warpsight.tasks.expressions import ExpressionError, evaluate, parse_expression
 
 MAX_SOURCE_CHARACTERS = 256 * 1024
@@ -37,13 +38,20 @@ class LaunchSize(NamedTuple):
     shared_bytes: int
 
 
-def read_candidate(text: str, task: Task, file: str = "candidate") -> Candidate:
-    """The candidate in `text`, or a TaskError that names the line that is wrong."""
+def language_of(file: str) -> Language:
+    """The language of a kernel file, by its ending."""
+    return "opencl" if file.endswith(".cl") else "cuda"
+
+
+def read_candidate(text: str, task: Task, file: str = "candidate", language: Language | None = None) -> Candidate:
+    """The candidate in `text`, or a TaskError that names the line. Without `language` the ending of `file` tells it."""
+    language = language_of(file) if language is None else language
     if len(text) > MAX_SOURCE_CHARACTERS:
         expected = f"at most {MAX_SOURCE_CHARACTERS} characters"
         raise TaskError(file=file, key="source", expected=expected, found=f"{len(text)} characters")
     if not re.search(rf"\b{re.escape(task.entry)}\s*\(", text):
-        expected = f'a kernel extern "C" __global__ void {task.entry}(...)'
+        declared = "__kernel" if language == "opencl" else 'extern "C" __global__'
+        expected = f"a kernel {declared} void {task.entry}(...)"
         raise TaskError(file=file, key="entry", expected=expected, found="no such function")
     top = _top_lines(text, file)
     if "launch" not in top:
@@ -53,7 +61,8 @@ def read_candidate(text: str, task: Task, file: str = "candidate") -> Candidate:
     launch = _read_launch(launch_text, file, line)
     _check_names(launch, task, file, line)
     options = tuple(top["options"][1].split()) if "options" in top else ()
-    return Candidate(source=text, launch=launch, options=options, sha256=hashlib.sha256(text.encode()).hexdigest())
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    return Candidate(source=text, language=language, launch=launch, options=options, sha256=sha256)
 
 
 def evaluate_launch(candidate: Candidate, axes: Mapping[str, int], file: str = "candidate") -> LaunchSize:

@@ -30,8 +30,16 @@ class Comparison:
         return self.reason == ""
 
 
-def compare(task: Task, got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> Comparison:
-    """Compare every output; the worst element is that of all outputs, also when all are right."""
+def compare(
+    task: Task,
+    got: Mapping[str, np.ndarray],
+    expected: Mapping[str, np.ndarray],
+    allowed: Mapping[str, np.ndarray] | None = None,
+) -> Comparison:
+    """Compare every output; the worst element is that of all outputs, also when all are right.
+
+    `allowed` is the error each element of a float output may have; by default what the task's tolerance says.
+    """
     total = sum(array.size for array in expected.values())
     wrong, found = 0, list[tuple[float, WorstElement]]()
     for argument in task.arguments:
@@ -48,7 +56,8 @@ def compare(task: Task, got: Mapping[str, np.ndarray], expected: Mapping[str, np
             detail = f"{argument.name}: expected shape {list(want.shape)}, found {list(have.shape)}"
             return Comparison("wrong_shape", detail, total, total, None)
         if want.size:
-            count, badness, worst = _compare_array(argument.name, have, want, task.tolerance)
+            bound = allowed_errors(task.tolerance, want) if allowed is None else allowed.get(argument.name)
+            count, badness, worst = _compare_array(argument.name, have, want, bound)
             wrong += count
             found.append((badness, worst))
     return _summary(wrong, total, found)
@@ -65,10 +74,13 @@ def _summary(wrong: int, total: int, found: list[tuple[float, WorstElement]]) ->
 
 
 def _compare_array(
-    name: str, got: np.ndarray, expected: np.ndarray, tolerance: Tolerance
+    name: str, got: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None
 ) -> tuple[int, float, WorstElement]:
     """(wrong elements, how bad the worst is in units of what is allowed, the worst)."""
-    right, badness = _floats(got, expected, tolerance) if got.dtype.kind == "f" else _integers(got, expected)
+    if got.dtype.kind == "f":
+        right, badness = _floats(got, expected, np.zeros(()) if allowed is None else allowed)
+    else:
+        right, badness = _integers(got, expected)
     # The worst is looked for among the wrong ones first, so that rounding in `badness` cannot point elsewhere.
     at = int(np.argmax(np.where(right, np.minimum(badness, 1.0), badness + 1.0)))
     index = tuple(int(i) for i in np.unravel_index(at, got.shape))
@@ -79,13 +91,18 @@ def _compare_array(
     return int(np.count_nonzero(~right)), float(badness.flat[at]), worst
 
 
-def _floats(got: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> tuple[np.ndarray, np.ndarray]:
+def allowed_errors(tolerance: Tolerance, expected: np.ndarray) -> np.ndarray:
+    """The error each element may have; where the oracle is not finite that is no number, and not used."""
+    with np.errstate(all="ignore"):
+        return tolerance.atol + tolerance.rtol * np.abs(expected)
+
+
+def _floats(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wide = got.astype(np.float64)
     finite = np.isfinite(expected)
     same = (wide == expected) | (np.isnan(wide) & np.isnan(expected))
     with np.errstate(all="ignore"):
         error = np.abs(wide - expected)
-        allowed = tolerance.atol + tolerance.rtol * np.abs(expected)
         right = same | (finite & (error <= allowed))
         badness = np.where(same, 0.0, np.where(finite & np.isfinite(wide), error / allowed, np.inf))
     return right, np.nan_to_num(badness, nan=np.inf, posinf=np.inf)

@@ -12,7 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from warpsight.errors import TaskError
-from warpsight.nouns import Argument, Axis, Task, Workload
+from warpsight.nouns import Argument, Axis, Language, Task, Workload
 from warpsight.tasks.candidate import evaluate_launch, read_candidate
 from warpsight.tasks.expressions import RESERVED_NAMES, ExpressionError, parse_expression
 from warpsight.tasks.inputs import default_fill, generate_argument
@@ -37,7 +37,9 @@ def check_task(task: Task, toml_text: str) -> None:
         _check_axis_values(task.axes, workload, at, fail)
     for at, argument in enumerate(task.arguments):
         _check_argument(task, argument, at, fail)
-    _check_kernel(task)
+    _check_kernel(task, task.kernel, task.kernel_file, "cuda")
+    if task.opencl_file:
+        _check_kernel(task, task.opencl, task.opencl_file, "opencl")
     _check_reference(task)
 
 
@@ -131,13 +133,14 @@ def _try_sizes(argument: Argument, workload: Workload) -> None:
         generate_argument(argument.model_copy(update={"shape": ("1",)}), workload.axes, 0)
 
 
-def _check_kernel(task: Task) -> None:
-    file = str(task.folder / task.kernel_file)
-    parameters = kernel_parameters(task.kernel, task.entry)
+def _check_kernel(task: Task, source: str, name: str, language: Language) -> None:
+    file = str(task.folder / name)
+    parameters = kernel_parameters(source, task.entry, language)
     if parameters is None:
-        expected = f'extern "C" __global__ void {task.entry}(...)'
+        declared = "__kernel" if language == "opencl" else 'extern "C" __global__'
+        expected = f"{declared} void {task.entry}(...)"
         raise TaskError(file=file, key="entry", expected=expected, found="no kernel of that name")
-    if not has_c_linkage(task.kernel):
+    if language == "cuda" and not has_c_linkage(source):
         raise TaskError(file=file, key="entry", expected='extern "C" before __global__', found='no extern "C"')
     names = [name for name, _ in parameters]
     wanted = [argument.name for argument in task.arguments]
@@ -149,7 +152,7 @@ def _check_kernel(task: Task) -> None:
             expected = "a value" if argument.role == "scalar" else "a pointer"
             found = "a pointer" if is_pointer else "a value"
             raise TaskError(file=file, key=f"{task.entry}({name})", expected=expected, found=found)
-    candidate = read_candidate(task.kernel, task, file)
+    candidate = read_candidate(source, task, file, language)
     for workload in task.workloads:
         evaluate_launch(candidate, workload.axes, file)
 

@@ -1,4 +1,4 @@
-"""Reads a task folder: task.toml, the kernel and reference.py, all checked before anything runs.
+"""Reads a task folder: task.toml, the kernels and reference.py, all checked before anything runs.
 
 Whatever is wrong comes out as one TaskError that names the file, the key, the line where known, what was expected and
 what came. Neither the kernel nor the reference is executed here. What must stay true: a Task that was read can be
@@ -40,6 +40,7 @@ class _TaskFile(Noun):
     name: TaskName
     description: str = Field(min_length=1)
     kernel: str = Field(min_length=1)
+    opencl: str = ""
     entry: Identifier
     reference: str = "reference.py"
     target: _Target
@@ -72,6 +73,8 @@ def read_task(path: Path | str) -> Task:
         kernel_file=written.kernel,
         kernel=_read_beside(folder, written.kernel, "kernel", file, text),
         entry=written.entry,
+        opencl_file=written.opencl,
+        opencl=_read_beside(folder, written.opencl, "opencl", file, text) if written.opencl else "",
         reference_file=written.reference,
         reference=_read_beside(folder, written.reference, "reference", file, text),
         gpu=written.target.gpu,

@@ -1,7 +1,7 @@
 """What a kernel text and a reference text declare, read without compiling or running either.
 
-Only the baseline kernel of a task is looked at this closely: its parameters must be the task's arguments, by name and
-in order, because a swapped pair of pointers would otherwise show up as a wrong result much later.
+Only the baseline kernels of a task are looked at this closely: their parameters must be the task's arguments, by name
+and in order, because a swapped pair of pointers would otherwise show up as a wrong result much later.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ from __future__ import annotations
 import ast
 import re
 
+from warpsight.nouns import Language
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LOCAL = re.compile(r"\b(?:__)?local\b")
 _NAME_AT_END = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*(\[[^\]]*\])?\s*$")
 
 
-def kernel_parameters(source: str, entry: str) -> list[tuple[str, bool]] | None:
-    """(name, is it a pointer) of each parameter of `entry`; None where there is no such kernel."""
+def kernel_parameters(source: str, entry: str, language: Language = "cuda") -> list[tuple[str, bool]] | None:
+    """(name, is it a pointer) of each parameter of `entry`; None where there is no such kernel.
+
+    A trailing `__local` pointer of an OpenCL kernel is its dynamic shared memory, not a parameter of the task.
+    """
     text = _COMMENT.sub(" ", source)
-    found = re.search(rf"__global__[^;{{}}]*?\b{re.escape(entry)}\s*\(", text)
+    word = r"\b(?:__)?kernel\b" if language == "opencl" else "__global__"
+    found = re.search(rf"{word}[^;{{}}]*?\b{re.escape(entry)}\s*\(", text)
     if found is None:
         return None
     depth, at = 1, found.end()
@@ -26,7 +33,10 @@ def kernel_parameters(source: str, entry: str) -> list[tuple[str, bool]] | None:
     inside = text[found.end() : at - 1].strip()
     if not inside or inside == "void":
         return []
-    return [_parameter(part) for part in inside.split(",")]
+    parts = inside.split(",")
+    if language == "opencl" and _LOCAL.search(parts[-1]):
+        parts.pop()
+    return [_parameter(part) for part in parts]
 
 
 def _parameter(declaration: str) -> tuple[str, bool]:

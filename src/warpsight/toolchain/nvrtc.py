@@ -1,7 +1,8 @@
-"""The parent's side of the compiler process: one lock, one worker, started when needed and restarted when it died.
+"""The parent's side of the compiler: one lock, one jailed process, started when needed and restarted when it died.
 
 Safe from several threads (they take turns) and after a fork (the child starts a worker of its own). A failed compile
-is an answer here; only a compiler that crashed, hung or spoke nonsense raises.
+is an answer here; only a compiler that crashed, hung or spoke nonsense raises. Of what comes back only the number of
+the request and the end of the compiling child are believed; the rest is bytes whose shape is checked.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ import os
 import struct
 import sys
 import threading
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from warpsight.errors import ToolchainError, ToolMissing
-from warpsight.toolchain.process import Exchange, Program, spawn, stop
+from warpsight.jail import JailedWorker, Limits, WorkerLost, event_of, package_files
+from warpsight.toolchain import packages
+from warpsight.toolchain.process import MEMORY_CAP_BYTES, ended_badly
 
 WORKER = Path(__file__).with_name("worker.py")
 START_DEADLINE_S = 30.0
 ANSWER_CAP_BYTES = 256 << 20
+# The process that forks the compiling children lives long and works little; each child has its own, lower, cap.
+LIMITS = Limits(wall_s=START_DEADLINE_S, cpu_s=24 * 3600, memory_bytes=MEMORY_CAP_BYTES, answer_bytes=ANSWER_CAP_BYTES)
+_HEAD = struct.Struct(">Qi")
 
 
 @dataclass(frozen=True)
@@ -38,80 +43,89 @@ class RawCompile:
 
 
 class NvrtcProcess:
-    """A compiler process that outlives single compiles."""
+    """A compiler process that outlives single compiles; each compile happens in a disposable copy of it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._program: Program | None = None
+        self._worker: JailedWorker | None = None
         self._owner = 0
         self._requests = 0
-        self._close: weakref.finalize[..., Any] | None = None
         self.starts = 0  # how many processes were started; a cache hit leaves it alone
+        self.missing: tuple[str, ...] = ()  # protections the compiler ran without
 
     @property
     def pid(self) -> int | None:
-        """The process id of the live worker, if there is one."""
-        return self._program.pid if self._program is not None and self._program.poll() is None else None
+        """The process id of the live jail, if there is one."""
+        return self._worker.pid if self._worker is not None and self._owner == os.getpid() else None
 
     def compile(self, source: str, name: str, options: Sequence[str], deadline_s: float) -> RawCompile:
-        """Compile one text. DeadlinePassed or ProgramDied leave the next call to start a fresh worker."""
+        """Compile one text. DeadlinePassed or ProgramDied leave the next call to start a fresh worker if need be."""
         with self._lock:
-            program = self._live_program()
+            worker = self._live_worker()
             self._requests += 1
             request = {
-                "id": self._requests, "source": source, "name": name,
-                "options": list(options), "deadline_s": deadline_s,
+                "id": self._requests, "source": source, "name": name, "options": list(options),
+                "deadline_s": deadline_s, "folders": [str(folder) for folder in _folders()],
             }  # fmt: skip
             try:
-                answer = _ask(program, "the CUDA compiler", json.dumps(request).encode(), deadline_s)
-                if answer.get("id") != self._requests:
-                    raise ToolchainError("the CUDA compiler process answered another request than the one asked")
-                return _checked(answer)
-            except BaseException:
-                stop(program)  # also when interrupted: a late answer must not meet the next request
-                raise
+                frame = worker.ask(json.dumps(request).encode(), deadline_s)
+            except WorkerLost as lost:
+                raise ended_badly("the CUDA compiler", lost.event, deadline_s, lost.log) from None
+            return _checked(_body(frame, self._requests, worker))
 
     def close(self) -> None:
         """End the worker; a later compile starts another."""
         with self._lock:
-            if self._close is not None:
-                self._close()
-            self._program, self._close = None, None
+            if self._worker is not None and self._owner == os.getpid():
+                self._worker.close()
+            self._worker = None
 
-    def _live_program(self) -> Program:
-        if self._program is not None and self._owner == os.getpid() and self._program.poll() is None:
-            return self._program
-        if self._close is not None:
-            # After a fork the process belongs to our parent: forget it, do not end it.
-            self._close() if self._owner == os.getpid() else self._close.detach()
-        program = spawn([sys.executable, "-I", WORKER])
-        self._program, self._owner, self._close = program, os.getpid(), weakref.finalize(self, stop, program)
+    def _live_worker(self) -> JailedWorker:
+        if self._worker is not None and self._owner == os.getpid() and self._worker.pid is not None:
+            return self._worker
+        if self._worker is not None and self._owner != os.getpid():
+            self._worker.forget()  # after a fork the process belongs to our parent: do not end it
+        readable = (*package_files("cuda"), *_folders())
+        self._worker = JailedWorker(
+            [sys.executable, "-I", str(WORKER)], limits=LIMITS, readable=readable, name="the CUDA compiler", level="serve"
+        )
+        self._owner = os.getpid()
         self.starts += 1
         try:
-            hello = _ask(program, "the start of the CUDA compiler", b"", START_DEADLINE_S)
-        except BaseException:
-            stop(program)
-            raise
-        if hello.get("ready") is not True:
-            stop(program)
+            problem = self._worker.ask(b"", START_DEADLINE_S)
+        except WorkerLost as lost:
+            raise ended_badly("the start of the CUDA compiler", lost.event, START_DEADLINE_S, lost.log) from None
+        self.missing = self._worker.missing
+        if problem:
+            self._worker.close()
             raise ToolMissing(
-                f"NVRTC does not load: {hello.get('problem', 'no reason given')}",
+                f"NVRTC does not load: {problem.decode(errors='replace')}",
                 hint="pip install cuda-bindings nvidia-cuda-nvrtc",
             )
-        return program
+        return self._worker
 
 
-def _ask(program: Program, what: str, body: bytes, deadline_s: float) -> dict[str, Any]:
-    exchange = Exchange(program, what, deadline_s, ANSWER_CAP_BYTES)
-    (size,) = struct.unpack(">I", exchange.run(struct.pack(">I", len(body)) + body if body else b"", 4))
-    if size > ANSWER_CAP_BYTES:
-        raise ToolchainError(f"{what} announced an answer of {size} bytes, the cap is {ANSWER_CAP_BYTES}")
+def _folders() -> tuple[Path, Path]:
+    """All that a compiling child may read: the headers, and the libraries NVRTC loads when it needs them."""
+    return packages.cuda_root() / "include", packages.cuda_root() / "lib"
+
+
+def _body(frame: bytes, number: int, worker: JailedWorker) -> dict[str, Any]:
+    """What the compiling child wrote, if it ended well."""
+    if len(frame) < _HEAD.size:
+        raise ToolchainError("the CUDA compiler process sent less than a header")
+    answered, status = _HEAD.unpack_from(frame)
+    if answered != number:
+        worker.close()
+        raise ToolchainError("the CUDA compiler process answered another request than the one asked")
+    if status != 0:
+        raise ended_badly("the CUDA compiler", event_of(status, LIMITS, worker.log()), 0.0, worker.log())
     try:
-        answer: object = json.loads(exchange.run(b"", size))
+        answer: object = json.loads(frame[_HEAD.size :])
     except ValueError as problem:
-        raise ToolchainError(f"{what} answered something that is not JSON: {problem}") from problem
+        raise ToolchainError(f"the CUDA compiler answered something that is not JSON: {problem}") from problem
     if not isinstance(answer, dict):
-        raise ToolchainError(f"{what} answered {type(answer).__name__}, expected an object")
+        raise ToolchainError(f"the CUDA compiler answered {type(answer).__name__}, expected an object")
     return cast("dict[str, Any]", answer)
 
 

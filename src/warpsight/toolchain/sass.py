@@ -1,6 +1,6 @@
 """Machine code to a list of SASS instructions with their encoding and the kernel line they come from.
 
-Uses the nvdisasm program of its pip package. Branch targets are given as addresses inside the function, not labels.
+Uses the nvdisasm program of its pip package, in the jail. Branch targets are given as addresses inside the function, not labels.
 Lines are those of the kernel file alone: code inlined from a header counts for the innermost kernel line it was inlined
 at, and has no line when there is none.
 """
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from warpsight.errors import ToolchainError
 from warpsight.nouns import SassInstruction
@@ -56,12 +54,11 @@ def disassemble(cubin: bytes, *, name: str = "kernel.cu", cache: Cache | None = 
 
 def _listing(cubin: bytes) -> str:
     program = packages.program("nvdisasm", "nvidia-cuda-nvdisasm")
-    with tempfile.TemporaryDirectory(prefix="warpsight-") as folder:
-        path = Path(folder) / "kernel.cubin"
-        path.write_bytes(cubin)
-        # -gi and not -g: it alone says where a header's code was inlined.
-        argv = [program, "-c", "-gi", "-hex", path]
-        output = run_to_end(argv, "nvdisasm", deadline_s=DEADLINE_S, cap_bytes=OUTPUT_CAP_BYTES)
+    # -gi and not -g: it alone says where a header's code was inlined.
+    argv = [program, "-c", "-gi", "-hex", "kernel.cubin"]
+    output = run_to_end(
+        argv, "nvdisasm", deadline_s=DEADLINE_S, cap_bytes=OUTPUT_CAP_BYTES, file=("kernel.cubin", cubin)
+    )
     return output.decode(errors="replace")
 
 

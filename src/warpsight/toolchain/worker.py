@@ -1,41 +1,32 @@
-"""The compiler process: loads NVRTC once and answers length-prefixed JSON requests until its input ends.
+"""The compiler process: loads and warms NVRTC, then compiles each source in a child of its own that is gone afterwards.
 
-Runs as a file of its own (`python -I worker.py`) and imports nothing of the project, so that it starts fast and can be
-put into a jail. It reads stdin and writes answers to what was stdout; what the compiler itself prints goes to stderr.
-It trusts its parent and nothing else; the parent trusts only the shape of the answers.
+Runs jailed as a file of its own (`python -I worker.py`) and imports nothing of the project but the jail's worker files.
+Covers: a source sees a compiler that no source before it has touched (the child is a copy of the warm process), can
+read the CUDA headers and nothing else, and leaves neither file nor process behind. Does not cover what the child
+answers: those bytes are handed on unread behind the number and the end of the child, and the parent checks their shape.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib
 import json
 import os
 import resource
+import shutil
 import signal
 import struct
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
-MEMORY_CAP_BYTES = 8 << 30
-GRACE_SECONDS = 5.0  # the parent kills at the deadline; this alarm only matters when the parent is gone
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jail"))
+worker_io: Any = importlib.import_module("worker_io")
 
-
-def read_frame(stream: BinaryIO) -> dict[str, Any] | None:
-    """One request, or None at the end of input."""
-    head = stream.read(4)
-    if len(head) < 4:
-        return None
-    (size,) = struct.unpack(">I", head)
-    body = stream.read(size)
-    return json.loads(body) if len(body) == size else None
-
-
-def write_frame(stream: BinaryIO, answer: dict[str, Any]) -> None:
-    """One answer, flushed."""
-    body = json.dumps(answer).encode()
-    stream.write(struct.pack(">I", len(body)) + body)
-    stream.flush()
+ANSWER_CAP_BYTES = 256 << 20
+HEAD = struct.Struct(">Qi")  # the number of the request, the wait status of the child
+WARM_UP = 'extern "C" __global__ void warm(float* x) { x[threadIdx.x] += 1.0f; }'
+WARM_OPTIONS = ["--gpu-architecture=sm_80", "-lineinfo", "--ptxas-options=-v", "--no-cache", "--std=c++17"]
 
 
 def _take(size_of: Any, get: Any, program: Any) -> bytes:
@@ -68,40 +59,86 @@ def compile_once(nvrtc: Any, request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _limit() -> None:
-    for kind, cap in ((resource.RLIMIT_AS, MEMORY_CAP_BYTES), (resource.RLIMIT_CORE, 0)):
-        _, hard = resource.getrlimit(kind)
-        soft = cap if hard == resource.RLIM_INFINITY else min(cap, hard)
-        resource.setrlimit(kind, (soft, hard))
-    # Python ignores nothing by default here, but a parent may have: the alarm must end us even inside the compiler.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-
-
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Say hello, then answer until the input ends."""
-    try:
-        nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")  # compiled, without type information
-        error, major, minor = nvrtc.nvrtcVersion()
-    except Exception as problem:
-        write_frame(answers, {"ready": False, "problem": f"{type(problem).__name__}: {problem}"})
-        return
+def load() -> Any:
+    """NVRTC, loaded and used once so that every child finds it warm."""
+    nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")  # compiled, without type information
+    (error, *_) = nvrtc.nvrtcVersion()
     if int(error) != 0:
-        write_frame(answers, {"ready": False, "problem": f"nvrtcVersion answered {error.name}"})
-        return
-    write_frame(answers, {"ready": True, "version": f"{major}.{minor}"})
-    while (request := read_frame(requests)) is not None:
-        signal.setitimer(signal.ITIMER_REAL, float(request["deadline_s"]) + GRACE_SECONDS)
-        answer = compile_once(nvrtc, request)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        write_frame(answers, {"id": request["id"], **answer})
+        raise RuntimeError(f"nvrtcVersion answered {error.name}")
+    warm = compile_once(nvrtc, {"source": WARM_UP, "name": "warm.cu", "options": WARM_OPTIONS})
+    if warm["result"] != "NVRTC_SUCCESS":
+        raise RuntimeError(f"a one-line kernel gave {warm['result']}: {warm['log']}")
+    return nvrtc
+
+
+def in_child(nvrtc: Any, request: dict[str, Any], answers: int) -> None:
+    """The disposable part: tightens itself, compiles, writes, ends. Never returns."""
+    try:
+        os.close(worker_io.REQUESTS_FD)
+        os.close(worker_io.ANSWERS_FD)
+        seconds = int(request["deadline_s"]) + 5
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        worker_io.confine(request["folders"])
+        worker_io.tighten("work")
+        worker_io.write_all(answers, json.dumps(compile_once(nvrtc, request)).encode())
+        os._exit(0)
+    except MemoryError:
+        os._exit(worker_io.OUT_OF_MEMORY_STATUS)
+    except BaseException as problem:
+        print(f"{type(problem).__name__}: {problem}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def collect(answers: int) -> bytes:
+    """What the child wrote, up to the cap."""
+    parts: list[bytes] = []
+    total = 0
+    while total <= ANSWER_CAP_BYTES and (part := os.read(answers, 1 << 20)):
+        parts.append(part)
+        total += len(part)
+    return b"".join(parts)
+
+
+def clear() -> None:
+    """End whatever the child may have left: every process of this jail but ours, every file of the scratch folder."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    for entry in os.scandir("."):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
+
+
+def compile_in_child(nvrtc: Any, request: dict[str, Any]) -> bytes:
+    """One child for one source; its end and its bytes."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        in_child(nvrtc, request, writing)
+    os.close(writing)
+    body = collect(reading)
+    os.close(reading)
+    _, status = os.waitpid(child, 0)
+    clear()
+    return HEAD.pack(int(request["id"]), status) + body
 
 
 def main() -> None:
-    """Keep the answer channel for ourselves, then serve."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    _limit()
-    serve(sys.stdin.buffer, answers)
+    """Load, lock the door, serve until the requests end."""
+    try:
+        nvrtc, problem = load(), ""
+    except Exception as trouble:
+        nvrtc, problem = None, f"{type(trouble).__name__}: {trouble}"
+    worker_io.lock_down("serve")
+    worker_io.read_frame()
+    worker_io.write_frame(problem.encode())
+    while nvrtc is not None and (frame := worker_io.read_frame()) is not None:
+        worker_io.write_frame(compile_in_child(nvrtc, json.loads(frame)))
 
 
 if __name__ == "__main__":

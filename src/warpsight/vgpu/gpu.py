@@ -109,6 +109,7 @@ class Gpu(Limits):
     latency_l1: int = _positive("clocks of a global load that hits L1")
     latency_l2: int = _positive("clocks of a global load that hits L2")
     latency_dram: int = _positive("clocks of a global load from DRAM")
+    l2_port_bytes: int = Field(default=32, gt=0, strict=True, description="bytes between L2 and one SM, each way")
     l2_bytes: int = _positive("size of the L2 cache")
     l2_bytes_per_clock: int = _positive("bytes that L2 delivers to all SMs together")
     dram_gb: float = Field(gt=0, strict=True, description="memory, in GB as the vendor counts")

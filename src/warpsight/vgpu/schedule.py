@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 
 WARP = 32
@@ -103,19 +104,12 @@ _OTHER: dict[str, Kind] = {
     "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
     "MEMBAR": Kind.FENCE, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
 }  # fmt: skip
-_LATENCY = {
-    "MUFU": 20,
-    "S2R": 20,
-    "S2UR": 20,
-    "I2F": 16,
-    "F2I": 16,
-    "F2F": 16,
-    "FRND": 16,
-    "POPC": 16,
-    "FLO": 16,
-    "BREV": 16,
-}
-_LATENCY_OTHER = 12
+_CONVERSIONS = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "I2I"])
+_BIT_COUNTS = frozenset(["POPC", "FLO", "BREV"])
+_MATRIX = frozenset(["HMMA", "IMMA", "DMMA", "BMMA"])
+_ATOMIC = frozenset(["ATOM", "ATOMG", "RED"])
+# Inputs of one f16 matrix instruction that takes twice as long on an A100 as the small ones: m16n8k16.
+_LARGE_MACS = {"HMMA": 16 * 8 * 16, "TF32": 16 * 8 * 8, "IMMA": 16 * 8 * 32, "DMMA": 8 * 8 * 4, "BMMA": 16 * 8 * 256}
 _SHAPE_MACS = {
     "1688": 16 * 8 * 8,
     "16816": 16 * 8 * 16,
@@ -157,7 +151,7 @@ def _tensor_interval(base: str, mods: tuple[str, ...], gpu: Gpu) -> int:
 def _pipe(base: str, mods: tuple[str, ...], gpu: Gpu) -> tuple[Pipe, int]:
     if base in _MEMORY:
         return Pipe.MEMORY, 1
-    if base in ("HMMA", "IMMA", "DMMA", "BMMA"):
+    if base in _MATRIX:
         return Pipe.TENSOR, _tensor_interval(base, mods, gpu)
     if base in _FMA:
         half = base.startswith("H")
@@ -180,7 +174,34 @@ def fma_units(gpu: Gpu) -> int:
     return 2 if gpu.fp32_lanes >= 32 * gpu.schedulers else 1
 
 
-def step_table(program: Program, gpu: Gpu, without: Sequence[str] = ()) -> NDArray[np.uint16]:
+def _latency(base: str, mods: tuple[str, ...], gpu: Gpu, interval: int, constants: Constants) -> int:
+    """Clocks until a result that is waited for with a scoreboard is there, memory left out."""
+    if base in _MATRIX:
+        macs = next((_SHAPE_MACS[m] for m in mods if m in _SHAPE_MACS), 2048)
+        large = macs >= _LARGE_MACS["TF32" if "TF32" in mods else base]
+        return max(interval, constants.tensor_clocks if large else constants.tensor_small_clocks)
+    if base in _FP64:
+        own = gpu.fp64_lanes >= 8 * gpu.schedulers
+        return constants.fp64_clocks if own else constants.fp64_shared_clocks
+    if base in _CONVERSIONS:
+        return constants.special_clocks
+    if base in _BIT_COUNTS:
+        return constants.bit_count_clocks
+    return constants.special_register_clocks if base in ("S2R", "S2UR") else constants.other_clocks
+
+
+def atomic_clocks(program: Program, constants: Constants) -> float:
+    """What an atomic costs when many meet at one address: those on floating-point numbers take longer."""
+    found = [mnemonic(text) for text in program.texts if text]
+    floating = any(
+        base in _ATOMIC and any(m.startswith(("F16", "F32", "F64", "BF16")) for m in mods) for base, mods in found
+    )
+    return constants.atomic_float_clocks if floating else constants.atomic_clocks
+
+
+def step_table(
+    program: Program, gpu: Gpu, constants: Constants = PUBLISHED, without: Sequence[str] = ()
+) -> NDArray[np.uint16]:
     """One row for each instruction of a machine-code program."""
     assert program.sched is not None, "only machine code has a schedule"
     table = np.zeros((len(program.code), 10), dtype=np.uint16)
@@ -198,12 +219,10 @@ def step_table(program: Program, gpu: Gpu, without: Sequence[str] = ()) -> NDArr
             if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text))
             else 0
         )
-        latency = _LATENCY.get(base, _LATENCY_OTHER) + (interval if pipe in (Pipe.TENSOR, Pipe.FP64) else 0)
-        if base in ("HMMA", "IMMA", "DMMA"):
-            latency = 2 * interval + 17
+        latency = _latency(base, mods, gpu, interval, constants)
         bits = program.sched[i]
         stall = 1 if "stall counts" in without else bits["stall"]
-        bypass = "STRONG" in mods or base in ("ATOM", "ATOMG", "RED") or "BYPASS" in mods
+        bypass = "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods
         table[i] = (
             pipe, kind, stall, bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
         )  # fmt: skip

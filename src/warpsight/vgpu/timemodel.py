@@ -1,9 +1,9 @@
 """How long a launch takes on a GPU: traces of a few blocks, a simulation of one SM over the real schedule, the grid.
 
-Everything is simulated and no constant is fitted: rates, sizes and latencies come from the GPU's data sheet. The SM is
-simulated with as many blocks as fit on it at once; L2 and DRAM are pools whose traffic is estimated from what
-neighbouring blocks touch. Not modelled: instruction cache, TLB, power and its effect on the clock (the time at the base
-clock is given as well).
+Everything is simulated and no constant is fitted: rates, sizes and latencies come from the GPU's data sheet, what all
+GPUs share from `constants.py`. The SM is simulated with as many blocks as fit on it at once; L2 and DRAM are pools
+whose traffic is estimated from what neighbouring blocks touch. Not modelled: instruction cache, TLB, power and its
+effect on the clock (the time at the base clock is given as well).
 """
 
 from __future__ import annotations
@@ -19,19 +19,15 @@ from numpy.typing import NDArray
 from warpsight.errors import DeviceError
 from warpsight.vgpu import schedule
 from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.machine import Launched
 from warpsight.vgpu.occupancy import Occupancy, occupancy
 
-LAUNCH_OVERHEAD_US = 3.0
-PORT_BYTES = 64
-QUEUE_DEPTH = 5
-LATENCY_BARRIER = 20
-LATENCY_CONSTANT = 30
+LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 NEIGHBOURS = 8
 STEP_BUDGET = 1_500_000
 WAVES = 3
-BOUND_SHARE = 0.6
 TERMS = (
     "load/store cycles",
     "tag passes",
@@ -45,7 +41,6 @@ TERMS = (
     "tail",
 )
 """What `predict` can leave out."""
-ATOMIC_CYCLES = 1  # one atomic operation on an address each clock, at L2
 
 Tracer = Callable[[Sequence[int], int], Launched]
 """Runs the chosen blocks with tracing on; the second argument is the most steps to keep of a warp."""
@@ -90,9 +85,10 @@ def predict(
     array_bytes: int,
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
+    constants: Constants = PUBLISHED,
 ) -> Prediction:
     """The simulated time of one launch. `without` leaves terms out (see TERMS), to show what each contributes."""
-    table = schedule.step_table(program, gpu, without=without)
+    table = schedule.step_table(program, gpu, constants, without=without)
     fits = occupancy(gpu, threads, 0 if "register occupancy" in without else registers, shared_bytes)
     per_sm = -(-total_blocks // gpu.sms)
     resident = max(1, min(fits.blocks_per_sm, per_sm))
@@ -106,7 +102,7 @@ def predict(
     chosen = list(range(distinct)) if program.order_sensitive else sparse
     own = near if chosen == list(range(near.blocks)) else _traced(trace, chosen, step_budget, threads)
 
-    numbers = _numbers(gpu, resident, shared_bytes, without)
+    numbers = _numbers(gpu, constants, resident, shared_bytes, without)
     first = simulate(own.traces, table, numbers | {"blocks": resident, "l2_miss": 0.5})
     misses_per_block = own.stretch * first["l1_misses"] / resident
     l2_miss = _l2_miss(gpu, reach, near.stretch, misses_per_block, total_blocks, resident)
@@ -117,7 +113,8 @@ def predict(
     load_misses, stores = run["l1_misses"] * scale, run["store_sectors"] * scale
     l2_bytes = 32.0 * (load_misses + stores + run["atomic_sectors"] * scale)
     dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, near.stretch * reach.stored(total_blocks)))
-    hot = near.stretch * near.traces.hottest_atomic(table) * total_blocks / near.blocks * ATOMIC_CYCLES
+    meeting = near.stretch * near.traces.hottest_atomic(table) * total_blocks / near.blocks
+    hot = meeting * schedule.atomic_clocks(program, constants)
     pools = {"L2 bandwidth": l2_bytes / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:
         pools, dram_bytes = dict.fromkeys(pools, 0.0), 0.0
@@ -137,10 +134,10 @@ def predict(
     return Prediction(
         gpu=gpu.key,
         cycles=cycles,
-        time_us=cycles / gpu.boost_mhz + LAUNCH_OVERHEAD_US,
-        time_us_base=at(gpu.base_mhz)[0] / gpu.base_mhz + LAUNCH_OVERHEAD_US,
+        time_us=cycles / gpu.boost_mhz + constants.launch_us,
+        time_us_base=at(gpu.base_mhz)[0] / gpu.base_mhz + constants.launch_us,
         occupancy=fits,
-        bound=bound if shares[bound] >= BOUND_SHARE else "latency",
+        bound=bound if shares[bound] >= constants.bound_share else "latency",
         shares={k: round(v, 4) for k, v in sorted(shares.items(), key=lambda item: -item[1])},
         sm_cycles=sm_cycles,
         l1_hit_rate=run["l1_hits"] / max(1, run["l1_hits"] + run["l1_misses"]),
@@ -193,7 +190,9 @@ def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) ->
     return dict(_core.simulate(traces, table, numbers))
 
 
-def _numbers(gpu: Gpu, resident: int, shared_bytes: int, without: Sequence[str]) -> dict[str, Any]:
+def _numbers(
+    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, without: Sequence[str]
+) -> dict[str, Any]:
     """What the simulation needs to know of the SM."""
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
     carve_out = next((c for c in gpu.carve_outs_bytes if c >= needed), gpu.shared_per_sm_bytes)
@@ -202,16 +201,21 @@ def _numbers(gpu: Gpu, resident: int, shared_bytes: int, without: Sequence[str])
     return {
         "schedulers": gpu.schedulers,
         "fma_units": schedule.fma_units(gpu),
-        "queue_depth": QUEUE_DEPTH,
+        "queue_depth": constants.queue_depth,
         "address_cycles": 1 if "address cycles" in without else address,
+        # One in four clocks from a scheduler where the SM takes one in two: Huerta et al. (MICRO 2025), table 1.
+        "partition_cycles": 1 if "address cycles" in without else 2 * address,
         "shuffle_cycles": address,
         "latency_shared": 4 if flat else gpu.latency_shared,
         "latency_l1": 4 if flat else gpu.latency_l1,
         "latency_l2": 30 if flat else gpu.latency_l2,
         "latency_dram": 30 if flat else gpu.latency_dram,
-        "latency_barrier": 1 if "barriers" in without else LATENCY_BARRIER,
-        "latency_constant": LATENCY_CONSTANT,
-        "port_bytes": PORT_BYTES,
+        "latency_async": min(gpu.latency_l1, 4) if flat else constants.async_copy_clocks,
+        "latency_barrier": 1 if "barriers" in without else constants.barrier_clocks,
+        "barrier_cycles": 0 if "barriers" in without else constants.barrier_warp_clocks,
+        "latency_constant": constants.constant_clocks,
+        "latency_shuffle": constants.shuffle_clocks,
+        "port_bytes": gpu.l2_port_bytes,
         "l1_bytes": gpu.unified_bytes - carve_out,
         "resident_blocks": resident,
         "max_cycles": 1 << 34,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warpsight.lens.findings import arithmetic, global_memory, on_chip, parallelism
+from warpsight.lens.findings import arithmetic, global_memory, lanes, on_chip, parallelism, reuse
 from warpsight.lens.findings.roof import AT_ROOF, at_roofline
 from warpsight.nouns import Build, Finding, Profile
 
@@ -21,11 +21,12 @@ DETECTORS: tuple[Detector, ...] = (
     parallelism.too_few_blocks,
     parallelism.tail,
     parallelism.low_occupancy,
-    parallelism.idle_lanes,
+    lanes.idle_lanes,
     global_memory.uncoalesced_loads,
     global_memory.uncoalesced_stores,
     global_memory.redundant_access,
-    global_memory.no_reuse,
+    reuse.no_reuse,
+    reuse.no_register_reuse,
     global_memory.narrow_access,
     global_memory.spills,
     global_memory.local_memory,
@@ -50,15 +51,13 @@ def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
 
 
 def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
-    """What is worth saying, most gain first. Near a roof "stop" comes first, then what hides behind it, if anything."""
+    """What is worth saying, most gain first. Near a roof, with nothing else that would gain, it is "stop" alone."""
     found = detect(profile, build)
     large = tuple(f for f in found if f.estimated_gain is None or f.estimated_gain >= WORTH_SAYING)
     stop = at_roofline(profile, build)
-    quantified = [f for f in large if f.estimated_gain is not None]
-    if stop is None or quantified:
+    if stop is None or any(f.estimated_gain is not None for f in large):
         return large
-    hidden = [f for f in found if f.estimated_gain is not None]
-    return (stop, *hidden[:1])
+    return (stop,)
 
 
 __all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find"]

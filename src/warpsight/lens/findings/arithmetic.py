@@ -2,45 +2,51 @@
 
 from __future__ import annotations
 
-from warpsight.lens.findings.gains import Change, busy, gain, gpu_of
+from collections import Counter
+
+from warpsight.lens.findings.gains import Change, busy, gpu_of
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
     executed,
     hottest,
     is_backward_branch,
+    is_constant,
     is_conversion_to_double,
     lsu_cycles,
-    place,
     warps_in,
     whole,
 )
+from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
 
 SIMPLE = 5  # instructions that replace a division or a function, about
+LONG = 15  # instructions of one call that are worth a word
 COUNTING = 3  # add, compare, branch
 
 
 def double_precision(profile: Profile, build: Build | None) -> Finding | None:
     """Single-precision values are turned into double and back: a literal without f, or a double function."""
-    c, work = profile.counters, executed(profile)
+    work = executed(profile)
     own = [w for w in work if is_conversion_to_double(w)]
-    if not own or warps_in(own) < 0.02 * warps_in(work) or not c.get("mix_double"):
+    if not own or warps_in(own) < 0.02 * warps_in(work):
         return None
     left = 1 - warps_in(own) / warps_in(work)
-    none = {"fp64": 0.0, "sfu": 0.1, "issue": left}
     line = hottest(profile, "mix_double")
-    return Finding(
-        name="double_precision",
-        message=f"float values are turned into double, computed with and turned back{place(line)}",
-        evidence=(
+    return finding(
+        profile,
+        "double_precision",
+        "float values are turned into double, computed with and turned back",
+        [
             *whole(profile, "mix_double", 0.0),
             *whole(profile, "mix_convert"),
+            *whole(profile, "busy_fp64"),
             *at_line(profile, line, "mix_double", 0.0),
-        ),
-        estimated_gain=gain(profile, Change(none, {"short_scoreboard": 0.1, "wait": left})),
+        ],
+        change=Change({"fp64": 0.0, "sfu": 0.1, "issue": left}, {"short_scoreboard": 0.1, "wait": left}),
         suggestion="write literals with f (0.5f) and call float functions (sinf, sqrtf), if single precision is enough",
         should_move={"mix_double": "down", "mix_convert": "down", "busy_fp64": "down"},
+        line=line,
     )
 
 
@@ -50,36 +56,40 @@ def slow_arithmetic(profile: Profile, build: Build | None) -> Finding | None:
     calls = [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
     lines = {w.at.line for w in calls}
     own = [w for w in work if w.at.line in lines]
-    done = max((w.warps for w in calls), default=0.0)
-    if not done or done < 1.5 * work[0].warps or warps_in(own) < 0.3 * warps_in(work):
-        return None
-    if warps_in(own) < 15 * done:
+    done = _times(calls)
+    if not done or done < 1.5 * work[0].warps or warps_in(own) < 0.3 * warps_in(work) or warps_in(own) < LONG * done:
         return None
     left = 1 - (warps_in(own) - SIMPLE * done) / warps_in(work)
-    less = dict.fromkeys(("issue", "fma", "alu"), left) | {"sfu": 0.2}
     line = hottest(profile, lambda at: at.counters.get("instructions", 0) if at.line in lines else 0)
-    return Finding(
-        name="slow_arithmetic",
-        message=f"a division or function takes {warps_in(own) / done:.0f} instructions each time, "
-        f"{100 * warps_in(own) / warps_in(work):.0f} % of all{place(line)}{_called(work, line and line.text)}",
-        evidence=(
-            *whole(profile, "mix_convert"),
-            *whole(profile, "mix_special"),
-            *at_line(profile, line, "instructions"),
+    place = "" if line is None or line.text != "}" else _called(work)
+    return finding(
+        profile,
+        "slow_arithmetic",
+        f"a division or function takes many of the {{instructions}} instructions{place}",
+        [*whole(profile, "mix_convert"), *whole(profile, "mix_special"), *at_line(profile, line, "instructions")],
+        change=Change(
+            dict.fromkeys(("issue", "fma", "alu"), left) | {"sfu": 0.2},
+            {"short_scoreboard": 0.2},
         ),
-        estimated_gain=gain(profile, Change(less, {"short_scoreboard": 0.2})),
         suggestion="take it out of the loop, put results in a table, use a counter that wraps instead of %, "
         "powers of two, multiplication instead of pow and division, or the fast intrinsics (__sinf, __fdividef)",
         should_move={"instructions": "down", "mix_convert": "down", "busy_issue": "down"},
+        line=line,
     )
 
 
-def _called(work: list[Work], text: str | None) -> str:
-    """A routine of the compiler has the line of the closing brace: say from where it is called."""
-    calls = [w for w in work if w.base == "CALL"]
-    if text != "}" or not calls:
-        return ""
-    return f"; called from line {max(calls, key=lambda w: w.warps).at.line}"
+def _times(calls: list[Work]) -> float:
+    """How often such an operation was done: on each line, the instruction it has most of, copies of it added up."""
+    each: Counter[tuple[int | None, str]] = Counter()
+    for w in calls:
+        each[w.at.line, ".".join((w.base, *w.modifiers))] += round(w.warps)
+    lines = {line for line, _ in each}
+    return float(sum(max(count for (at, _), count in each.items() if at == line) for line in lines))
+
+
+def _called(work: list[Work]) -> str:
+    """A routine of the compiler has the line of the closing brace: say that it is called."""
+    return ", in a routine that the compiler calls" if any(w.base == "CALL" for w in work) else ""
 
 
 def loop_overhead(profile: Profile, build: Build | None) -> Finding | None:
@@ -91,20 +101,19 @@ def loop_overhead(profile: Profile, build: Build | None) -> Finding | None:
     if busy(profile, "issue") < 0.6 or not total or COUNTING * turns < 0.25 * total or not efficient:
         return None
     left = max(0.3, 1 - COUNTING * turns * (1 - 1 / 8) / total)
-    less = {"issue": left, "alu": max(0.2, 1 - 2.0 * turns / max(1.0, _integer(work)))}
     line = hottest(profile, "branches")
-    return Finding(
-        name="loop_overhead",
-        message=f"of {total / max(1.0, turns):.0f} instructions in a turn of the loop about {COUNTING} only "
-        f"count and branch{place(line)}",
-        evidence=(
-            *whole(profile, "busy_issue", 100.0),
-            *whole(profile, "branches"),
-            *at_line(profile, line, "branches"),
+    return finding(
+        profile,
+        "loop_overhead",
+        "of {instructions} instructions {branches} are branches, mostly of a short loop, with as many that only count "
+        "and compare",
+        [*whole(profile, "busy_issue", 100.0), *at_line(profile, line, "branches")],
+        change=Change(
+            {"issue": left, "alu": max(0.2, 1 - 2.0 * turns / max(1.0, _integer(work)))}, {"branch_resolving": 1 / 8}
         ),
-        estimated_gain=gain(profile, Change(less, {"branch_resolving": 1 / 8})),
         suggestion="unroll the loop (#pragma unroll 8), with a bound that is known at compile time where possible",
         should_move={"branches": "down", "instructions": "down", "stall_branch_resolving": "down"},
+        line=line,
     )
 
 
@@ -118,39 +127,43 @@ def issue_bound(profile: Profile, build: Build | None) -> Finding | None:
     if busy(profile, "issue") < 0.8:
         return None
     line = hottest(profile, "instructions")
-    return Finding(
-        name="issue_bound",
-        message=f"the schedulers issue {profile.counters['busy_issue']:.0f} % of the time{place(line)}",
-        evidence=(*whole(profile, "busy_issue", 100.0), *at_line(profile, line, "instructions")),
+    return finding(
+        profile,
+        "issue_bound",
+        "the schedulers issue {busy_issue} % of the time",
+        [*whole(profile, "busy_issue", 100.0), *at_line(profile, line, "instructions")],
+        change=None,
         suggestion="do the same with fewer instructions: wider loads, more results in a thread, index arithmetic "
         "out of the loop; if most of them are the multiply-adds that the problem needs, stop",
         should_move={"instructions": "down"},
+        line=line,
     )
 
 
 def no_tensor_cores(profile: Profile, build: Build | None) -> Finding | None:
     """Products of half-precision values by ordinary multiply-adds, with enough arithmetic for matrix instructions."""
     c, gpu, work = profile.counters, gpu_of(profile), executed(profile)
-    products = warps_in(w for w in work if w.base in ("FFMA", "HFMA2"))
-    halves = warps_in(w for w in work if w.base in ("HADD2", "HFMA2"))
+    products = warps_in(w for w in work if w.base in ("FFMA", "HFMA2") and not is_constant(w))
+    halves = warps_in(w for w in work if w.base in ("HADD2", "HFMA2") and not is_constant(w))
     intense = c.get("flops", 0) > 50 * max(1.0, c.get("dram_bytes", float("inf")))
     fits = intense and gpu is not None and gpu.tensor_f16
     if not fits or not products or c.get("mix_tensor") or products < 0.2 * warps_in(work) or halves < 0.05 * products:
         return None
     shared = [w for w in work if w.space == "shared_load"]
-    left = 1 - (products + halves) / warps_in(work)
-    less = {
-        "fma": 0.1,
-        "issue": left,
-        "lsu": 1 - 0.6 * lsu_cycles(profile, shared) / max(1.0, lsu_cycles(profile, work)),
-    }
     line = hottest(profile, "flops")
-    return Finding(
-        name="no_tensor_cores",
-        message=f"{c['flops'] / max(1.0, c['dram_bytes']):.0f} operations for each byte on half-precision data, none "
-        f"of them on the tensor units{place(line)}",
-        evidence=(*whole(profile, "mix_tensor"), *whole(profile, "flops"), *at_line(profile, line, "flops")),
-        estimated_gain=gain(profile, Change(less)),
+    return finding(
+        profile,
+        "no_tensor_cores",
+        "{flops} operations on half-precision data for {dram_bytes} bytes of DRAM, none of them on the tensor units",
+        [*whole(profile, "mix_tensor"), *at_line(profile, line, "flops")],
+        change=Change(
+            {
+                "fma": 0.1,
+                "issue": 1 - (products + halves) / warps_in(work),
+                "lsu": 1 - 0.6 * lsu_cycles(profile, shared) / max(1.0, lsu_cycles(profile, work)),
+            }
+        ),
         suggestion="use nvcuda::wmma fragments of 16 x 16 x 16, or mma.sync with ldmatrix",
         should_move={"mix_tensor": "up", "busy_tensor": "up", "instructions": "down"},
+        line=line,
     )

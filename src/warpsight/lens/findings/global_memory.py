@@ -6,7 +6,7 @@ Traffic after a repair: what threads asked for, never more than what moved. A pa
 
 from __future__ import annotations
 
-from warpsight.lens.findings.gains import Change, busy, gain
+from warpsight.lens.findings.gains import Change, gain
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
@@ -14,15 +14,15 @@ from warpsight.lens.findings.reading import (
     executed,
     hottest,
     lsu_cycles,
-    place,
+    reads_the_same_address,
     warps_in,
     whole,
 )
+from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, LineCounters, Profile
 
 SECTOR = 32
 SCATTERED = 70.0
-REUSE = 4.0  # a tile from which each value is used four times is modest
 
 
 def uncoalesced_loads(profile: Profile, build: Build | None) -> Finding | None:
@@ -64,18 +64,17 @@ def _uncoalesced(profile: Profile, kind: str, saved_l2: float, saved_dram: float
         return None  # what one load leaves of a sector, the next one finds in L1
     line = hottest(profile, lambda at: _excess(at, name))
     per_request = f"{name}_sectors_per_request"
-    return Finding(
-        name="uncoalesced_access",
-        message=f"global {kind}s move {100 / max(0.1, c[f'{name}_efficiency']):.1f} times the bytes that threads use"
-        f"{place(line)}: neighbouring lanes touch addresses that are far apart",
-        evidence=(
-            *whole(profile, f"{name}_efficiency", 100.0),
-            *at_line(profile, line, per_request, 4.0),
-        ),
-        estimated_gain=estimated,
+    return finding(
+        profile,
+        "uncoalesced_access",
+        f"threads use {{{name}_efficiency}} % of the bytes that global {kind}s move: neighbouring lanes touch "
+        "addresses that are far apart",
+        [*whole(profile, f"{name}_efficiency", 100.0), *at_line(profile, line, per_request, 4.0)],
+        change=change,
         suggestion=f"let neighbouring threads {kind} neighbouring elements: swap the roles of the indices, use one "
         "array for each field, or go through a tile in shared memory",
         should_move={f"{name}_efficiency": "up", per_request: "down", f"{name}_sectors": "down"},
+        line=line,
     )
 
 
@@ -98,27 +97,26 @@ def narrow_access(profile: Profile, build: Build | None) -> Finding | None:
         # Outside loops the same latency brings more bytes; in a loop one load may wait for the one before.
         {"long_scoreboard": 1.0 if any(_in_loop(w, work) for w in narrow) else max(0.25, kept / warps_in(narrow))},
     )
-    line = hottest(profile, lambda at: at.counters.get("global_load_requests", 0) * 1.0)
-    return Finding(
-        name="narrow_access",
-        message=f"each lane moves {sum(bytes_per_lane(w) for w in narrow) / len(narrow):.0f} bytes at a time"
-        f"{place(line)}, where 16 fit in one instruction",
-        evidence=(
-            *whole(profile, "global_load_requests"),
-            *at_line(profile, line, "global_load_requests"),
-            *whole(profile, "busy_lsu" if "busy_lsu" in profile.counters else "global_load_bytes"),
-        ),
-        estimated_gain=gain(profile, change),
+    line = hottest(profile, "global_load_requests")
+    return finding(
+        profile,
+        "narrow_access",
+        "lanes move few bytes at a time: {global_load_requests} requests for {global_load_bytes} bytes, where one "
+        "could bring four times as many or more",
+        [*whole(profile, "global_load_requests"), *at_line(profile, line, "global_load_requests")],
+        change=change,
         suggestion="load and store float4 (or uint4) from 16-byte aligned addresses, several elements for each thread",
         should_move={"global_load_requests": "down", "global_store_requests": "down", "instructions": "down"},
+        line=line,
     )
 
 
 def redundant_access(profile: Profile, build: Build | None) -> Finding | None:
-    """The same words go to memory again and again, or one word is loaded by all lanes in a loop."""
+    """The same words go to memory again and again, or one word is loaded from the same place in each turn of a loop."""
     c = profile.counters
     work = executed(profile)
-    repeated = [w for w in work if w.space == "global_load" and _broadcast(w) and _in_loop(w, work)]
+    loads = [w for w in work if w.space == "global_load" and _broadcast(w) and _in_loop(w, work)]
+    repeated = [w for w in loads if reads_the_same_address(w, work)]
     rewritten = c.get("global_store_bytes", 0) > 2 * c.get("dram_bytes", float("inf"))
     if not rewritten and (not repeated or warps_in(repeated) < 0.05 * warps_in(work)):
         return None
@@ -133,70 +131,40 @@ def redundant_access(profile: Profile, build: Build | None) -> Finding | None:
         {"long_scoreboard": 1 - _part(warps_in(own), warps_in(w for w in work if w.space.startswith("global")))},
     )
     kind = "global_store_requests" if rewritten else "global_load_requests"
-    line = hottest(profile, kind if rewritten else lambda at: _broadcast_requests(at))
-    return Finding(
-        name="redundant_access",
-        message=(f"values are stored and loaded again in a loop{place(line)}" if rewritten else
-                 f"a loop loads one word for all lanes each time{place(line)}") + ": a register could keep them",
-        evidence=(*whole(profile, kind), *at_line(profile, line, kind)),
-        estimated_gain=gain(profile, change),
+    line = hottest(profile, kind if rewritten else _broadcast_requests)
+    return finding(
+        profile,
+        "redundant_access",
+        ("values are stored and loaded again in a loop" if rewritten else
+         "a loop loads the same word for all lanes in each turn") + ": a register could keep them",
+        [*whole(profile, kind), *at_line(profile, line, kind)],
+        change=change,
         suggestion="load before the loop into a local variable, work on it, store once after the loop; "
         "mark pointers __restrict__ so that the compiler may do so",
         should_move={kind: "down", "l2_bytes": "down"},
+        line=line,
     )  # fmt: skip
-
-
-def no_reuse(profile: Profile, build: Build | None) -> Finding | None:
-    """Loads keep the load/store unit busy although much of what they bring was brought before."""
-    c = profile.counters
-    work = executed(profile)
-    loads = [w for w in work if w.space in ("global_load", "shared_load")]
-    arithmetic = c.get("mix_float", 0) + c.get("mix_half", 0)
-    again = c.get("global_load_bytes", 0) > REUSE * max(1.0, c.get("dram_bytes", 0)) and c.get("l1_hit_rate", 0) > 50
-    tiled = c.get("shared_load_requests", 0) > REUSE * max(1, c.get("shared_store_requests", 0))
-    if busy(profile, "lsu") < 0.6 or not (again or tiled) or c.get("mix_tensor", 0) or not arithmetic:
-        return None
-    if warps_in(loads) < 0.15 * arithmetic or arithmetic < 0.1 * c.get("instructions", 0):
-        return None
-    saved = (1 - 1 / REUSE) * lsu_cycles(profile, loads)
-    less = {"lsu": 1 - _part(saved, lsu_cycles(profile, work)), "issue": 1 - 0.75 * warps_in(loads) / warps_in(work)}
-    stalls = {"barrier": 1 / REUSE, "long_scoreboard": 1 / REUSE, "short_scoreboard": 1 / REUSE}
-    counter = "shared_load_requests" if tiled else "global_load_requests"
-    line = hottest(profile, counter)
-    where = "keep a patch of results in registers, so that each value from shared memory serves several" if tiled else (
-        "bring a tile into shared memory once and let the block read it there, or keep values in registers"
-    )  # fmt: skip
-    return Finding(
-        name="no_reuse",
-        message=f"{warps_in(loads) / arithmetic:.2f} loads for each arithmetic instruction keep the load/store unit "
-        f"busy{place(line)}: the same data is read again and again",
-        evidence=(*whole(profile, "busy_lsu", 100.0), *whole(profile, counter), *at_line(profile, line, counter)),
-        estimated_gain=gain(profile, Change(less, stalls)),
-        suggestion=where,
-        should_move={counter: "down", "busy_lsu": "down"},
-    )
 
 
 def spills(profile: Profile, build: Build | None) -> Finding | None:
     """Registers were spilled to local memory."""
-    use = None if build is None else next((e for e in build.entries if e.name == profile.kernel), None)
-    if use is None or not use.spill_load_bytes + use.spill_store_bytes:
+    if not profile.counters.get("spilled_bytes"):
         return None
     return _local(
         profile, "spills",
-        f"a thread needs more than its {use.registers} registers: {use.spill_store_bytes} bytes spilled",
+        "a thread needs more than its {registers_per_thread} registers: {spilled_bytes} bytes are spilled and filled",
         "allow more registers (__launch_bounds__, --maxrregcount), or keep fewer values alive: smaller patches",
     )  # fmt: skip
 
 
 def local_memory(profile: Profile, build: Build | None) -> Finding | None:
-    """An array that is indexed at run time lies in local memory."""
-    use = None if build is None else next((e for e in build.entries if e.name == profile.kernel), None)
-    if use is not None and use.spill_load_bytes + use.spill_store_bytes:
+    """An array that is indexed at run time lies in local memory. Reports do not tell that from spills."""
+    if profile.counters.get("spilled_bytes"):
         return None
     return _local(
         profile, "local_memory",
-        "a private array is indexed at run time and lies in local memory",
+        "a private array is indexed at run time and lies in local memory"
+        + ("" if "spilled_bytes" in profile.counters else ", or registers are spilled"),
         "unroll the loops that index it, so that every index is a constant; or put it in shared memory",
     )  # fmt: skip
 
@@ -220,13 +188,15 @@ def _local(profile: Profile, name: str, message: str, suggestion: str) -> Findin
         {"long_scoreboard": left, "short_scoreboard": left},
     )
     line = hottest(profile, "local_sectors")
-    return Finding(
-        name=name,
-        message=f"{message}{place(line)}",
-        evidence=(*whole(profile, "local_sectors", 0.0), *at_line(profile, line, "local_sectors", 0.0)),
-        estimated_gain=gain(profile, change),
+    return finding(
+        profile,
+        name,
+        message,
+        [*whole(profile, "local_sectors", 0.0), *at_line(profile, line, "local_sectors", 0.0)],
+        change=change,
         suggestion=suggestion,
         should_move={"local_sectors": "down", "l2_bytes": "down"},
+        line=line,
     )
 
 

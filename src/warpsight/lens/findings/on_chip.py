@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from warpsight.lens.findings.gains import Change, gain, stall
+from warpsight.lens.findings.gains import Change, stall
 from warpsight.lens.findings.reading import (
+    Work,
     address_cycles,
     at_line,
     executed,
     hottest,
     lsu_cycles,
-    place,
     warps_in,
     whole,
 )
+from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
+
+OFTEN = 0.1  # barriers among instructions
+MEET = 4  # lanes of a warp on one address; a few meet by chance
 
 
 def bank_conflicts(profile: Profile, build: Build | None) -> Finding | None:
@@ -27,23 +31,18 @@ def bank_conflicts(profile: Profile, build: Build | None) -> Finding | None:
     least = address_cycles(profile)
     ideal = sum(max(least * w.count("requests"), w.count("wavefronts_ideal"), w.count("atomic_passes")) for w in own)
     before = lsu_cycles(profile, own)
-    all_cycles = max(1.0, lsu_cycles(profile, work))
-    factor = 1 - max(0.0, before - ideal) / all_cycles
-    # A warp in a conflict is waited for at the next barrier; half of those waits are taken to be for such warps.
-    waits = {"short_scoreboard": factor, "barrier": (1 + factor) / 2}
+    factor = 1 - max(0.0, before - ideal) / max(1.0, lsu_cycles(profile, work))
     line = hottest(profile, "shared_bank_conflicts")
-    return Finding(
-        name="bank_conflicts",
-        message=f"shared memory needs {passes / max(1, passes - extra):.1f} times the passes it would need without "
-        f"bank conflicts{place(line)}",
-        evidence=(
-            *whole(profile, "shared_bank_conflicts", 0.0),
-            *whole(profile, "shared_wavefronts"),
-            *at_line(profile, line, "shared_bank_conflicts", 0.0),
-        ),
-        estimated_gain=gain(profile, Change({"lsu": factor}, waits)),
+    return finding(
+        profile,
+        "bank_conflicts",
+        "of {shared_wavefronts} passes through shared memory {shared_bank_conflicts} are because of bank conflicts",
+        [*whole(profile, "shared_bank_conflicts", 0.0), *at_line(profile, line, "shared_bank_conflicts", 0.0)],
+        # A warp in a conflict is waited for at the next barrier; half of those waits are taken to be for such warps.
+        change=Change({"lsu": factor}, {"short_scoreboard": factor, "barrier": (1 + factor) / 2}),
         suggestion="pad the rows of the tile by one element (33 instead of 32), or let lanes read neighbouring words",
         should_move={"shared_bank_conflicts": "down", "shared_wavefronts": "down"},
+        line=line,
     )
 
 
@@ -55,71 +54,88 @@ def divergent_constant(profile: Profile, build: Build | None) -> Finding | None:
         return None
     lines = [at for at in profile.lines if at.line in {w.at.line for w in own}]
     line = max(lines, key=lambda at: at.counters.get("stall_samples", 0), default=None)
-    words = sum(w.count("wavefronts") for w in own) / sum(w.count("requests") for w in own)
     ideal = lsu_cycles(profile, work) - lsu_cycles(profile, own) + address_cycles(profile) * warps_in(own)
     factor = ideal / lsu_cycles(profile, work)
-    return Finding(
-        name="divergent_constant",
-        message=f"lanes read {words:.0f} different words of constant memory at a time, one by one{place(line)}",
-        evidence=(*whole(profile, "busy_lsu", 100.0), *at_line(profile, line, "stall_samples")),
-        estimated_gain=gain(profile, Change({"lsu": factor}, {"short_scoreboard": factor})),
+    return finding(
+        profile,
+        "divergent_constant",
+        "lanes of a warp read different words of constant memory, which come one by one",
+        [*whole(profile, "busy_lsu", 100.0), *at_line(profile, line, "stall_samples")],
+        change=Change({"lsu": factor}, {"short_scoreboard": factor}),
         suggestion="let all lanes read the same constant at the same time, or keep the table in shared memory",
         should_move={"busy_lsu": "down", "stall_short_scoreboard": "down"},
+        line=line,
     )
 
 
 def atomic_contention(profile: Profile, build: Build | None) -> Finding | None:
     """Atomics queue at the same address: in L2, or lanes of a warp in shared memory."""
-    c = profile.counters
-    requests, passes = c.get("atomic_requests", 0), c.get("atomic_passes", 0)
-    work = executed(profile)
+    c, work = profile.counters, executed(profile)
+    all_cycles = max(1.0, lsu_cycles(profile, work))
     own = [w for w in work if w.space == "atomic_shared"]
-    share = lsu_cycles(profile, own) / max(1.0, lsu_cycles(profile, work))
-    meeting = passes > 2 * requests > 0 and share > 0.2
-    if c.get("busy_atomics", 0.0) < 50 and not meeting:
+    share = lsu_cycles(profile, own) / all_cycles
+    queue = c.get("busy_atomics", 0.0) >= 50 and not _one_for_a_block(profile, work)
+    meeting = c.get("atomic_passes", 0) > MEET * c.get("atomic_requests", 0) > 0 and share > 0.2
+    if not queue and not meeting:
         return None
     one = address_cycles(profile) * sum(w.count("requests") for w in own)
-    factor = 1 - share + one / max(1.0, lsu_cycles(profile, work)) if own else 1.0
-    blocks = max(1.0, c.get("atomic_lanes", 0) / profile.total_blocks)
-    others = {"atomics": 1 / blocks, "l2": 0.5, "lsu": min(1.0, factor)}
-    waits = {"long_scoreboard": 0.1 if c.get("busy_atomics", 0.0) >= 50 else 1.0, "barrier": min(1.0, factor)}
+    factor = min(1.0, 1 - share + one / all_cycles) if own else 1.0
+    each = max(1.0, c.get("atomic_lanes", 0) / profile.total_blocks)
     line = hottest(profile, "atomic_passes")
-    return Finding(
-        name="atomic_contention",
-        message=f"atomics meet at one address: {passes / max(1, requests):.1f} lanes of a warp one after the other"
-        f"{place(line)}",
-        evidence=(
+    return finding(
+        profile,
+        "atomic_contention",
+        "atomics meet at one address: {atomic_requests} requests take {atomic_passes} passes, one after the other",
+        [
             *whole(profile, "atomic_passes"),
-            *whole(profile, "busy_atomics" if "busy_atomics" in c else "atomic_requests"),
+            *whole(profile, "busy_atomics"),
             *at_line(profile, line, "atomic_passes"),
+        ],
+        change=Change(
+            {"atomics": 1 / each, "l2": 0.5, "lsu": factor},
+            {"long_scoreboard": 0.1 if queue else 1.0, "barrier": factor},
         ),
-        estimated_gain=gain(profile, Change(others, waits)),
         suggestion="add up in registers, a warp (__shfl_down_sync) or shared memory first, with one atomic for each "
         "block; or give lanes copies of their own",
         should_move={"atomic_passes": "down", "atomic_requests": "down", "busy_atomics": "down"},
+        line=line,
     )
+
+
+def _one_for_a_block(profile: Profile, work: list[Work]) -> bool:
+    """Whether blocks add up before they go to L2: fewer atomics there than half of their threads."""
+    lanes = sum(w.count("threads_on") for w in work if w.space == "atomic")
+    threads = profile.counters.get("threads_per_block", 0) * profile.total_blocks
+    return 0 < lanes < threads / 2
 
 
 def barriers(profile: Profile, build: Build | None) -> Finding | None:
     """Warps wait for one another at barriers that come often."""
     c = profile.counters
     often = c.get("barriers", 0) / max(1, c.get("instructions", 0))
-    if stall(profile, "barrier") < 0.1 or often < 0.05:
+    after = _share_after_barriers(profile)
+    if stall(profile, "barrier") + after < 0.1 or often < OFTEN:
         return None
-    # Some waiting stays: uneven warps meet at the next barrier, or at the end of the block.
-    change = Change({"issue": 1 - often}, {"barrier": 0.3, "wait": 1 - often})
+    fixed = 1 - min(0.9, after / max(0.01, stall(profile, "wait")))
     line = hottest(profile, "barriers")
-    return Finding(
-        name="barriers",
-        message=f"one instruction in {1 / often:.0f} is a barrier, and warps spend "
-        f"{c['stall_barrier']:.0f} % of their time at them{place(line)}",
-        evidence=(
-            *whole(profile, "stall_barrier", 0.0),
-            *whole(profile, "barriers"),
-            *at_line(profile, line, "barriers"),
-        ),
-        estimated_gain=gain(profile, change),
+    return finding(
+        profile,
+        "barriers",
+        "of {instructions} instructions {barriers} are barriers: warps wait there for one another {stall_barrier} % of "
+        "their time, and then for the barrier itself",
+        [*whole(profile, "stall_barrier", 0.0), *at_line(profile, line, "barriers")],
+        # Some waiting stays: uneven warps meet at the next barrier, or at the end of the block.
+        change=Change({"issue": 1 - often}, {"barrier": 0.3, "wait": min(1 - often, fixed)}),
         suggestion="drop barriers that protect nothing; within a warp use __shfl_sync or __syncwarp instead of "
         "shared memory and __syncthreads; let a block do more between two of them",
         should_move={"barriers": "down", "stall_barrier": "down"},
+        line=line,
     )
+
+
+def _share_after_barriers(profile: Profile) -> float:
+    """The share of samples in which a warp waits at the instruction behind a barrier: for the barrier to let it go."""
+    samples = sum(i.counters.get("stall_samples", 0) for i in profile.instructions)
+    behind = {w.at.index + 1 for w in executed(profile) if w.base == "BAR"}
+    there = sum(i.counters.get("stall_samples", 0) for i in profile.instructions if i.index in behind)
+    return (1 - stall(profile, "selected")) * there / samples if samples else 0.0

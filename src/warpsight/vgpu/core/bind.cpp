@@ -174,7 +174,9 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("shuffle_cycles", n.shuffle_cycles), get("latency_shared", n.latency_shared), get("latency_l1", n.latency_l1),
         get("latency_l2", n.latency_l2);
     get("latency_dram", n.latency_dram), get("latency_barrier", n.latency_barrier),
-        get("latency_constant", n.latency_constant);
+        get("latency_constant", n.latency_constant), get("latency_shuffle", n.latency_shuffle);
+    get("latency_async", n.latency_async), get("barrier_cycles", n.barrier_cycles),
+        get("partition_cycles", n.partition_cycles);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles);

@@ -2,49 +2,15 @@
 #include "sm.hpp"
 
 #include <algorithm>
-#include <deque>
 
 #include "l1.hpp"
+#include "sm_state.hpp"
 
 namespace warpsight {
 namespace {
 
 constexpr u32 kSampleEvery = 32;
 constexpr u64 kNever = ~0ull;
-
-struct SimWarp {
-    const WarpTrace *trace = nullptr;
-    u32 block = 0;
-    size_t step = 0, memory = 0;
-    u64 next = 0;          // first cycle at which it may issue
-    u64 ready[6] = {};     // scoreboards: when the last known operation ends
-    u16 queued[6] = {};    // operations that the load/store unit has not taken yet
-    bool is_long[6] = {};  // waits for memory beyond the SM
-    bool at_barrier = false, done = true;
-    std::vector<u64> groups{0};  // asynchronous copies: when each group is done, the open one last
-    u16 async_queued = 0;
-};
-
-struct SimBlock {
-    u32 first_warp = 0, warps = 0, alive = 0, waiting = 0;
-    u32 outstanding = 0;  // requests in the queues; a block gives its place up only when there are none
-    u64 drained = 0;      // when its last store is done
-    bool active = false;
-};
-
-struct Request {
-    u32 warp;
-    const StaticStep *what;
-    MemoryStep memory;
-    size_t group;  // of an asynchronous copy
-};
-
-struct Scheduler {
-    std::vector<u32> warps;
-    std::deque<Request> queue;
-    std::array<std::array<u64, 2>, (int)Pipe::count> pipe_free{};
-    i64 last = -1;
-};
 
 struct Sm {
     const std::vector<BlockTrace> &traces;
@@ -55,7 +21,7 @@ struct Sm {
     std::vector<SimBlock> blocks;
     std::vector<Scheduler> schedulers;
     L1 l1;
-    u64 now = 0, lsu_free = 0, port_free = 0;
+    u64 now = 0, lsu_free = 0, read_port_free = 0, write_port_free = 0, barrier_free = 0;
     double dram_debt = 0;
     u32 lsu_turn = 0, started = 0, finished = 0, warps_per_block;
 
@@ -100,7 +66,7 @@ struct Sm {
             SimWarp &w = warps[b.first_warp + i];
             if (!w.at_barrier) continue;
             w.at_barrier = false;
-            w.next = std::max(w.next, now + n.latency_barrier);
+            w.next = std::max(w.next, barrier_free + n.latency_barrier);
         }
     }
 
@@ -115,7 +81,7 @@ struct Sm {
         if (x.kind == StepKind::async_wait && (w.async_queued || !groups_done(w, x.keep_groups)))
             return Stall::long_scoreboard;
         if (x.pipe == Pipe::memory) {
-            if (s.queue.size() < n.queue_depth) return Stall::selected;
+            if (!s.full(n.queue_depth)) return Stall::selected;
             return x.kind == StepKind::global_load || x.kind == StepKind::global_store ||
                            x.kind == StepKind::global_atomic
                        ? Stall::lg_throttle
@@ -159,11 +125,12 @@ struct Sm {
                 result.pipe_busy[(size_t)x.pipe] += x.interval;
             }
             if (x.write_bar < 6) set_ready(w, x.write_bar, now + x.latency, false);
-            if (x.read_bar < 6) set_ready(w, x.read_bar, now + 4, false);
+            if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
         }
         if (x.kind == StepKind::async_commit) w.groups.push_back(0);
         if (x.kind == StepKind::barrier) {
             w.at_barrier = true;
+            barrier_free = std::max(barrier_free, now) + n.barrier_cycles;  // one unit for all blocks of the SM
             b.waiting++;
             release_barrier(b);
         }
@@ -184,8 +151,8 @@ struct Sm {
     void enqueue(u32 index, Scheduler &s, const StaticStep &x, bool touches) {
         SimWarp &w = warps[index];
         if (!touches && x.kind != StepKind::shuffle) {  // every lane was off: nothing to do
-            if (x.write_bar < 6) set_ready(w, x.write_bar, now + 4, false);
-            if (x.read_bar < 6) set_ready(w, x.read_bar, now + 4, false);
+            if (x.write_bar < 6) set_ready(w, x.write_bar, now + kReleaseArithmetic, false);
+            if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
             return;
         }
         s.queue.push_back({index, &x, touches ? w.trace->memory[w.memory++] : MemoryStep{}, w.groups.size() - 1});
@@ -197,8 +164,10 @@ struct Sm {
         if (x.kind == StepKind::async_copy) w.async_queued++;
     }
 
+    static u32 registers_of(const Request &q) { return std::max(1u, q.memory.bytes_per_lane / 4u); }
+
     u32 cost_of(Request q) const {
-        const u32 registers = std::max(1u, q.memory.bytes_per_lane / 4u);
+        const u32 registers = registers_of(q);
         if (n.free_lsu) return 0;
         if (n.free_tags) q.memory.tag_passes = 1;
         if (n.free_banks) q.memory.wavefronts = std::min<u16>(q.memory.wavefronts, (u16)registers);
@@ -215,12 +184,15 @@ struct Sm {
         }
     }
 
-    // Bytes over the port from L2; the time at which they are there.
+    u32 port_cycles(u32 sectors) const { return (sectors * 32u + n.port_bytes - 1) / n.port_bytes; }
+
+    // Bytes over the port from L2; the time at which they are there. Latencies are those of a single sector.
     u64 transfer(u64 start, u32 sectors, bool from_dram) {
-        port_free = std::max(port_free, start) + (sectors * 32u + n.port_bytes - 1) / n.port_bytes;
-        return std::max(start + (from_dram ? n.latency_dram : n.latency_l2),
-                        port_free + (from_dram ? n.latency_dram : n.latency_l2) - 30);
+        read_port_free = std::max(read_port_free, start) + port_cycles(sectors);
+        return read_port_free - port_cycles(1) + (from_dram ? n.latency_dram : n.latency_l2);
     }
+
+    void send(u64 start, u32 cycles) { write_port_free = std::max(write_port_free, start) + cycles; }
 
     bool goes_to_dram(u32 missed) {
         dram_debt += missed ? n.l2_miss : 0;
@@ -229,10 +201,11 @@ struct Sm {
         return true;
     }
 
-    u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 cost) {
+    // `start` is one clock before the request was taken: its issue, had it not waited.
+    u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 latency) {
         const u32 *sectors = w.trace->sectors.data() + q.memory.first_sector;
         u32 missed = 0;
-        u64 ready = start + cost + n.latency_l1;
+        u64 ready = start + latency;
         for (u32 i = 0; i < q.memory.sectors; i++) {
             u64 there = q.what->bypass_l1 ? kNever : l1.find(sectors[i]);
             if (there == kNever)
@@ -244,7 +217,8 @@ struct Sm {
         result.l1_hits += q.memory.sectors - missed;
         result.l1_misses += missed;
         if (!missed) return ready;
-        ready = std::max(ready, transfer(start + cost, missed, goes_to_dram(missed)));
+        send(start, 1);
+        ready = std::max(ready, transfer(start, missed, goes_to_dram(missed)));
         if (!q.what->bypass_l1)
             for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(sectors[i], ready);
         return ready;
@@ -253,34 +227,44 @@ struct Sm {
     void accept(Request q) {
         SimWarp &w = warps[q.warp];
         const StaticStep &x = *q.what;
-        const u32 cost = cost_of(q);
+        const u32 cost = cost_of(q), registers = registers_of(q);
         lsu_free = now + cost;
         result.lsu_busy += cost;
-        u64 done = now + cost + n.latency_shared;
+        // A request is taken one clock after its issue at the earliest. Passes beyond the first are waited for; of a
+        // load from L1 each register after the first needs two clocks to come back (Huerta et al., table 2).
+        const u64 issued = now - 1;
+        const u32 waited = cost > n.address_cycles ? cost - n.address_cycles : 0;
+        const u32 passes =
+            cost > std::max(n.address_cycles, registers) ? cost - std::max(n.address_cycles, registers) : 0;
+        u64 done = issued + n.latency_shared + waited;
         switch (x.kind) {
             case StepKind::global_load:
             case StepKind::local_load:
-            case StepKind::async_copy: done = load_done(q, w, now, cost); break;
+                done = load_done(q, w, issued + passes + 2 * (registers - 1), n.latency_l1);
+                break;
+            case StepKind::async_copy: done = load_done(q, w, issued + waited, n.latency_async); break;
             case StepKind::global_atomic:
                 result.atomic_sectors += q.memory.sectors;
-                done = transfer(now + cost, q.memory.sectors, false) + q.memory.passes;
+                send(issued + passes, port_cycles(q.memory.sectors));
+                done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes;
                 blocks[w.block].drained = std::max(blocks[w.block].drained, done);
                 break;
             case StepKind::global_store:
             case StepKind::local_store:
                 result.store_sectors += q.memory.sectors;
-                port_free =
-                    std::max(port_free, now + cost) + (q.memory.sectors * 32u + n.port_bytes - 1) / n.port_bytes;
-                blocks[w.block].drained = std::max(blocks[w.block].drained, port_free);
-                done = now + cost + 4;
+                send(now + cost, port_cycles(q.memory.sectors));
+                blocks[w.block].drained = std::max(blocks[w.block].drained, write_port_free);
+                done = now + cost;
                 break;
-            case StepKind::constant_load: done = now + cost + n.latency_constant; break;
+            case StepKind::constant_load: done = issued + n.latency_constant + cost - 1; break;
+            case StepKind::shuffle: done = issued + n.latency_shuffle; break;
             default: break;
         }
         const bool is_long =
             x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
         if (x.write_bar < 6) set_ready(w, x.write_bar, done, is_long), w.queued[x.write_bar]--;
-        if (x.read_bar < 6) set_ready(w, x.read_bar, now + cost + 4, false), w.queued[x.read_bar]--;
+        if (x.read_bar < 6)
+            set_ready(w, x.read_bar, issued + release_of(x.kind, registers), false), w.queued[x.read_bar]--;
         if (x.kind == StepKind::async_copy) {
             w.groups[q.group] = std::max(w.groups[q.group], done);
             w.async_queued--;
@@ -293,9 +277,11 @@ struct Sm {
         if (lsu_free > now) return false;
         for (u32 i = 0; i < n.schedulers; i++) {
             Scheduler &s = schedulers[(lsu_turn + i) % n.schedulers];
-            if (s.queue.empty()) continue;
+            if (s.queue.empty() || s.address_free > now) continue;
             Request q = s.queue.front();
             s.queue.pop_front();
+            s.leaving.push_back(now - 1 + kLeaves);
+            s.address_free = now + n.partition_cycles;
             lsu_turn = (lsu_turn + i + 1) % n.schedulers;
             accept(q);
             return true;
@@ -334,13 +320,12 @@ struct Sm {
         auto consider = [&](u64 when) {
             if (when > now) t = std::min(t, when);
         };
-        bool queued = false;
         for (const Scheduler &s : schedulers) {
-            queued |= !s.queue.empty();
+            if (!s.leaving.empty()) consider(s.leaving.front());
+            if (!s.queue.empty()) consider(std::max({lsu_free, s.address_free, now + 1}));
             for (const auto &pipe : s.pipe_free)
                 for (u64 when : pipe) consider(when);
         }
-        if (queued) consider(std::max(lsu_free, now + 1));
         for (const SimWarp &w : warps) {
             if (w.done || w.at_barrier) continue;
             consider(w.next);
@@ -353,6 +338,8 @@ struct Sm {
     SmResult run() {
         u64 next_sample = 0;
         while (finished < n.blocks && now < n.max_cycles) {
+            for (Scheduler &s : schedulers)
+                while (!s.leaving.empty() && s.leaving.front() <= now) s.leaving.pop_front();
             bool moved = run_lsu();
             std::array<i64, 8> picked;
             picked.fill(-1);

@@ -62,9 +62,12 @@ struct StaticStep {
 
 struct SmNumbers {
     u32 schedulers = 4, fma_units = 1, queue_depth = 5, address_cycles = 2, shuffle_cycles = 2;
-    u32 latency_shared = 29, latency_l1 = 39, latency_l2 = 226, latency_dram = 480, latency_barrier = 20,
-        latency_constant = 30;
-    u32 port_bytes = 64;  // L2 to SM, per cycle
+    u32 partition_cycles = 4;  // between two requests of one scheduler
+    // From the issue of an access to the issue of what uses its value, when nothing else is under way.
+    u32 latency_shared = 24, latency_l1 = 32, latency_l2 = 238, latency_dram = 498, latency_constant = 29,
+        latency_shuffle = 26, latency_async = 39;
+    u32 latency_barrier = 21, barrier_cycles = 2;  // from the last arrival to the release; for each arriving warp
+    u32 port_bytes = 32;                           // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;
     double l2_miss = 1.0;  // share of L1 misses that go on to DRAM
     u32 resident_blocks = 1, blocks = 1;

@@ -6,6 +6,9 @@ meaning is right is what the tests against PTX show.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
 from warpsight.errors import UnsupportedInstruction
 from warpsight.nouns import SassInstruction
 from warpsight.vgpu.bytecode import Param
@@ -128,3 +131,30 @@ def refusal(form: str) -> str | None:
     except UnsupportedInstruction as refused:
         return f"{raw.text}: {refused.hint or refused.message}"
     return None
+
+
+@dataclass(frozen=True)
+class Whole:
+    """How many kernels use nothing but forms that are read: a census counts operations, so sometimes only bounds."""
+
+    at_least: int
+    at_most: int
+
+    def sentence(self, kernels: int) -> str:
+        low, high = (f"{100 * n / kernels:.1f} %" for n in (self.at_least, self.at_most))
+        if self.at_least == self.at_most:
+            return f"{self.at_least} of {kernels} kernels are read whole ({low})"
+        return f"{self.at_least} to {self.at_most} of {kernels} kernels are read whole ({low} to {high})"
+
+
+def whole_kernels(forms: Collection[str], refused: Collection[str], used: Mapping[str, int], kernels: int) -> Whole:
+    """`used` says how many kernels use an operation, in any form.
+
+    A kernel is certainly not whole when it uses an operation of which no form is read, and it may be not whole when
+    one form of an operation that it uses is not read.
+    """
+    touched = {form.split(".")[0] for form in refused}
+    known = {form.split(".")[0] for form in forms if form not in refused}
+    doubtful = sum(used.get(op, 0) for op in touched)
+    unread = max((used.get(op, 0) for op in touched - known), default=0)
+    return Whole(max(0, kernels - doubtful), kernels - unread)

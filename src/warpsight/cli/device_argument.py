@@ -1,0 +1,59 @@
+"""`--device`: where a kernel runs, and which of a task's kernels that is.
+
+Says nothing of right or fast. What must stay true: a kernel in one language is never given to a device for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from warpsight.errors import UsageError
+
+if TYPE_CHECKING:
+    from warpsight.devices.device import Device
+    from warpsight.nouns import Candidate, Language
+
+DEVICE_HELP = "Where it runs: the virtual GPU, or this machine's processor through OpenCL. By default the kernel tells."
+
+
+class DeviceName(StrEnum):
+    """The devices there are."""
+
+    VIRTUAL = "virtual"
+    OPENCL = "opencl"
+
+
+LANGUAGES: dict[DeviceName, Language] = {DeviceName.VIRTUAL: "cuda", DeviceName.OPENCL: "opencl"}
+
+
+def language_for(device: DeviceName | None) -> Language:
+    """The language of the task's own kernel that this device runs."""
+    return "cuda" if device is None else LANGUAGES[device]
+
+
+def device_for(device: DeviceName | None, candidate: Candidate, file: str) -> DeviceName:
+    """The device that was asked for, or the one that fits; a kernel it does not run is a UsageError."""
+    fitting = DeviceName.OPENCL if candidate.language == "opencl" else DeviceName.VIRTUAL
+    if device is not None and device != fitting:
+        needed = "OpenCL C, in a .cl file" if device == DeviceName.OPENCL else "CUDA C++"
+        raise UsageError(
+            f"the {device} device runs {needed}, {file} came", hint=f"leave --device out, or use --device {fitting}"
+        )
+    return fitting
+
+
+@contextmanager
+def opened(device: DeviceName, *, cores: int | None, deadline_s: float) -> Generator[Device, None, None]:
+    """The device, ended with all its workers when the block is left."""
+    if device == DeviceName.OPENCL:
+        from warpsight.devices.opencl import OpenClDevice
+
+        with OpenClDevice(threads=cores, deadline_seconds=deadline_s) as processor:
+            yield processor
+    else:
+        from warpsight.devices.virtual import VirtualGpu
+
+        yield VirtualGpu(cores=cores, deadline_seconds=deadline_s)

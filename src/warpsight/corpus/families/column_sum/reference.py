@@ -1,0 +1,2 @@
+def reference(x, sums):
+    return sums + x.sum(axis=0)

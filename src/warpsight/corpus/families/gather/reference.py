@@ -1,0 +1,2 @@
+def reference(table, index, scale):
+    return table[index] * scale

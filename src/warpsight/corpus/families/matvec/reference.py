@@ -1,0 +1,2 @@
+def reference(A, x):
+    return A @ x

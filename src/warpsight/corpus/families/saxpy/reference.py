@@ -1,0 +1,2 @@
+def reference(a, x, y):
+    return a * x + y

@@ -1,0 +1,96 @@
+"""Which tasks there are: a family, one to three defects, sizes, a GPU and a way of writing, drawn from a seed.
+
+Families and some GPUs are held out: `test` has families that `train` never sees, on any GPU, and the GPUs of `test`
+include ones that `train` never sees. The same seed gives the same tasks on every machine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping
+
+from warpsight.corpus.families import Family, Split, families
+from warpsight.corpus.variants import Style, choose_style, plant, restyle
+from warpsight.nouns import Noun, Task, Workload
+
+TRAIN_GPUS = ("a100", "rtx-a6000", "t4", "l4")
+TEST_GPUS = ("a100", "rtx-a6000", "rtx-4090", "rtx-2070")  # the last two are never trained on
+MAX_DEFECTS = 3
+
+
+class Spec(Noun):
+    """All that decides one task; its text follows from it."""
+
+    family: str
+    defects: tuple[str, ...]
+    constants: tuple[str, ...]
+    size: Mapping[str, int]
+    gpu: str
+    style_seed: int
+
+    @property
+    def key(self) -> str:
+        """What decides the truth: everything but the way of writing."""
+        size = ",".join(f"{axis}={value}" for axis, value in sorted(self.size.items()))
+        return "|".join((self.family, "+".join(self.defects), "/".join(self.constants), size, self.gpu))
+
+
+def draw_specs(seed: int, split: Split) -> Iterator[Spec]:
+    """Tasks without end, each family as often as the others."""
+    draw = random.Random(f"corpus {seed} {split}")
+    pool = [family for family in families().values() if family.split == split]
+    for family in itertools.cycle(pool):
+        spec = _draw_one(family, split, draw)
+        if spec is not None:
+            yield spec
+
+
+def style_of(spec: Spec) -> Style:
+    """The way this task is written."""
+    return choose_style(families()[spec.family], random.Random(f"style {spec.family} {spec.style_seed}"))
+
+
+def text_of(spec: Spec, without: str | None = None) -> str:
+    """The kernel as the model sees it, or the same with one defect removed."""
+    kept = [defect for defect in spec.defects if defect != without]
+    planted = plant(families()[spec.family], kept, spec.constants)
+    if planted is None:
+        raise ValueError(f"{spec.key}: these defects cannot stand together without {without}")
+    return restyle(planted, style_of(spec))
+
+
+def task_of(spec: Spec, kernel: str | None = None) -> Task:
+    """The task as the loop gets it: the slow kernel, and the size that is profiled."""
+    from warpsight.vgpu.gpus import find_gpu
+
+    family = families()[spec.family]
+    profiled = Workload(name="profile", axes=dict(spec.size), profile=True)
+    kept = tuple(w for w in family.task.workloads if not w.profile and w.name != "profile")
+    return family.task.model_copy(
+        update={
+            "kernel": text_of(spec) if kernel is None else kernel,
+            "gpu": spec.gpu,
+            "gpu_arch": find_gpu(spec.gpu).arch,
+            "workloads": (*kept, profiled),
+        }
+    )
+
+
+def _draw_one(family: Family, split: Split, draw: random.Random) -> Spec | None:
+    wanted = draw.randint(1, min(MAX_DEFECTS, len(family.defects)))
+    defects = tuple(sorted(draw.sample(sorted(family.defects), wanted)))
+    constants = tuple(draw.choice((c.find, *c.use)) for c in family.constants)
+    # Every subset must have a text too: removals are tried one by one.
+    for count in range(1, wanted + 1):
+        for subset in itertools.combinations(defects, count):
+            if plant(family, subset, constants) is None:
+                return None
+    return Spec(
+        family=family.name,
+        defects=defects,
+        constants=constants,
+        size=draw.choice(family.sizes),
+        gpu=draw.choice(TRAIN_GPUS if split == "train" else TEST_GPUS),
+        style_seed=draw.randrange(2**31),
+    )

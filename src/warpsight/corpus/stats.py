@@ -1,0 +1,68 @@
+"""What a corpus holds, and how much of the answer stands in the text alone.
+
+Two tasks with the same text but another size or GPU may have different answers; `text_decides` is the share of tasks
+whose answer the best guess from the text (family, defects, constants) gets right, over texts that occur at least twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpsight.corpus.build import Row
+from warpsight.corpus.kinds import NOTHING
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts over a corpus; shares are between 0 and 1."""
+
+    tasks: int
+    families: dict[str, int]
+    gpus: dict[str, int]
+    answers: dict[str, int]
+    most_common_answer: float
+    text_decides: float | None
+    texts_seen_twice: int
+    with_trap: float
+    nothing: float
+    median_gain: float
+
+
+def summarise(rows: Sequence[Row]) -> Stats:
+    """The numbers that `warpsight corpus stats` shows."""
+    answers = Counter(kind for row in rows for kind in row.truth.right)
+    gains = sorted(row.truth.gain for row in rows)
+    decided, seen = _text_decides(rows)
+    trapped = sum(_has_trap(row) for row in rows)
+    return Stats(
+        tasks=len(rows),
+        families=dict(Counter(row.spec.family for row in rows)),
+        gpus=dict(Counter(row.spec.gpu for row in rows)),
+        answers=dict(answers.most_common()),
+        most_common_answer=max(answers.values(), default=0) / max(1, len(rows)),
+        text_decides=decided,
+        texts_seen_twice=seen,
+        with_trap=trapped / max(1, len(rows)),
+        nothing=sum(row.truth.right == (NOTHING,) for row in rows) / max(1, len(rows)),
+        median_gain=gains[len(gains) // 2] if gains else 1.0,
+    )
+
+
+def _has_trap(row: Row) -> bool:
+    """A defect stands in the text whose removal gives less than 3 %."""
+    return any(row.truth.time_us / time < 1.03 for time in row.truth.without_us.values())
+
+
+def _text_decides(rows: Sequence[Row]) -> tuple[float | None, int]:
+    """The best that any reader of the text alone could do, where the same text was measured more than once."""
+    by_text: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        by_text[(row.spec.family, row.spec.defects, row.spec.constants)].append(row)
+    groups = [group for group in by_text.values() if len(group) > 1]
+    total = sum(len(group) for group in groups)
+    if total == 0:
+        return None, 0
+    best = sum(max(Counter(kind for row in group for kind in row.truth.right).values()) for group in groups)
+    return best / total, total

@@ -1,0 +1,222 @@
+"""Is the candidate faster than the baseline? One answer, from a simulated time or from measured pairs.
+
+Measured: a candidate that seems faster is measured again, with other seeds, in fresh processes opened in the other
+order, and only if both measurements say so is it FASTER. That removes what differs from process to process, and the
+ratio that is reported is the second one, which did not choose the winner (the first is too high by the winner's luck).
+Simulated: both kernels on the same secret contents; the interval is what the ratio is between the base and the boost
+clock; the candidate's output on these contents is verified, since a fast wrong answer is no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.devices.device import CannotProfile, TimedDevice, Value
+from warpsight.devices.machine_code import machine_code, source_file, time_launch
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import DeviceError, TaskError
+from warpsight.gate import statistics
+from warpsight.gate.copy_floor import copy_roof
+from warpsight.gate.fresh import FreshContents
+from warpsight.gate.roofline_cap import simulated_roof
+from warpsight.gate.timing import PairTimer, Progress, Side
+from warpsight.gate.values import verify_outputs
+from warpsight.nouns import Build, Candidate, Profile, Task, Timing, Workload
+from warpsight.nouns.timing import Measurement, Roof, TimingReason
+from warpsight.tasks import LaunchSize, evaluate_launch
+
+SIMULATED = "time model at boost and base clock"
+MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be timed on one workload."""
+
+    candidate: Candidate
+    build: Build
+    size: LaunchSize
+
+
+def kernel_on(candidate: Candidate, build: Build, workload: Workload) -> Kernel:
+    """The kernel with its launch for this workload; a launch that is impossible raises CannotProfile."""
+    try:
+        return Kernel(candidate, build, evaluate_launch(candidate, workload.axes))
+    except TaskError as impossible:
+        raise CannotProfile(f"the launch is not possible: {impossible.message}") from None
+
+
+def compare_simulated(
+    task: Task, workload: Workload, baseline: Kernel, candidate: Kernel, device: VirtualGpu, *, seed: int
+) -> tuple[Timing, Profile | None]:
+    """The decision by the time model, and the candidate's profile that it came from."""
+    given = FreshContents(task, workload, seed, pool=1).draw()
+    profile = device.profile(
+        candidate.build, task.entry, given.values, candidate.size, source_text=candidate.candidate.source
+    )
+    gpu, counters = device.gpu, profile.counters
+    if gpu is None or "duration_us" not in counters:
+        why = "; ".join(profile.notes) or "the virtual GPU is of no kind in particular"
+        return _rejected(device.name, "no_time", why, workload), profile
+    mine = float(counters["duration_us"]), float(counters["duration_us_at_base_clock"])
+    theirs = _simulated_us(task, baseline, device, given.values)
+    found = simulated_timing(
+        f"{device.name}:{gpu.key}", workload.name, mine, theirs, simulated_roof(task, workload, gpu), profile.notes
+    )
+    if found.decision == "FASTER":
+        done = device.execute(candidate.build, task.entry, given.values, candidate.size, check=False)
+        if done.faults or done.refused:
+            why = done.refused or done.faults[0].message
+            return rejected(found, "fault_in_timed_call", why), profile
+        result = verify_outputs(task, workload, given.inputs, done.arrays)
+        if not result.ok:
+            return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), profile
+    return found, profile
+
+
+def simulated_timing(
+    device: str,
+    workload: str,
+    mine_us: tuple[float, float],
+    theirs_us: tuple[float, float],
+    roof: Roof,
+    notes: tuple[str, ...] = (),
+) -> Timing:
+    """The decision from times at (boost, base) clock. Pure, so that a certificate can be checked."""
+    ratios = theirs_us[0] / mine_us[0], theirs_us[1] / mine_us[1]
+    interval = min(ratios), max(ratios)
+    decision = statistics.place(*interval)
+    found = Timing(
+        source="simulated",
+        device=device,
+        method=SIMULATED,
+        samples_us=mine_us,
+        baseline_us=theirs_us,
+        ratio=ratios[0],
+        interval=interval,
+        decision=decision,
+        reason="interval_too_wide" if decision == "AMBIGUOUS" else "",
+        workload=workload,
+        roof=roof,
+        notes=notes,
+    )
+    return held_to_roof(found)
+
+
+def compare_measured(
+    task: Task,
+    workload: Workload,
+    baseline: Kernel,
+    candidate: Kernel,
+    device: TimedDevice,
+    *,
+    seed: int,
+    budget_s: float = 2.5,
+    progress: Progress = lambda _: None,
+) -> Timing:
+    """The decision from measured pairs; winners are measured twice."""
+    once = _measure(task, workload, baseline, candidate, device, seed, budget_s, progress, swapped=False)
+    found = measured_timing(device.name, workload.name, (once,), None)
+    if found.decision != "FASTER":
+        return found
+    progress("measuring what the device can do at best")
+    roof = copy_roof(task, workload, device)
+    found = measured_timing(device.name, workload.name, (once,), roof)
+    if found.decision != "FASTER":
+        return found
+    progress("measuring the winner again in fresh processes")
+    again = _measure(task, workload, baseline, candidate, device, seed + 1_000_003, budget_s, progress, swapped=True)
+    return measured_timing(device.name, workload.name, (once, again), roof)
+
+
+def measured_timing(device: str, workload: str, taken: tuple[Measurement, ...], roof: Roof | None) -> Timing:
+    """What one or two measurements say together. Pure, so that a certificate can be checked."""
+    last = taken[-1]
+    decision, reason, detail = last.decision, last.reason, last.detail
+    if len(taken) == 2 and decision != "FASTER" and decision != "REJECTED":
+        detail = f"FASTER at first, then {decision}" + (f" ({reason})" if reason else "")
+        decision, reason = "AMBIGUOUS", "not_confirmed"
+    if decision == "AMBIGUOUS" and not last.candidate_us:
+        decision, reason = "REJECTED", "no_time"
+    found = Timing(
+        source="measured",
+        device=device,
+        method=MEASURED,
+        samples_us=last.candidate_us,
+        baseline_us=last.baseline_us,
+        ratio=last.ratio,
+        interval=last.interval,
+        decision=decision,
+        reason=reason,
+        detail=detail,
+        workload=workload,
+        measurements=taken,
+        roof=roof,
+    )
+    return held_to_roof(found)
+
+
+def held_to_roof(found: Timing) -> Timing:
+    """The same, or rejected where the candidate takes less time than moving the data does."""
+    if found.roof is None or found.decision != "FASTER":
+        return found
+    best = float(statistics.trimmed_mean(np.array(found.samples_us))) if found.measurements else min(found.samples_us)
+    if best >= found.roof.floor_us:
+        return found
+    told = f"{best:.2f} us, and moving {found.roof.compulsory_bytes} bytes takes {found.roof.floor_us:.2f} us at least"
+    return rejected(found, "faster_than_roofline", told)
+
+
+def rejected(found: Timing, reason: TimingReason, detail: str) -> Timing:
+    return found.model_copy(update={"decision": "REJECTED", "reason": reason, "detail": detail})
+
+
+def _rejected(device: str, reason: TimingReason, detail: str, workload: Workload) -> Timing:
+    return Timing(
+        source="simulated",
+        device=device,
+        method=SIMULATED,
+        decision="REJECTED",
+        reason=reason,
+        detail=detail,
+        workload=workload.name,
+    )
+
+
+def _simulated_us(task: Task, kernel: Kernel, device: VirtualGpu, values: Sequence[Value]) -> tuple[float, float]:
+    """Time at boost and base clock, without counting."""
+    build = kernel.build
+    code = machine_code(build.cubin, task.entry, source_file(build.ptx))
+    if code.program is None or device.gpu is None:
+        raise DeviceError(f"the baseline has no simulated time: {code.reason}", hint="choose another baseline")
+    time = time_launch(code.program, build, device.gpu, values, kernel.size, deadline_seconds=device.deadline_seconds)
+    return round(time.time_us, 3), round(time.time_us_base, 3)
+
+
+def _measure(
+    task: Task,
+    workload: Workload,
+    baseline: Kernel,
+    candidate: Kernel,
+    device: TimedDevice,
+    seed: int,
+    budget_s: float,
+    progress: Progress,
+    *,
+    swapped: bool,
+) -> Measurement:
+    """One measurement in two new processes; `swapped` opens the candidate's first."""
+    timer = PairTimer(task, workload, seed=seed, budget_s=budget_s, progress=progress)
+    with ExitStack() as open_lanes:
+        sides: dict[str, Side] = {}
+        order = [("baseline", baseline), ("candidate", candidate)]
+        for name, kernel in reversed(order) if swapped else order:
+            progress(f"starting the worker of the {name}")
+            lane = device.open_lane(kernel.build, task.entry)
+            open_lanes.enter_context(closing(lane))
+            sides[name] = Side(lane, kernel.size)
+        return timer.measure(sides["baseline"], sides["candidate"])

@@ -1,0 +1,206 @@
+"""One candidate through the whole gate: is it right, is it faster, and if both, a certificate.
+
+This is what the loop, the tools and training call. The seed is committed to the ledger before anything runs and
+revealed with the result; every evaluation leaves a result line, so how often somebody tried is known too. On the
+virtual GPU a warm call starts no process.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
+
+from warpsight import jail
+from warpsight.devices.device import CannotProfile, Device, TimedDevice
+from warpsight.devices.opencl_build import build_opencl
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import UsageError
+from warpsight.gate.certificate import environment, write_certificate
+from warpsight.gate.check import build_candidate, check_candidate
+from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on
+from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
+from warpsight.gate.ledger import Ledger, Line
+from warpsight.gate.timing import Progress
+from warpsight.nouns import Build, Candidate, Check, Evaluation, Profile, Task, Timing, Workload
+from warpsight.nouns.certificate import Certificate, CommittedSeed, LedgerPlace, SourceText
+
+SEED_BITS = 48
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One evaluation: what is asked, and the seed everything random follows from."""
+
+    task: Task
+    candidate: Candidate
+    baseline: Candidate
+    device: Device
+    workload: Workload
+    seed: int
+    nonce: str
+    unsafe: bool
+    progress: Progress
+
+    @property
+    def commitment(self) -> str:
+        return commitment(self.seed, self.nonce)
+
+
+def evaluate(
+    task: Task,
+    candidate: Candidate,
+    baseline: Candidate,
+    device: Device,
+    *,
+    seed: int | None = None,
+    ledger: Ledger | None = None,
+    workload: Workload | None = None,
+    unsafe: bool = False,
+    progress: Progress = lambda _: None,
+) -> Evaluation:
+    """Check, then time against the baseline on `workload` (the profiled one by default).
+
+    `seed` is secret and drawn here unless given. With a ledger, an accepted kernel gets a certificate beside it.
+    """
+    missing = jail.require_protections(unsafe)
+    drawn = secrets.randbits(SEED_BITS) if seed is None else seed
+    chosen = timed_workload(task) if workload is None else workload
+    attempt = _Attempt(task, candidate, baseline, device, chosen, drawn, secrets.token_hex(32), unsafe, progress)
+    committed = None if ledger is None else _commit(attempt, ledger)
+    build = build_for(task, candidate, device, unsafe=unsafe)
+    check = check_candidate(task, candidate, device, build=build, secret_seed=drawn, progress=progress)
+    timing, profile = _time(attempt, build) if check.verdict == "right" else (None, None)
+    found = Evaluation(
+        candidate_sha256=candidate.sha256, check=check, timing=timing, profile=profile, unsafe=bool(missing)
+    )
+    if ledger is None or committed is None:
+        return found
+    result = _result(attempt, ledger, check, timing)
+    if timing is None or timing.decision != "FASTER":
+        return found
+    accepted = _certify(attempt, ledger, committed, result, build, found, missing)
+    return found.model_copy(update={"certificate": accepted})
+
+
+def timed_workload(task: Task) -> Workload:
+    """The workload that is timed: the one flagged for profiles, else the last that is not hidden."""
+    shown = [w for w in task.workloads if not w.hidden] or list(task.workloads)
+    return next((w for w in shown if w.profile), shown[-1])
+
+
+def build_for(task: Task, candidate: Candidate, device: Device, *, unsafe: bool = False) -> Build:
+    """The candidate compiled for the device that will run it."""
+    if candidate.language == "opencl":
+        return build_opencl(task, candidate, unsafe=unsafe)
+    if isinstance(device, VirtualGpu) and device.gpu is not None:
+        return build_candidate(task, candidate, gpu_arch=device.gpu.arch)
+    return build_candidate(task, candidate)
+
+
+def compare_on(
+    task: Task,
+    workload: Workload,
+    baseline: Kernel,
+    candidate: Kernel,
+    device: Device,
+    *,
+    seed: int,
+    progress: Progress = lambda _: None,
+) -> tuple[Timing, Profile | None]:
+    """The decision of whichever kind the device gives."""
+    if isinstance(device, VirtualGpu):
+        progress("simulating both kernels")
+        return compare_simulated(task, workload, baseline, candidate, device, seed=seed)
+    if not hasattr(device, "open_lane"):
+        raise UsageError(f"expected a device that tells time, {device.name} does not")
+    timed = cast(TimedDevice, device)
+    return compare_measured(task, workload, baseline, candidate, timed, seed=seed, progress=progress), None
+
+
+def _time(attempt: _Attempt, build: Build) -> tuple[Timing, Profile | None]:
+    task, workload = attempt.task, attempt.workload
+    theirs = build_for(task, attempt.baseline, attempt.device, unsafe=attempt.unsafe)
+    if not theirs.ok:
+        errors = [d.message for d in theirs.diagnostics if d.severity == "error"]
+        raise UsageError(f"the baseline does not compile: {errors[0] if errors else 'no reason given'}")
+    baseline = kernel_on(attempt.baseline, theirs, workload)
+    try:
+        mine = kernel_on(attempt.candidate, build, workload)
+        return compare_on(task, workload, baseline, mine, attempt.device, seed=attempt.seed, progress=attempt.progress)
+    except CannotProfile as impossible:
+        return Timing(
+            source=attempt.device.source,
+            device=attempt.device.name,
+            method="none",
+            decision="REJECTED",
+            reason="no_time",
+            detail=impossible.message,
+            workload=workload.name,
+        ), None
+
+
+def _commit(attempt: _Attempt, ledger: Ledger) -> Line:
+    return ledger.append(
+        "commit",
+        {
+            "task": attempt.task.name,
+            "task_sha256": task_sha256(attempt.task),
+            "candidate_sha256": attempt.candidate.sha256,
+            "baseline_sha256": attempt.baseline.sha256,
+            "device": attempt.device.name,
+            "workload": attempt.workload.name,
+            "commitment": attempt.commitment,
+        },
+    )
+
+
+def _result(attempt: _Attempt, ledger: Ledger, check: Check, timing: Timing | None) -> Line:
+    return ledger.append(
+        "result",
+        {
+            "task_sha256": task_sha256(attempt.task),
+            "candidate_sha256": attempt.candidate.sha256,
+            "commitment": attempt.commitment,
+            "seed": attempt.seed,
+            "nonce": attempt.nonce,
+            "verdict": check.verdict,
+            "check_sha256": sha256_of(plain(check)),
+            "decision": None if timing is None else timing.decision,
+            "reason": check.reason if timing is None else timing.reason,
+            "timing_sha256": None if timing is None else sha256_of(plain(timing)),
+        },
+    )
+
+
+def _certify(
+    attempt: _Attempt,
+    ledger: Ledger,
+    committed: Line,
+    result: Line,
+    build: Build,
+    found: Evaluation,
+    missing: tuple[str, ...],
+) -> str:
+    assert found.timing is not None
+    gpu = attempt.device.gpu.key if isinstance(attempt.device, VirtualGpu) and attempt.device.gpu else ""
+    certificate = Certificate(
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        task=attempt.task.name,
+        task_sha256=task_sha256(attempt.task),
+        candidate=SourceText(sha256=attempt.candidate.sha256, text=attempt.candidate.source),
+        baseline=SourceText(sha256=attempt.baseline.sha256, text=attempt.baseline.source),
+        seed=CommittedSeed(value=attempt.seed, nonce=attempt.nonce, commitment=attempt.commitment),
+        check=found.check,
+        timing=found.timing,
+        attempt=ledger.count("result", "task_sha256", task_sha256(attempt.task)),
+        environment=environment(attempt.device.name, build.compiler, gpu),
+        protections=tuple(p.name for p in jail.protections() if p.present),
+        missing_protections=missing,
+        unsafe=bool(missing),
+        ledger=LedgerPlace(committed_seq=committed.seq, result_seq=result.seq, head=result.hash),
+    )
+    path, accepted = write_certificate(certificate, ledger.certificates)
+    ledger.append("certificate", {"sha256": accepted, "file": path.name, "result_seq": result.seq})
+    return accepted

@@ -1,0 +1,129 @@
+"""Expected values, kept by content: the same reference on the same inputs is computed once.
+
+The key is the text of the reference, the outputs' declaration, the axes and every byte of every input, so an entry can
+never be that of another task, seed or family. Kept in memory up to a cap, and on disk where the compile cache is.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from warpsight.nouns import Task
+from warpsight.tasks import run_reference, shape_of
+from warpsight.tasks.oracle import Oracle
+from warpsight.toolchain.cache import Cache, cache_folder, content_key
+
+MEMORY_BYTES = 128 << 20
+LARGEST_ON_DISK_BYTES = 4 << 20
+_SCHEME = "expected values 1"
+Arrays = dict[str, np.ndarray]
+
+
+class ExpectedValues:
+    """Runs references and keeps what they returned. One for each process is enough; it is safe between threads."""
+
+    def __init__(self, oracle: Oracle | None = None, disk: Cache | None = None, memory_bytes: int = MEMORY_BYTES):
+        self.oracle = oracle
+        self.disk = disk
+        self.memory_bytes = memory_bytes
+        self.computed = 0
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._size_bytes = 0
+        self._lock = threading.Lock()
+
+    def of(self, task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int]) -> Arrays:
+        """The outputs of the reference by name. Raises TaskError where it gives none."""
+
+        def compute() -> bytes:
+            self.computed += 1
+            return packed(run_reference(task, inputs, axes, self.oracle))
+
+        return unpacked(task, self.kept(_key(task, inputs, axes), compute), axes)
+
+    def kept(self, key: str, compute: Callable[[], bytes]) -> bytes:
+        """The bytes under a key, computed where they are not known. The key must say all that they depend on."""
+        body = self._find(key)
+        if body is None:
+            body = compute()
+            self._keep(key, body)
+        return body
+
+    def _find(self, key: str) -> bytes | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        body = self.disk.get(key) if self.disk is not None else None
+        if body is not None:
+            self._remember(key, body)
+        return body
+
+    def _keep(self, key: str, body: bytes) -> None:
+        self._remember(key, body)
+        if self.disk is not None and len(body) <= LARGEST_ON_DISK_BYTES:
+            self.disk.put(key, body)
+
+    def _remember(self, key: str, body: bytes) -> None:
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = body
+            self._size_bytes += len(body)
+            while self._size_bytes > self.memory_bytes and self._kept:
+                self._size_bytes -= len(self._kept.popitem(last=False)[1])
+
+
+@functools.cache
+def _shared(folder: str) -> ExpectedValues:
+    at = cache_folder({"WARPSIGHT_CACHE": folder})
+    return ExpectedValues(disk=Cache(None if at is None else at / "expected"))
+
+
+def shared_expected_values() -> ExpectedValues:
+    """What callers use that bring none of their own: kept beside the compile cache."""
+    found = cache_folder()
+    return _shared("off" if found is None else str(found))
+
+
+def task_key(task: Task, axes: Mapping[str, int], *more: str) -> str:
+    """A key for what depends on the task's declarations, on sizes and on `more`, but on no inputs of a caller's."""
+    declared = [a.model_dump(mode="json") for a in task.arguments]
+    tolerance = task.tolerance.model_dump(mode="json")
+    return content_key(
+        _SCHEME, np.__version__, task.reference, json.dumps([declared, tolerance, sorted(axes.items())]), *more
+    )
+
+
+def _key(task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int]) -> str:
+    declared = [(a.name, a.dtype, a.shape) for a in task.arguments if a.role in ("out", "inout")]
+    parts = [_SCHEME, np.__version__, task.reference, json.dumps([declared, sorted(axes.items())])]
+    for name, array in inputs.items():
+        digest = hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).hexdigest()
+        parts.append(json.dumps([name, array.dtype.str, array.shape, digest]))
+    return content_key(*parts)
+
+
+def packed(outputs: Mapping[str, np.ndarray]) -> bytes:
+    return b"".join(array.tobytes() for array in outputs.values())
+
+
+def unpacked(task: Task, body: bytes, axes: Mapping[str, int], only_floats: bool = False) -> Arrays:
+    """The outputs of a task from their bytes: floats are float64, whole numbers as declared."""
+    outputs, at = Arrays(), 0
+    for argument in task.arguments:
+        is_float = argument.dtype.startswith("float")
+        if argument.role not in ("out", "inout") or (only_floats and not is_float):
+            continue
+        dtype = np.dtype(np.float64 if is_float else argument.dtype)
+        shape = shape_of(argument, axes)
+        count = int(np.prod(shape, dtype=np.int64))
+        outputs[argument.name] = np.frombuffer(body, dtype, count, at).reshape(shape)
+        at += count * dtype.itemsize
+    return outputs

@@ -1,0 +1,201 @@
+"""Families of inputs: the same task on numbers that show different mistakes.
+
+`declared` is what the task says. The others change only arguments whose meaning stays: floats that are normal or
+uniform, integers and indices with a range; permutations, row pointers, zeros and ones are left alone, and declared
+bounds hold in every family. What must stay true: task, workload, seed and family give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.nouns import Argument, Task, Workload
+from warpsight.tasks import generate_inputs
+from warpsight.tasks.inputs import default_fill
+from warpsight.tasks.shapes import number_of
+
+DECLARED = "declared"
+SPARSE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a family works from: the declared contents, and the bounds of the argument."""
+
+    random: np.random.Generator
+    declared: np.ndarray
+    low: float
+    high: float
+    wide: bool  # of all float arguments, the one that gets the larger integers
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.declared.shape
+
+    @property
+    def is_half(self) -> bool:
+        return self.declared.dtype == np.float16
+
+    @property
+    def zero(self) -> float:
+        """Zero, or what is nearest to it within the bounds."""
+        return min(max(0.0, self.low), self.high)
+
+    def within(self, values: np.ndarray) -> np.ndarray:
+        return np.clip(values, self.low, self.high)
+
+
+Family = Callable[[Given], np.ndarray | None]
+
+
+def _wide(given: Given) -> np.ndarray:
+    """Magnitudes over many powers of two: small terms beside large ones."""
+    reach = 5 if given.is_half else 20
+    top = reach if math.isinf(given.high) else math.log2(max(abs(given.low), abs(given.high), 1e-30))
+    bottom = -reach if math.isinf(given.high) else top - 2 * reach
+    sign = given.random.choice([-1.0, 1.0], given.shape)
+    return given.within(sign * np.exp2(given.random.uniform(bottom, top, given.shape)))
+
+
+def _tiny(given: Given) -> np.ndarray | None:
+    """All numbers small: an absolute tolerance, or an epsilon that hides the work, shows."""
+    return given.declared * 2.0 ** (-6 if given.is_half else -40) if given.zero == 0.0 else None
+
+
+def _denormal(given: Given) -> np.ndarray | None:
+    """Three of four are denormal or a zero of either sign, the others as declared."""
+    if given.zero != 0.0:
+        return None
+    step = float(np.finfo(given.declared.dtype).smallest_subnormal)
+    bits = 9 if given.is_half else 22
+    small = given.within(given.random.integers(-(2**bits), 2**bits, given.shape) * step)
+    return np.where(given.random.random(given.shape) < 0.75, small, given.declared)
+
+
+def _sparse(given: Given) -> np.ndarray:
+    """Mostly zeros: what is skipped, or counted twice, shows."""
+    return np.where(given.random.random(given.shape) < SPARSE_SHARE, given.declared, given.zero)
+
+
+def _structured(given: Given) -> np.ndarray:
+    """A ramp, constant rows or the like of an identity, by chance: swapped and shifted indices show."""
+    low, high = max(given.low, -1.0), min(given.high, 1.0)
+    low, high = (given.low, given.high) if low >= high else (low, high)
+    last = given.shape[-1]
+    kind = int(given.random.integers(3))
+    if kind == 0:
+        return low + (high - low) * np.arange(given.declared.size).reshape(given.shape) / max(given.declared.size, 1)
+    if kind == 1:
+        return np.broadcast_to(given.declared[..., :1], given.shape)
+    rows = np.arange(given.declared.size // last if last else 0).reshape(given.shape[:-1])
+    return np.where(rows[..., None] % max(last, 1) == np.arange(last), high, given.zero)
+
+
+def _cancellation(given: Given) -> np.ndarray:
+    """Neighbours that nearly cancel, or nearly agree where the sign is fixed: lost digits show."""
+    flat = given.declared.astype(np.float64).reshape(-1)
+    pairs = flat.size // 2
+    sign = -1.0 if given.low < 0 < given.high else 1.0
+    near = 1.0 + given.random.uniform(-1, 1, pairs) * 2.0 ** (-6 if given.is_half else -12)
+    flat[1 : 2 * pairs : 2] = sign * flat[0 : 2 * pairs : 2] * near
+    return given.within(flat.reshape(given.shape))
+
+
+def _integers(given: Given) -> np.ndarray | None:
+    """Whole numbers whose sums and products are exact in the declared precision, and in no lower one."""
+    reach = (511 if given.is_half else 4095) if given.wide else 3
+    made = _whole(given, reach)
+    return None if made is None else np.where(made % 2 == 0, given.within(made + 1), made) if given.wide else made
+
+
+def _bits(given: Given) -> np.ndarray | None:
+    """Minus one, zero and one: exact in any precision, so only a mistake in what is computed shows."""
+    return _whole(given, 1)
+
+
+def _whole(given: Given, reach: int) -> np.ndarray | None:
+    low, high = math.ceil(max(given.low, -reach)), math.floor(min(given.high, reach))
+    return given.random.integers(low, high + 1, given.shape).astype(np.float64) if low < high else None
+
+
+FAMILIES: dict[str, Family] = {
+    "wide": _wide,
+    "tiny": _tiny,
+    "denormal": _denormal,
+    "sparse": _sparse,
+    "structured": _structured,
+    "cancellation": _cancellation,
+    "integers": _integers,
+    "bits": _bits,
+}
+FAMILY_NAMES = (DECLARED, *FAMILIES)
+EXACT_FAMILIES = ("integers", "bits")
+
+
+def family_inputs(task: Task, workload: Workload, seed: int, family: str) -> dict[str, np.ndarray] | None:
+    """The inputs by name, or None where no argument of the task takes this family."""
+    inputs = generate_inputs(task, workload, seed)
+    if family == DECLARED:
+        return inputs
+    floats = [a.name for a in task.arguments if _bounds(a, workload) is not None and a.dtype.startswith("float")]
+    changed = False
+    for argument in task.arguments:
+        declared = inputs.get(argument.name)
+        bounds = _bounds(argument, workload)
+        if declared is None or bounds is None or declared.size == 0:
+            continue
+        random = _stream(seed, family, argument.name)
+        if argument.dtype.startswith("float"):
+            wide = floats[seed % len(floats)] == argument.name
+            made = FAMILIES[family](Given(random, declared, *bounds, wide))
+        else:
+            made = _integer_contents(family, random, declared, int(bounds[0]), int(bounds[1]))
+        if made is not None:
+            inputs[argument.name] = np.ascontiguousarray(made.astype(argument.dtype))
+            changed = True
+    return inputs if changed else None
+
+
+def _bounds(argument: Argument, workload: Workload) -> tuple[float, float] | None:
+    """The range an argument may be filled from (integers: the last included); None where it must stay as it is."""
+    if argument.role not in ("in", "inout"):
+        return None
+    fill = argument.fill or default_fill(argument)
+    if fill == "normal":
+        return -math.inf, math.inf
+    if fill == "uniform":
+        low = 0.0 if argument.low is None else number_of(argument.low, workload.axes)
+        return float(low), float(1.0 if argument.high is None else number_of(argument.high, workload.axes))
+    if fill in ("integers", "index") and argument.high is not None:
+        low = 0 if argument.low is None else number_of(argument.low, workload.axes)
+        high = number_of(argument.high, workload.axes)
+        return (low, high - 1) if low < high <= 2**53 else None
+    return None
+
+
+def _integer_contents(
+    family: str, random: np.random.Generator, declared: np.ndarray, low: int, high: int
+) -> np.ndarray | None:
+    """The families that have a meaning for whole numbers: the ends of the range, mostly one value, order, equality."""
+    if family == "wide":
+        ends = sorted({low, min(low + 1, high), max(high - 1, low), high})
+        return random.choice(np.array(ends, np.int64), declared.shape)
+    if family == "sparse":
+        return np.where(random.random(declared.shape) < SPARSE_SHARE, declared.astype(np.int64), low)
+    if family == "structured":
+        kind = int(random.integers(3))
+        if kind == 0:
+            return np.broadcast_to(declared[..., :1], declared.shape)
+        ramp = np.arange(declared.size, dtype=np.int64).reshape(declared.shape) % (high - low + 1)
+        return low + ramp if kind == 1 else high - ramp
+    return None
+
+
+def _stream(seed: int, family: str, name: str) -> np.random.Generator:
+    words = np.frombuffer(hashlib.sha256(f"{family}\0{name}".encode()).digest(), dtype="<u4")
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *(int(word) for word in words)])))

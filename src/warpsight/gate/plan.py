@@ -1,0 +1,57 @@
+"""Which runs a check is made of: a budget, so that a check stays a fraction of a second.
+
+Declared inputs run on every workload. All families run on the smallest visible workload that is not trivial; each
+other small workload gets one family more, in turn; the profiled one, which costs the most, gets one where it is not
+too large, unchecked for races since they were looked for with declared inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpsight.gate.families import DECLARED
+from warpsight.nouns import Task, Workload
+from warpsight.tasks import shape_of
+
+LEAST_ELEMENTS = 200  # a workload of a few elements shows little
+MOST_PROFILED_ELEMENTS = 1 << 20  # beyond that the oracle would cost more than the kernel
+PROFILED_FAMILIES = ("bits", "wide")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One run: `checked` looks for races, `again` repeats it with other poison and order."""
+
+    workload: Workload
+    family: str
+    seed: int
+    checked: bool = True
+    again: bool = False
+
+
+def declared_plan(workloads: Sequence[Workload], seed: int) -> list[Planned]:
+    """Every workload with declared inputs; the small ones twice."""
+    return [Planned(w, DECLARED, seed, again=not w.profile) for w in workloads]
+
+
+def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[str], seed: int) -> list[Planned]:
+    """The runs with other inputs, the cheapest first."""
+    if not families or not workloads:
+        return []
+    small = sorted((w for w in workloads if not w.profile), key=lambda w: elements(task, w))
+    telling = [w for w in small if elements(task, w) >= LEAST_ELEMENTS] or small
+    first = next((w for w in telling if not w.hidden), telling[0] if telling else workloads[0])
+    plan = [Planned(first, family, seed) for family in families]
+    others = [w for w in small if w is not first]
+    plan += [Planned(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
+    extra = [family for family in PROFILED_FAMILIES if family in families][:1]
+    profiled = [w for w in workloads if w.profile and elements(task, w) <= MOST_PROFILED_ELEMENTS]
+    plan += [Planned(w, family, seed, checked=False) for w in profiled for family in extra]
+    return plan
+
+
+def elements(task: Task, workload: Workload) -> int:
+    """How many numbers the arguments of a workload hold."""
+    return sum(math.prod(shape_of(a, workload.axes)) for a in task.arguments if a.role != "scalar")

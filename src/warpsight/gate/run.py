@@ -1,0 +1,107 @@
+"""One launch of a candidate on one workload with one family of inputs, and how it came out.
+
+Knows nothing of verdicts: it gives what the device did and the judged result, or says why there was none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.devices.device import Device, Execution
+from warpsight.errors import TaskError
+from warpsight.gate.expected import ExpectedValues
+from warpsight.gate.families import DECLARED, family_inputs
+from warpsight.gate.tolerance import Wanted, wanted_of_family
+from warpsight.gate.values import POISONS, judged, values_of
+from warpsight.nouns import REASONS, Build, Candidate, Task, Workload, WorkloadResult
+from warpsight.nouns.check import OTHER_FAULT
+from warpsight.tasks import LaunchSize, evaluate_launch
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is checked, on what, and where expected values are kept."""
+
+    task: Task
+    candidate: Candidate
+    build: Build
+    device: Device
+    values: ExpectedValues
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One workload with one family of inputs: what the kernel is given, and what is wanted of it."""
+
+    workload: Workload
+    family: str
+    seed: int
+    inputs: Mapping[str, np.ndarray]
+    want: Wanted
+    size: LaunchSize
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The candidate's launch is impossible with a workload."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A family says nothing about a workload."""
+
+    why: str
+
+
+def prepare(subject: Subject, workload: Workload, *, family: str = DECLARED, seed: int) -> Trial | Refused | Skipped:
+    """Everything but the launch."""
+    try:
+        size = evaluate_launch(subject.candidate, workload.axes)
+    except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
+        numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
+        return Refused(f"{numbers}, with workload {workload.name}")
+    inputs = family_inputs(subject.task, workload, seed, family)
+    if inputs is None:
+        return Skipped("no argument takes it")
+    want = wanted_of_family(subject.task, workload, inputs, subject.values, family=family, seed=seed)
+    return Skipped(want.skip) if want.skip else Trial(workload, family, seed, inputs, want, size)
+
+
+def run(
+    subject: Subject, trial: Trial, *, checked: bool = True, poison: int = POISONS[0], device: Device | None = None
+) -> tuple[Execution, WorkloadResult | None]:
+    """Launch and judge; no result where the device refused the launch."""
+    task, workload = subject.task, trial.workload
+    values = values_of(task, workload, trial.inputs, poison=poison)
+    execution = (device or subject.device).execute(
+        subject.build, task.entry, values, trial.size, check=checked, source_text=subject.candidate.source
+    )
+    if execution.refused:
+        return execution, None
+    if execution.faults:
+        kind = execution.faults[0].kind
+        reason = kind if kind in REASONS else OTHER_FAULT
+        return execution, WorkloadResult(
+            workload=workload.name,
+            hidden=workload.hidden,
+            family=trial.family,
+            seed=trial.seed,
+            ok=False,
+            reason=reason,
+            detail=execution.faults[0].message,
+        )
+    return execution, judged(
+        task,
+        workload,
+        trial.inputs,
+        execution.arrays,
+        trial.want,
+        family=trial.family,
+        seed=trial.seed,
+        poison=poison,
+    )

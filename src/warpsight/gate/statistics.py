@@ -1,0 +1,185 @@
+"""From paired samples to a decision. Pure functions: the same samples and seed give the same numbers, on any machine.
+
+A pair is a baseline call and a candidate call side by side, in random order; its log ratio is log(baseline/candidate).
+The middle of the log ratios is a 20 % trimmed mean, so a few calls that were interrupted do not matter; its interval is
+a percentile bootstrap over whole pairs, widened from the normal to Student's quantile because few pairs are taken.
+
+The interval is placed against a band of 2 % around "equal": wholly above is FASTER, wholly below SLOWER, wholly inside
+SAME, anything else AMBIGUOUS. Looking more than once is paid for: the looks are fixed beforehand and their error rates
+add up to 1 %, so however the stopping falls out, a candidate that gains 2 % or less is called faster no more often.
+
+Not covered here: what differs between two processes of the same kernel. A second measurement in fresh processes is for
+that (see compare_pair).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpsight.nouns.timing import Decision, TimingReason
+
+LOOKS = (12, 24, 48, 96, 192)
+"""Pairs taken before each look."""
+SPENT = (0.001, 0.001, 0.002, 0.002, 0.004)
+"""Error rate of each look; together 1 %, two-sided."""
+FORETELLS = 48
+MINIMUM_EFFECT = 0.02
+TRIMMED = 0.2
+RESAMPLES = 10_000
+CONFIRMED_SHARE = 0.5
+"""How much of the time saved by the device's clock must be seen on the parent's."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A middle and where it may lie."""
+
+    middle: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What the samples say at one look. Ratios, not logs; none where the samples cannot be compared."""
+
+    decision: Decision
+    reason: TimingReason = ""
+    detail: str = ""
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+def trimmed_mean(values: Floats) -> Floats:
+    """The mean of the middle 60 % along the last axis."""
+    count = values.shape[-1]
+    cut = int(TRIMMED * count)
+    middle = np.partition(values, (cut, count - cut - 1), axis=-1)[..., cut : count - cut]
+    return np.sort(middle, axis=-1).mean(axis=-1)
+
+
+def bootstrap(values: Floats, alpha: float, seed: int) -> Interval:
+    """The trimmed mean of `values` with its two-sided 1 - alpha interval."""
+    count = len(values)
+    # The raw stream of PCG64 is fixed for ever, the ones of Generator are not: old certificates must stay checkable.
+    words = np.random.PCG64(seed).random_raw(RESAMPLES * count)
+    picked = ((words >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
+    middles = np.sort(trimmed_mean(values[picked.astype(np.int64).reshape(RESAMPLES, count)]))
+    middle = float(trimmed_mean(values))
+    tail = int(RESAMPLES * alpha / 2)
+    widen = _widening(count, alpha)
+    low = middle - widen * max(0.0, middle - float(middles[tail]))
+    high = middle + widen * max(0.0, float(middles[RESAMPLES - 1 - tail]) - middle)
+    return Interval(middle, low, high)
+
+
+def _widening(count: int, alpha: float) -> float:
+    """Student's quantile over the normal one, for the degrees of freedom of a trimmed mean."""
+    free = count - 2 * int(TRIMMED * count) - 1
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    terms = (
+        (z**3 + z) / (4 * free),
+        (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2),
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3),
+    )
+    return (z + sum(terms)) / z * math.sqrt(count / (count - 1))
+
+
+def place(low: float, high: float) -> Decision:
+    """Where an interval of ratios stands against the band of 2 %."""
+    edge = 1 + MINIMUM_EFFECT
+    if low > edge:
+        return "FASTER"
+    if high < 1 / edge:
+        return "SLOWER"
+    return "SAME" if low >= 1 / edge and high <= edge else "AMBIGUOUS"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Samples by three clocks, in the order they were taken; totals may be empty."""
+
+    baseline_us: Sequence[float]
+    candidate_us: Sequence[float]
+    baseline_wall_us: Sequence[float]
+    candidate_wall_us: Sequence[float]
+    baseline_total_us: Sequence[float] = ()
+    candidate_total_us: Sequence[float] = ()
+
+    def first(self, count: int) -> Pairs:
+        return Pairs(*(values[:count] for values in vars(self).values()))
+
+
+def decide(pairs: Pairs, seed: int) -> Decided:
+    """The decision of one look: as many pairs as LOOKS says."""
+    count = len(pairs.candidate_us)
+    if count not in LOOKS:
+        raise ValueError(f"expected a look at one of {LOOKS} pairs, found {count}")
+    alpha = SPENT[LOOKS.index(count)]
+    logs = bootstrap(np.log(_array(pairs.baseline_us) / _array(pairs.candidate_us)), alpha, seed)
+    ratio, interval = math.exp(logs.middle), (math.exp(logs.low), math.exp(logs.high))
+    decision = place(*interval)
+    if decision == "AMBIGUOUS":
+        return Decided(decision, "interval_too_wide", "", ratio, interval)
+    if decision != "FASTER":
+        return Decided(decision, "", "", ratio, interval)
+    decision, reason, detail = borne_out(pairs, alpha, seed)
+    return Decided(decision, reason, detail, ratio, interval)
+
+
+def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingReason, str]:
+    """A gain by the device's clock, held to the parent's: half of the time saved must surely be seen there.
+
+    The total, from sending the contents to having the arrays, is too rough to confirm a gain, but it must not deny it:
+    a kernel that works on after it said it was done saves nothing there.
+    """
+    claimed = float(trimmed_mean(_array(pairs.baseline_us) - _array(pairs.candidate_us)))
+    half = CONFIRMED_SHARE * claimed
+    seen = bootstrap(_array(pairs.baseline_wall_us) - _array(pairs.candidate_wall_us), alpha, seed + 1)
+    told = f"{claimed:.1f} us saved by the device's clock, {seen.low:.1f} to {seen.high:.1f} us by the parent's"
+    if seen.high < half:
+        return "REJECTED", "clock_disagrees", told
+    if pairs.candidate_total_us:
+        whole = bootstrap(_array(pairs.baseline_total_us) - _array(pairs.candidate_total_us), alpha, seed + 2)
+        if whole.high < half:
+            told = f"{claimed:.1f} us saved by the device's clock, at most {whole.high:.1f} us of the whole call"
+            return "REJECTED", "clock_disagrees", told
+    return ("FASTER", "", "") if seen.low >= half else ("AMBIGUOUS", "wall_unconfirmed", told)
+
+
+def _array(values: Sequence[float]) -> Floats:
+    return np.array(values, np.float64)
+
+
+def can_still_decide(found: Decided, pairs: int) -> bool:
+    """Whether the looks that are left could settle it: the interval shrinks with the root of the pairs, at best.
+
+    Twice that is allowed for luck, and the first looks are too rough to foretell anything. Only ever stops early as
+    AMBIGUOUS, so it cannot make an improvement.
+    """
+    if found.decision != "AMBIGUOUS" or pairs >= LOOKS[-1]:
+        return False
+    if pairs < FORETELLS or found.interval is None or found.ratio is None or found.reason != "interval_too_wide":
+        return True
+    low, middle, high = (math.log(x) for x in (found.interval[0], found.ratio, found.interval[1]))
+    shrunk = math.sqrt(pairs / LOOKS[-1]) / 2
+    best = middle - (middle - low) * shrunk, middle + (high - middle) * shrunk
+    return place(math.exp(best[0]), math.exp(best[1])) != "AMBIGUOUS"
+
+
+def faster_alone(alone_us: Sequence[float], candidate_us: Sequence[float], ratio: float) -> tuple[bool, str]:
+    """Is at least half of the gain there against the baseline alone, with the candidate's process gone?
+
+    A candidate whose process keeps the machine busy while the baseline runs gains only beside it.
+    """
+    alone = math.log(float(trimmed_mean(_array(alone_us))) / float(trimmed_mean(_array(candidate_us))))
+    told = f"{ratio:.3f} times beside the candidate's process, {math.exp(alone):.3f} times without it"
+    return alone >= CONFIRMED_SHARE * math.log(ratio), told

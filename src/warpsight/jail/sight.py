@@ -1,0 +1,68 @@
+"""What the kernel shows of a worker, read from outside in /proc: filters, processor time, memory, children.
+
+Nothing here is told by the worker itself. A process that is gone shows nothing: zeros and empty records.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+def status_of(pid: int | None) -> dict[str, str]:
+    """The lines of /proc/<pid>/status by name."""
+    pairs = (line.partition(":") for line in _read(f"/proc/{pid}/status").splitlines())
+    return {name: value.strip() for name, _, value in pairs}
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process in the order they came."""
+    return [int(word) for word in _read(f"/proc/{pid}/task/{pid}/children").split()]
+
+
+def first_child(pid: int) -> int | None:
+    """The worker, when asked of the first process of a jail."""
+    return next(iter(children(pid)), None)
+
+
+def cpu_s(pid: int | None) -> float:
+    """Processor time of a process and of the children it has collected."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return sum(int(field) for field in fields[11:15]) / _TICKS if len(fields) > 15 else 0.0
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory held by a process and all its descendants; pages they share count more than once."""
+    total, waiting = 0, [pid]
+    while waiting:
+        here = waiting.pop()
+        fields = _read(f"/proc/{here}/statm").split()
+        total += int(fields[1]) * _PAGE if len(fields) > 1 else 0
+        for thread in _threads(here):
+            waiting += [int(word) for word in _read(f"/proc/{here}/task/{thread}/children").split()]
+    return total
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+
+
+def same_namespace(pid: int | None, kind: str) -> bool:
+    """Whether a process is in our own namespace of this kind; False where the kernel does not let us look."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/{kind}") == os.readlink(f"/proc/self/ns/{kind}")
+    except OSError:
+        return False

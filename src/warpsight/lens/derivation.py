@@ -1,0 +1,53 @@
+"""Deriving the numbers of a finding again from the profile it is about, so that a program can check every one of them.
+
+A value is a counter of the profile or of one of its lines. A gain follows from the profile and the factors that the
+finding says it assumes. What must stay true: this looks at the profile alone, never at the detector.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from warpsight.lens.findings.gains import gain_of
+from warpsight.lens.render import number
+from warpsight.nouns import Finding, Noun, Profile
+
+
+class Derived(Noun):
+    """One number of a finding: as it says, and as it comes from the profile (None: the profile has no such number)."""
+
+    finding: str
+    what: str
+    line: int | None = None
+    said: float | None
+    derived: float | None
+    agrees: bool
+
+
+def rederive(profile: Profile, finding: Finding) -> tuple[Derived, ...]:
+    """Every value of the evidence, every number in the message, and the estimated gain."""
+    lines = {line.line: line.counters for line in profile.lines}
+    found: list[Derived] = []
+    for e in finding.evidence:
+        place = profile.counters if e.line is None else lines.get(e.line, {})
+        found.append(_compared(finding, e.counter, e.value, place.get(e.counter), e.line))
+    known = {number(v): v for e in finding.evidence for v in (e.value, e.limit, e.line) if v is not None}
+    for text in numbers_in(finding.message):
+        found.append(_compared(finding, f"{text} in the message", float(text), known.get(text)))
+    again = gain_of(profile, finding.assumes) if finding.assumes or finding.estimated_gain is not None else None
+    found.append(_compared(finding, "estimated_gain", finding.estimated_gain, again))
+    return tuple(found)
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers of a text, without those that are part of a name (FP32, float4)."""
+    return re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])", text)
+
+
+def _compared(
+    finding: Finding, what: str, said: float | None, derived: float | None, line: int | None = None
+) -> Derived:
+    known = None if said is None or derived is None else math.isclose(said, derived, rel_tol=1e-5)  # six digits shown
+    agrees = said is derived if known is None else known
+    return Derived(finding=finding.name, what=what, line=line, said=said, derived=derived, agrees=agrees)

@@ -1,0 +1,102 @@
+"""From a name to a model: `anthropic:NAME`, `openai:NAME`, `responses:NAME`, `local[:PATH]`, `scripted:FILE.json`.
+
+Nothing is asked of a network here, and a client's packages are imported only when it is chosen. Keys come from the
+environment; see `key.py` for which key goes where.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from warpsight.errors import UsageError
+from warpsight.models.key import find_key
+from warpsight.models.model import Model
+from warpsight.models.prices import Prices
+from warpsight.models.retry import Patience
+from warpsight.models.wire import Extra, WireFormat
+
+OPENAI = ("https://api.openai.com/v1", "OPENAI_API_KEY")
+ANTHROPIC = ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
+HOSTED = {"openai": OPENAI, "responses": OPENAI, "anthropic": ANTHROPIC}
+FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH or scripted:FILE.json"
+
+
+def open_model(
+    name: str,
+    *,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    adapter: Path | None = None,
+    prices: Prices | None = None,
+    patience: Patience | None = None,
+    stream: bool = True,
+    extra: Extra | None = None,
+) -> Model:
+    """The model of that name, ready to be asked. `extra` are fields to add to the body of every HTTP request."""
+    kind, _, rest = name.partition(":")
+    if kind in HOSTED and rest:
+        return _hosted(kind, rest, base_url, api_key_env, prices, patience, stream, extra)
+    if kind == "scripted" and rest:
+        from warpsight.models.scripted import read_script
+
+        return read_script(Path(rest))
+    if kind == "local":
+        from warpsight.models.local import embedded_weights, open_local
+
+        return open_local(Path(rest) if rest else embedded_weights(), adapter=adapter)
+    raise UsageError(f"expected a model as {FORMS}, got {name!r}", hint="warpsight optimize TASK --model local")
+
+
+def _hosted(
+    kind: str,
+    name: str,
+    base_url: str | None,
+    api_key_env: str | None,
+    prices: Prices | None,
+    patience: Patience | None,
+    stream: bool,
+    extra: Extra | None,
+) -> Model:
+    from warpsight.models.http import HttpModel
+
+    official_url, variable = HOSTED[kind]
+    url = _checked_url(base_url or official_url)
+    host = urlsplit(official_url).hostname or ""
+    key = find_key(url, official_host=host, official_variable=variable, variable=api_key_env)
+    if kind == "anthropic":
+        url = url.removesuffix("/v1")  # the format's path begins with it
+    wire = _format(kind, official=urlsplit(url).hostname == host, extra=extra)
+    return HttpModel(name, wire, url, key, stream=stream, patience=patience, price=(prices or {}).get(name))
+
+
+def _format(kind: str, *, official: bool, extra: Extra | None) -> WireFormat:
+    if kind == "anthropic":
+        from warpsight.models.anthropic_messages import MessagesFormat
+
+        return MessagesFormat(extra=extra)
+    if kind == "responses":
+        from warpsight.models.openai_responses import ResponsesFormat
+
+        return ResponsesFormat(extra=extra)
+    from warpsight.models.openai_chat import ChatFormat
+
+    return ChatFormat(limit_name="max_completion_tokens" if official else "max_tokens", extra=extra)
+
+
+def _checked_url(url: str) -> str:
+    """A base URL without a trailing slash; one with a key, a name or a query in it would end up in messages."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if not good:
+        raise UsageError(
+            "expected a base URL such as http://127.0.0.1:8000/v1", hint="give it with http:// or https://"
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise UsageError(
+            "expected a base URL without user, password, query or fragment", hint="put the key into the environment"
+        )
+    return url.rstrip("/")

@@ -1,0 +1,127 @@
+"""What the model wrote as a call, made into one that can be run, or into the words that tell it what is wrong.
+
+Only tools in the list are called, only with arguments that fit their schema; nothing is repaired or guessed. The calls
+come from what the model itself wrote in its last turn: text from results, kernels or tasks is never read here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from warpsight.models.model import Reply, ToolCall
+from warpsight.models.text_calls import CLOSE, OPEN, read_calls
+from warpsight.nouns.base import Noun
+from warpsight.reason.schema import problems
+from warpsight.tools.box import ToolSpec
+
+MAX_ARGUMENT_CHARACTERS = 1 << 20
+MAX_CALLS_IN_A_REPLY = 16
+_SHOWN_PROBLEMS = 5
+
+
+class ReadCall(Noun):
+    """One call of a reply. `problem` says why it is not run; then there are no arguments."""
+
+    id: str
+    tool: str
+    written: str
+    arguments: dict[str, JsonValue] | None = None
+    problem: str = ""
+
+
+class Reading(Noun):
+    """What a reply asks for. `problem` is what is said after the results, if any: about calls that could not be read,
+    or about a reply that makes none."""
+
+    calls: tuple[ReadCall, ...] = ()
+    problem: str = ""
+
+
+def read_reply(reply: Reply, specs: Sequence[ToolSpec]) -> Reading:
+    """The calls of a reply, each good or with its problem; or what is wrong with the reply."""
+    known = {spec.name: spec for spec in specs}
+    seen: set[str] = set()
+    calls: list[ReadCall] = []
+    for call in reply.calls:
+        if call.id not in seen:  # one id has one result: a second call under it was never asked for
+            calls.append(read_call(call, known))
+        seen.add(call.id)
+    if len(calls) > MAX_CALLS_IN_A_REPLY:
+        late = f"not run: a reply may have {MAX_CALLS_IN_A_REPLY} calls, this one has {len(calls)}"
+        refused = (c.model_copy(update={"arguments": None, "problem": late}) for c in calls[MAX_CALLS_IN_A_REPLY:])
+        calls[MAX_CALLS_IN_A_REPLY:] = refused
+    if calls and not reply.malformed:
+        return Reading(calls=tuple(calls))
+    return Reading(calls=tuple(calls), problem=_problem_of(reply, tuple(known)))
+
+
+def text_calls_of(reply: Reply, id_prefix: str) -> Reply:
+    """A reply whose calls stand in its text, with them read. Nothing after the first call counts: it had no result."""
+    end = reply.text.find(CLOSE)
+    text = reply.text[: end + len(CLOSE)] if end >= 0 else reply.text
+    if end < 0 and OPEN in text and reply.stop_reason != "length":
+        text += CLOSE  # we asked to stop at this tag, and providers leave out the tag they stopped at
+    calls, malformed = read_calls(text, id_prefix)
+    return reply.model_copy(update={"text": text, "calls": calls, "malformed": malformed})
+
+
+def read_call(call: ToolCall, known: Mapping[str, ToolSpec]) -> ReadCall:
+    """One call against the schema of its tool."""
+
+    def bad(problem: str) -> ReadCall:
+        return ReadCall(id=call.id, tool=call.name, written=call.arguments, problem=problem)
+
+    spec = known.get(call.name)
+    if spec is None:
+        return bad(f"no tool {call.name[:80]!r}; the tools are {', '.join(known)}")
+    try:
+        arguments = strict_json(call.arguments)
+    except ValueError as problem:
+        return bad(f"the arguments of {call.name} are not JSON: {problem}")
+    if not isinstance(arguments, dict):
+        return bad(f"the arguments of {call.name}: expected a JSON object")
+    found = problems(arguments, spec.parameters)
+    if found:
+        more = f"; and {len(found) - _SHOWN_PROBLEMS} more" if len(found) > _SHOWN_PROBLEMS else ""
+        return bad(f"the arguments of {call.name} do not fit: {'; '.join(found[:_SHOWN_PROBLEMS])}{more}")
+    return ReadCall(id=call.id, tool=call.name, written=call.arguments, arguments=arguments)
+
+
+def strict_json(text: str) -> JsonValue:
+    """The value of a JSON text; ValueError for NaN, for a key given twice, for what is too long or too deep."""
+    if len(text) > MAX_ARGUMENT_CHARACTERS:
+        raise ValueError(f"expected at most {MAX_ARGUMENT_CHARACTERS} characters, found {len(text)}")
+    try:
+        value: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return cast(JsonValue, value)
+
+
+def _problem_of(reply: Reply, names: Sequence[str]) -> str:
+    if reply.malformed:
+        return f"A call could not be read: {reply.malformed[0].reason}. Write it again."
+    if reply.stop_reason == "length":
+        return "Your reply was cut at the limit of its length before it made a call. Be shorter, then make one call."
+    if reply.stop_reason == "refused":
+        return "You declined to answer. Go on with a call, or submit what you have."
+    if not reply.text.strip() and not reply.reasoning.strip():
+        return "Your reply was empty. Make a call."
+    return f"Your reply made no call. Call one of {', '.join(names)}; call submit when you are done."
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is given twice")
+    return found

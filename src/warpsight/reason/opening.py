@@ -1,0 +1,83 @@
+"""How a conversation begins: the prompts of `prompts/`, filled in for a task and a kernel.
+
+Whatever comes from the task or the kernel is put in as data (fence.py). Hidden workloads are never mentioned, and
+neither is the reference's text: the model has the description.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Literal
+
+from warpsight.nouns import Argument, Task
+from warpsight.reason.fence import fence, neutral
+from warpsight.reason.job import Opening
+from warpsight.tools.box import ToolSpec
+
+Prompt = Literal["untrained", "trained"]
+
+
+def opening_of(
+    task: Task,
+    tools: Sequence[ToolSpec],
+    *,
+    prompt: Prompt = "untrained",
+    calling: Literal["native", "text"] = "native",
+    kernel: str | None = None,
+    note: str = "",
+) -> Opening:
+    """The first two messages. `kernel` is what to begin with, by default the task's; `note` is what else is known."""
+    text = task.kernel if kernel is None else kernel
+    system = prompt_file(prompt)
+    if calling == "text":
+        system += Template(prompt_file("text_calls")).substitute(tools="\n".join(map(_tool_line, tools)))
+    return Opening(system=system.strip(), user=_user(task, text, note), kernel=text)
+
+
+def task_hash(task: Task) -> str:
+    """A hash over all that defines a task, wherever its folder lies."""
+    return hashlib.sha256(task.model_dump_json(exclude={"folder"}).encode()).hexdigest()
+
+
+@cache
+def prompt_file(name: str) -> str:
+    """The text of a prompt."""
+    return files("warpsight.reason").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8")
+
+
+def _user(task: Task, kernel: str, note: str) -> str:
+    tolerance = f"|got - expected| <= {task.tolerance.atol:g} + {task.tolerance.rtol:g} * |expected|; integers exactly"
+    filled = Template(prompt_file("task")).substitute(
+        gpu=neutral(task.gpu),
+        gpu_arch=task.gpu_arch,
+        task=task.name,
+        description=fence("description", task.description),
+        entry=task.entry,
+        arguments="\n".join(f"- {_argument_line(argument)}" for argument in task.arguments),
+        axes=", ".join(f"{a.name} ({a.min} to {a.max}, a multiple of {a.multiple_of})" for a in task.axes) or "none",
+        workloads="; ".join(
+            f"{w.name}: {', '.join(f'{name}={size}' for name, size in w.axes.items())}"
+            + (" (the one that is timed and profiled)" if w.profile else "")
+            for w in task.workloads
+            if not w.hidden
+        ),
+        tolerance=tolerance,
+        note=f"{neutral(note)}\n" if note else "",
+        kernel=fence(task.kernel_file, kernel),
+    )
+    return filled.strip()
+
+
+def _argument_line(argument: Argument) -> str:
+    shape = f"[{', '.join(argument.shape)}]" if argument.shape else ""
+    value = f" = {argument.value}" if argument.value is not None else ""
+    return neutral(f"{argument.name}: {argument.dtype}{shape}, {argument.role}{value}")
+
+
+def _tool_line(spec: ToolSpec) -> str:
+    return json.dumps(spec.model_dump(mode="json"), ensure_ascii=False)

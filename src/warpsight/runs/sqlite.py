@@ -1,0 +1,217 @@
+"""Runs in one SQLite file (`runs.db`) with artefacts and locks beside it, in the user's data folder.
+
+Write-ahead log with full synchronisation: what a method has returned from survives a kill and a power cut. Writers of
+several processes wait for one another. Does not interpret: what a record means is the loop's matter.
+`WARPSIGHT_DATA` moves the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from warpsight.errors import BrokenMachine
+from warpsight.nouns.run import Run, Step
+from warpsight.runs.artefacts import Artefacts
+from warpsight.runs.migrations import migrate
+from warpsight.runs.store import Ending, NoSuchRun, Record, RunBusy, RunSummary, StoreConflict, ended, summary_of
+
+BUSY_SECONDS = 60.0
+
+
+def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where runs are kept by default."""
+    if chosen := environment.get("WARPSIGHT_DATA", ""):
+        return Path(chosen).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("warpsight")
+
+
+class SqliteStore:
+    """A Store in a folder. The file is made, or brought up to date, when it is opened."""
+
+    def __init__(self, folder: Path | None = None, busy_seconds: float = BUSY_SECONDS) -> None:
+        from filelock import FileLock
+
+        self.folder = data_folder() if folder is None else folder
+        try:
+            (self.folder / "locks").mkdir(parents=True, exist_ok=True, mode=0o700)
+            with FileLock(self.folder / "locks" / "open.lock", timeout=busy_seconds):
+                self._db = _open(self.folder / "runs.db", busy_seconds)
+        except (OSError, sqlite3.Error) as problem:
+            raise BrokenMachine(
+                f"cannot open the store in {self.folder}: {problem}",
+                hint="set WARPSIGHT_DATA to a folder that can be written",
+            ) from problem
+        self._artefacts = Artefacts(self.folder / "artefacts")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> SqliteStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def create_run(self, run: Run) -> None:
+        body = run.model_dump_json(exclude={"steps"})
+        with self._write() as db:
+            there = db.execute("SELECT run FROM runs WHERE id = ?", (run.id,)).fetchone()
+            if there is not None:
+                _same_run(Run.model_validate_json(there[0]), run)
+                return
+            db.execute(
+                "INSERT INTO runs (id, started_at, run, task, model, parent) VALUES (?, ?, ?, ?, ?, ?)",
+                (run.id, run.started_at, body, run.task, run.model, run.parent),
+            )
+
+    @contextmanager
+    def hold(self, run_id: str) -> Generator[None]:
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.folder / "locks" / f"{run_id}.lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise RunBusy(f"run {run_id} is being worked on by another process", hint="wait for it to end") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def append_step(self, run_id: str, step: Step) -> bool:
+        body = step.model_dump_json()
+        with self._write() as db:
+            count = _one(db, "SELECT count(*) FROM steps WHERE run_id = ?", run_id)
+            if step.index < count:
+                there = db.execute("SELECT body FROM steps WHERE run_id = ? AND step = ?", (run_id, step.index))
+                _same_step(run_id, Step.model_validate_json(there.fetchone()[0]), step)
+                return False
+            if step.index > count:
+                raise StoreConflict(f"run {run_id}: expected step {count} next, got step {step.index}")
+            db.execute("INSERT INTO steps VALUES (?, ?, ?, ?)", (run_id, step.index, body, _now()))
+        return True
+
+    def record(self, run_id: str, record: Record) -> None:
+        row = (run_id, record.key, record.step, record.model_dump_json(), _now())
+        with self._write() as db:
+            there = db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", row[:2]).fetchone()
+            if there is not None:
+                raise StoreConflict(f"run {run_id}: a {record.kind} is already recorded under {record.key}")
+            db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
+
+    def recorded(self, run_id: str, key: str) -> Record | None:
+        row = self._db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", (run_id, key)).fetchone()
+        return None if row is None else Record.model_validate_json(row[0])
+
+    def records(self, run_id: str) -> tuple[Record, ...]:
+        rows = self._db.execute("SELECT body FROM records WHERE run_id = ? ORDER BY step, key", (run_id,))
+        return tuple(Record.model_validate_json(body) for (body,) in rows)
+
+    def finish(self, run_id: str, ending: Ending) -> None:
+        with self._write() as db:
+            ended(self._header(run_id), ending)
+            db.execute(
+                "UPDATE runs SET ending = ?, outcome = ? WHERE id = ?",
+                (ending.model_dump_json(), ending.outcome, run_id),
+            )
+
+    def read(self, run_id: str) -> Run:
+        run = self._header(run_id)
+        rows = self._db.execute("SELECT body FROM steps WHERE run_id = ? ORDER BY step", (run_id,))
+        steps = tuple(Step.model_validate_json(body) for (body,) in rows)
+        return run.model_copy(update={"steps": steps})
+
+    def list_runs(
+        self,
+        *,
+        task: str | None = None,
+        model: str | None = None,
+        outcome: str | None = None,
+        parent: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[RunSummary, ...]:
+        wanted = {"task": task, "model": model, "outcome": outcome, "parent": parent}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        clauses = ["outcome IS NULL" if value == "open" else f"{name} = :{name}" for name, value in given.items()]
+        where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+        query = f"SELECT id FROM runs{where} ORDER BY started_at DESC, id DESC LIMIT :most"
+        ids = self._db.execute(query, given | {"most": -1 if limit is None else limit}).fetchall()
+        count = "SELECT count(*) FROM steps WHERE run_id = ?"
+        return tuple(summary_of(self._header(run_id), _one(self._db, count, run_id)) for (run_id,) in ids)
+
+    def times(self, run_id: str) -> tuple[str, ...]:
+        """When each step was written (UTC, ISO 8601): not part of the transcript, for exports."""
+        rows = self._db.execute("SELECT at FROM steps WHERE run_id = ? ORDER BY step", (run_id,))
+        return tuple(at for (at,) in rows)
+
+    def put(self, content: bytes) -> str:
+        return self._artefacts.put(content)
+
+    def get(self, sha256: str) -> bytes:
+        return self._artefacts.get(sha256)
+
+    def _header(self, run_id: str) -> Run:
+        row = self._db.execute("SELECT run, ending FROM runs WHERE id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise NoSuchRun(f"no run {run_id} in {self.folder}", hint="see `warpsight runs`")
+        run = Run.model_validate_json(row[0])
+        return run if row[1] is None else ended(run, Ending.model_validate_json(row[1]))
+
+    @contextmanager
+    def _write(self) -> Generator[sqlite3.Connection]:
+        """One transaction: all of it is durable when this leaves, or none of it."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+        except sqlite3.Error as problem:
+            raise BrokenMachine(
+                f"cannot write the store in {self.folder}: {problem}",
+                hint="free some space; what was written before is safe, and the run can be resumed",
+            ) from problem
+
+
+def _open(file: Path, busy_seconds: float) -> sqlite3.Connection:
+    db = sqlite3.connect(file, timeout=busy_seconds, isolation_level=None)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+        migrate(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _one(db: sqlite3.Connection, query: str, run_id: str) -> int:
+    return int(db.execute(query, (run_id,)).fetchone()[0])
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _same_run(there: Run, given: Run) -> None:
+    """What defines a run must be the same; when it was first started may differ."""
+    if there.model_dump(exclude={"started_at"}) != given.model_dump(exclude={"started_at", "steps"}) | {"steps": ()}:
+        raise StoreConflict(f"run {given.id} is there already and was asked for something else")
+
+
+def _same_step(run_id: str, there: Step, given: Step) -> None:
+    if there != given:
+        raise StoreConflict(
+            f"run {run_id}: step {given.index} is stored as {there.kind} and comes again as {given.kind} or otherwise",
+            hint="the run was made by another version of warpsight; start a new one",
+        )

@@ -1,0 +1,1 @@
+"""The functions a model, an agent or a person calls: one function, three doors."""

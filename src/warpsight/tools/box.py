@@ -1,0 +1,61 @@
+"""The seam between the loop and the tools: what a tool is, what a box of them offers, what a call gives back.
+
+A box names its tools with JSON schemas and runs one call at a time. `text` is what the model reads; `data`,
+`evaluation` and `baseline` are for the loop, the store and reports, and are never shown. What must stay true: a bad
+kernel is a result (`is_error` says that the call itself was refused), a broken machine is an exception, and verdicts
+come from `evaluation` alone, never from a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from pydantic import Field, JsonValue
+
+from warpsight.nouns import Evaluation, Noun
+from warpsight.nouns.tool import ToolSpec
+
+__all__ = ["SUBMIT", "Tool", "ToolBox", "ToolResult", "ToolSpec", "spec_of"]
+
+SUBMIT = "submit"  # the tool that ends a run: it is not charged, and it is still there when the tool calls are spent
+
+
+class ToolResult(Noun):
+    """What one call gave. `baseline` is the evaluation of the kernel it is compared with, where the tool has one."""
+
+    text: str
+    data: dict[str, JsonValue] = Field(default_factory=dict)
+    artefacts: tuple[bytes, ...] = ()
+    is_error: bool = False
+    evaluation: Evaluation | None = None
+    baseline: Evaluation | None = None
+    submitted: bool = False
+
+
+class Tool(Protocol):
+    """One function with its name, its description (written for a model) and the JSON schema of its arguments."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def parameters(self) -> dict[str, JsonValue]: ...
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> ToolResult: ...
+
+
+class ToolBox(Protocol):
+    """The tools of one run. A tool that takes a `kernel` gets its whole text: edits are applied before."""
+
+    def specs(self) -> tuple[ToolSpec, ...]: ...
+
+    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult: ...
+
+
+def spec_of(tool: Tool) -> ToolSpec:
+    """The specification of a tool."""
+    return ToolSpec(name=tool.name, description=tool.description, parameters=tool.parameters)

@@ -1,0 +1,100 @@
+"""The numbers of the time model that are not in a GPU's data sheet: each with its unit and where it was published.
+
+All GPUs share them. A source names what was read; "assumed" says that nothing published was found, and then the bench
+`time_ladder` shows what half and twice of it would do. What must stay true: no number here is fitted to a kernel that
+the model is judged by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+CORES = 'Huerta et al., "Analyzing Modern NVIDIA GPU Cores" (MICRO 2025)'
+LAB = "3080lab, a public laboratory notebook of an RTX 3080 (GA102), instruction table"
+SYNC = "SyncPerformance (IISWC 2024), raw logs of an A100"
+
+
+def _published(default: float, unit: str, meaning: str, source: str) -> Any:
+    return field(default=default, metadata={"unit": unit, "meaning": meaning, "source": source})
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the time model assumes of every GPU; the metadata of each field says what it is and who measured it."""
+
+    launch_us: float = _published(
+        3.0, "us", "time of a launch",
+        "null kernels are reported at 2.5 to 3 us on current hosts, 5 us on older ones (vendor forum); "
+        "on an A100 2.3 us pass from the call to the start, and an empty kernel takes 1.4 us",
+    )  # fmt: skip
+    queue_depth: int = _published(
+        5, "requests", "memory requests that a scheduler can queue", f"{CORES}, section 5.4 and table 1: 5"
+    )
+    barrier_clocks: int = _published(
+        21, "clocks", "from the last warp at a barrier to its release",
+        f"{SYNC}: back-to-back barriers take 23, 25, 29, 37, 53, 85 clocks with 1, 2, 4, 8, 16, 32 warps",
+    )  # fmt: skip
+    barrier_warp_clocks: int = _published(
+        2, "clocks", "for each warp that arrives at a barrier",
+        "CUDA C++ Programming Guide, synchronization instructions: 16 threads a clock on 7.x and 8.x; the same logs",
+    )  # fmt: skip
+    constant_clocks: int = _published(29, "clocks", "load from constant memory", f"{CORES}, table 2: 29")
+    shuffle_clocks: int = _published(26, "clocks", "shuffle", f"{LAB}: 26; {SYNC}: 25")
+    async_copy_clocks: int = _published(
+        39, "clocks", "asynchronous copy of what is in L1", f"{CORES}, table 2 (LDGSTS): 39"
+    )
+    special_clocks: int = _published(
+        17, "clocks", "special functions, and conversions, which the same unit does",
+        f"{LAB}: 17; Jia et al. measured 15 on a T4, Accel-Sim's RTX 3070 configuration has 20",
+    )  # fmt: skip
+    bit_count_clocks: int = _published(
+        15, "clocks", "bit counts and reversals", "Jia et al., Dissecting the NVidia Turing T4 (2019), table 4.1: 15"
+    )
+    fp64_clocks: int = _published(
+        8, "clocks", "FP64 where each partition has units of its own",
+        "Jia et al., Dissecting the NVIDIA Volta GPU Architecture (2018): 8",
+    )  # fmt: skip
+    fp64_shared_clocks: int = _published(
+        55, "clocks", "FP64 where the SM has two lanes", f"{LAB}: 55; Jia et al. measured 48 to 54 on a T4"
+    )
+    tensor_clocks: int = _published(
+        25, "clocks", "matrix instructions of 8 clocks on an A100 (m16n8k16 of f16)",
+        'Sun et al., "Dissecting Tensor Cores via Microbenchmarks" (TPDS 2023), table 3: 24.7',
+    )  # fmt: skip
+    tensor_small_clocks: int = _published(
+        18, "clocks", "matrix instructions of half that size (m16n8k8 of f16)", "the same table: 17.7"
+    )
+    special_register_clocks: int = _published(20, "clocks", "special registers (thread and block indices)", "assumed")
+    other_clocks: int = _published(12, "clocks", "other results with a scoreboard, not from memory", "assumed")
+    atomic_clocks: float = _published(
+        1.3, "clocks", "each integer atomic on one address", f"{SYNC}: 108 in 141 clocks, 216 in 282"
+    )
+    atomic_float_clocks: float = _published(
+        3.1, "clocks", "each floating-point atomic on one address", f"{SYNC}: 1728 in 5402 clocks"
+    )
+    bound_share: float = _published(
+        0.6, "of the time", "taken for busy, so that it binds",
+        "Nsight Compute, rule of the Speed of Light section: below 60 % of peak latency is the likely problem",
+    )  # fmt: skip
+
+
+PUBLISHED = Constants()
+
+
+class Constant(NamedTuple):
+    """One number as a reader wants it."""
+
+    name: str
+    meaning: str
+    value: float
+    unit: str
+    source: str
+
+
+def listed(constants: Constants = PUBLISHED) -> list[Constant]:
+    """All of them, in the order in which they are written."""
+    return [
+        Constant(f.name, f.metadata["meaning"], getattr(constants, f.name), f.metadata["unit"], f.metadata["source"])
+        for f in fields(constants)
+    ]

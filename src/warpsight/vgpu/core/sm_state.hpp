@@ -1,0 +1,72 @@
+// What the simulated multiprocessor remembers of warps, blocks and schedulers, and how long registers and queue places
+// stay taken; sm.cpp says what happens to them.
+#pragma once
+#include <array>
+#include <deque>
+
+#include "sm.hpp"
+
+namespace warpsight {
+
+// Clocks from the issue of a memory instruction until the registers it reads may be overwritten, for 4 bytes a lane:
+// Huerta et al., "Analyzing Modern NVIDIA GPU Cores" (MICRO 2025), table 2, addresses in regular registers. Values of
+// stores take two clocks more for each further register. Atomics and shuffles, not in the table, are taken as stores
+// and loads of their memory.
+constexpr u32 release_of(StepKind kind, u32 registers) {
+    switch (kind) {
+        case StepKind::global_load:
+        case StepKind::local_load: return 11;
+        case StepKind::global_store:
+        case StepKind::local_store:
+        case StepKind::global_atomic: return 14 + 2 * (registers - 1);
+        case StepKind::shared_store:
+        case StepKind::shared_atomic: return 12 + 2 * (registers - 1);
+        case StepKind::constant_load: return 29;
+        case StepKind::async_copy: return 13;
+        default: return 9;
+    }
+}
+// A place in a scheduler's queue is free again so many clocks after its request could have been issued: with it the
+// issue cycles of table 1 there come out, for one to four schedulers at work.
+constexpr u32 kLeaves = 11;
+constexpr u32 kReleaseArithmetic = 4;  // the same for arithmetic of variable latency: assumed, nothing is published
+
+struct SimWarp {
+    const WarpTrace *trace = nullptr;
+    u32 block = 0;
+    size_t step = 0, memory = 0;
+    u64 next = 0;          // first cycle at which it may issue
+    u64 ready[6] = {};     // scoreboards: when the last known operation ends
+    u16 queued[6] = {};    // operations that the load/store unit has not taken yet
+    bool is_long[6] = {};  // waits for memory beyond the SM
+    bool at_barrier = false, done = true;
+    std::vector<u64> groups{0};  // asynchronous copies: when each group is done, the open one last
+    u16 async_queued = 0;
+};
+
+struct SimBlock {
+    u32 first_warp = 0, warps = 0, alive = 0, waiting = 0;
+    u32 outstanding = 0;  // requests in the queues; a block gives its place up only when there are none
+    u64 drained = 0;      // when its last store is done
+    bool active = false;
+};
+
+struct Request {
+    u32 warp;
+    const StaticStep *what;
+    MemoryStep memory;
+    size_t group;  // of an asynchronous copy
+};
+
+struct Scheduler {
+    std::vector<u32> warps;
+    std::deque<Request> queue;
+    std::deque<u64> leaving;  // requests that were taken and still hold their place in the queue
+    u64 address_free = 0;     // when it can hand over the next request
+
+    bool full(u32 depth) const { return queue.size() + leaving.size() >= depth; }
+    std::array<std::array<u64, 2>, (int)Pipe::count> pipe_free{};
+    i64 last = -1;
+};
+
+}  // namespace warpsight
