@@ -26,7 +26,7 @@ from warpsight.vgpu.timemodel import TERMS, Prediction
 
 GPU = "rtx-a6000"
 STEP_BUDGET = 4_000_000
-FEW_STEPS = 250_000
+FEW_STEPS = 500_000
 TIE = 1.05
 # Constants that only matter to kernels with such an instruction.
 ONLY_FOR: dict[str, tuple[str, ...]] = {

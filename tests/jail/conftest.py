@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -47,6 +48,8 @@ Hostile = Callable[..., Answer]
 def hostile(tmp_path: Path) -> Hostile:
     """Run a body of Python in the jail, after lock-down and the request; it calls `answer(value)` if it gets there."""
 
+    numbers = itertools.count()
+
     def run(
         body: str,
         *,
@@ -56,7 +59,7 @@ def hostile(tmp_path: Path) -> Hostile:
         readable: Sequence[Path] = (),
         without: Sequence[str] = (),
     ) -> Answer:
-        path = tmp_path / "hostile.py"
+        path = tmp_path / f"hostile-{next(numbers)}.py"
         path.write_text(f"LEVEL = {level!r}\n" + HEAD + textwrap.dedent(body))
         argv = [sys.executable, "-I", str(path)]
         return run_jailed(

@@ -27,13 +27,22 @@ class Verb(NamedTuple):
 
 VERBS = (
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
+    Verb("time", "How long a kernel takes: simulated on a GPU, or measured on this machine by OpenCL."),
+    Verb("compare", "Is a kernel right and faster than another? The whole gate, with a certificate for a winner."),
+    Verb("verify", "Does a certificate hold? Recompute every hash and number of it; --rerun runs it again."),
     Verb("profile", "What a kernel does and how long that takes, per kernel and per source line (simulated)."),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("explain", "What a counter means and what each tool calls it."),
     Verb("new", "Make a task folder to start from."),
+    Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),
+    Verb("runs", "The runs that are stored, newest first."),
+    Verb("show", "What was said and done in a run, step by step, and how it ended."),
+    Verb("resume", "Go on with a run that was interrupted."),
+    Verb("replay", "Make a stored run again from its records, with no model and no device, and compare."),
+    Verb("export", "A run as ATIF JSON or as a training row."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),
 )
 

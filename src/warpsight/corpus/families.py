@@ -19,10 +19,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from warpsight.corpus.edit_file import parse_edits
 from warpsight.corpus.kinds import kinds
 from warpsight.errors import TaskError
 from warpsight.nouns import Noun, Task
-from warpsight.reason.edits import Edit, parse_edits
+from warpsight.reason.edits import Edit
 from warpsight.tasks import read_task
 
 FAMILIES = Path(__file__).with_name("families")
@@ -65,7 +66,9 @@ def read_family(folder: Path) -> Family:
         written = FamilyFile.model_validate(tomllib.loads(file.read_text()))
     except (OSError, tomllib.TOMLDecodeError, ValidationError) as problem:
         raise TaskError(file=str(file), key="(file)", expected="a family", found=str(problem)) from None
-    defects = {path.stem: tuple(parse_edits(path.read_text())) for path in sorted((folder / "defects").glob("*.edit"))}
+    defects = {
+        path.stem: parse_edits(path.read_text(), str(path)) for path in sorted((folder / "defects").glob("*.edit"))
+    }
     unknown = sorted(set(defects) - set(kinds()))
     if unknown or not defects:
         found = ", ".join(unknown) or "none"

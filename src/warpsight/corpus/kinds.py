@@ -24,9 +24,7 @@ class Kind:
 def kinds() -> dict[str, Kind]:
     """All kinds by name, in the file's order."""
     text = resources.files("warpsight.corpus").joinpath("kinds.toml").read_text()
-    return {
-        name: Kind(name, entry["advice"], tuple(entry["findings"])) for name, entry in tomllib.loads(text).items()
-    }
+    return {name: Kind(name, entry["advice"], tuple(entry["findings"])) for name, entry in tomllib.loads(text).items()}
 
 
 def advice(kind: str) -> str:

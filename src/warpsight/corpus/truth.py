@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-
 from warpsight.corpus.families import families
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import Spec, task_of
@@ -104,5 +103,3 @@ def _require_right(task: Task) -> None:
 def _store() -> Cache:
     folder = cache_folder()
     return Cache(folder / "truth" if folder else None)
-
-

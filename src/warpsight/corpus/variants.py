@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from warpsight.corpus.families import Family
-from warpsight.reason.edits import EditError, apply_edits
+from warpsight.reason.edits import EditFailed, apply_edits
 
 _COMMENT = re.compile(r"[ \t]*//(?! (?:launch|options):).*$", re.MULTILINE)
 _INDENT = re.compile(r"^(?: {4})+", re.MULTILINE)
@@ -34,7 +34,7 @@ def plant(family: Family, defects: Collection[str], constants: Sequence[str] = (
     for defect in sorted(defects):
         try:
             text = apply_edits(text, family.defects[defect])
-        except EditError:
+        except EditFailed:
             return None
     for constant, value in zip(family.constants, constants, strict=False):
         text = re.sub(rf"(?<![\w.]){re.escape(constant.find)}(?![\w.])", value, text)

@@ -31,6 +31,7 @@ from warpsight.tasks import LaunchSize, evaluate_launch
 
 SIMULATED = "time model at boost and base clock"
 MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
+MEASURED_ALONE = "calls of one kernel, not compared"
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class PairTimer:
         until = time.monotonic() + WARM_UP_S
         while taken.warm_up < WARM_UP_CALLS or time.monotonic() < until:
             for side, who in ((baseline, "baseline"), (candidate, "candidate")):
-                _call(side, self.contents.draw(), who)
+                timed_call(side, self.contents.draw(), who)
             taken.warm_up += 1
 
     def _take_pairs(
@@ -172,11 +172,11 @@ class PairTimer:
             # The same contents for both, so that a pair differs by the kernel alone.
             given = self.contents.draw()
             if candidate_first:
-                mine = _call(candidate, given, "candidate")
-                theirs = _call(baseline, given, "baseline")
+                mine = timed_call(candidate, given, "candidate")
+                theirs = timed_call(baseline, given, "baseline")
             else:
-                theirs = _call(baseline, given, "baseline")
-                mine = _call(candidate, given, "candidate")
+                theirs = timed_call(baseline, given, "baseline")
+                mine = timed_call(candidate, given, "candidate")
             taken.add(mine, theirs, candidate_first)
             if pair in chosen:
                 kept.append((given, mine))
@@ -195,13 +195,13 @@ class PairTimer:
         self.progress("timing the baseline alone")
         candidate.lane.close()
         for _ in range(ALONE_CALLS):
-            taken.alone_us.append(_call(baseline, self.contents.draw(), "baseline").device_us)
+            taken.alone_us.append(timed_call(baseline, self.contents.draw(), "baseline").device_us)
         assert found.ratio is not None
         holds, told = statistics.faster_alone(taken.alone_us, taken.candidate_us, found.ratio)
         return found if holds else Decided("AMBIGUOUS", "not_faster_alone", told, found.ratio, found.interval)
 
 
-def _call(side: Side, given: Contents, who: str) -> TimedCall:
+def timed_call(side: Side, given: Contents, who: str) -> TimedCall:
     """One timed call that can be believed as far as its clocks go, or BadCall."""
     done = side.lane.call(given.values, side.size)
     if done.faults:

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpsight.errors import TaskError
-from warpsight.gate.expected import Arrays, ExpectedValues, packed, task_key, unpacked
+from warpsight.gate.expected import Arrays, ExpectedValues, digest_of, packed, task_key, unpacked
 from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
 from warpsight.nouns import Task, Workload
 from warpsight.tasks.compare import allowed_errors
 
-MOVES = 3
+MOVES = 4
 _WHOLE = b"\x00wanted"
 NEARLY_EXACT = 0.01
 # Sums of this size are still exact, with room for the order in which they are made.
@@ -82,7 +82,7 @@ def wanted_of_family(
         )
         return _WHOLE + len(allowed).to_bytes(8, "big") + allowed + packed(found.outputs)
 
-    body = values.kept(task_key(task, workload.axes, "wanted", family, str(seed)), compute)
+    body = values.kept(task_key(task, workload.axes, "wanted", family, str(seed), digest_of(inputs)), compute)
     if not body.startswith(_WHOLE):
         return Wanted({}, {}, body.decode())
     start = len(_WHOLE) + 8

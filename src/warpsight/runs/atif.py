@@ -57,7 +57,7 @@ def tool_definitions(run: Run) -> list[dict[str, JsonValue]]:
 def arguments_of(step: Step) -> dict[str, JsonValue]:
     """The arguments of a call. A text that was no JSON object is kept under one key: it was written, and it failed."""
     try:
-        value = json.loads(step.content)
+        value: JsonValue = json.loads(step.content)
     except ValueError:
         value = None
     return value if isinstance(value, dict) else {"malformed": step.content}

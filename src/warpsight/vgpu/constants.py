@@ -1,8 +1,8 @@
 """The numbers of the time model that are not in a GPU's data sheet: each with its unit and where it was published.
 
-All GPUs share them. A source names what was read; "assumed" says that nothing published was found, and then the bench
-`time_ladder` shows what half and twice of it would do. What must stay true: no number here is fitted to a kernel that
-the model is judged by.
+All GPUs share them. "Quoted" marks a source that was not read itself but in a text that cites it; "assumed" says that
+nothing published was found. The bench `time_ladder` shows what half and twice of each would do. What must stay true: no
+number here is fitted to a kernel that the model is judged by.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Constants:
 
     launch_us: float = _published(
         3.0, "us", "time of a launch",
-        "null kernels are reported at 2.5 to 3 us on current hosts, 5 us on older ones (vendor forum); "
-        "on an A100 2.3 us pass from the call to the start, and an empty kernel takes 1.4 us",
+        "quoted: null kernels at 2.5 to 3 us on current hosts, 5 us on older ones (vendor forum); on an A100 2.3 us "
+        "from the call to the start and 1.4 us for an empty kernel. They span 1 to 5 us by what is counted",
     )  # fmt: skip
     queue_depth: int = _published(
         5, "requests", "memory requests that a scheduler can queue", f"{CORES}, section 5.4 and table 1: 5"
@@ -37,7 +37,7 @@ class Constants:
     )  # fmt: skip
     barrier_warp_clocks: int = _published(
         2, "clocks", "for each warp that arrives at a barrier",
-        "CUDA C++ Programming Guide, synchronization instructions: 16 threads a clock on 7.x and 8.x; the same logs",
+        "the same logs; quoted: CUDA C++ Programming Guide, 16 threads a clock on 7.x and 8.x",
     )  # fmt: skip
     constant_clocks: int = _published(29, "clocks", "load from constant memory", f"{CORES}, table 2: 29")
     shuffle_clocks: int = _published(26, "clocks", "shuffle", f"{LAB}: 26; {SYNC}: 25")
@@ -46,21 +46,21 @@ class Constants:
     )
     special_clocks: int = _published(
         17, "clocks", "special functions, and conversions, which the same unit does",
-        f"{LAB}: 17; Jia et al. measured 15 on a T4, Accel-Sim's RTX 3070 configuration has 20",
+        f"{LAB}: 17; Accel-Sim's RTX 3070 configuration has 20; quoted: Jia et al. (2019), 15 on a T4",
     )  # fmt: skip
     bit_count_clocks: int = _published(
-        15, "clocks", "bit counts and reversals", "Jia et al., Dissecting the NVidia Turing T4 (2019), table 4.1: 15"
+        15, "clocks", "bit counts and reversals", "quoted: Jia et al., Dissecting the NVidia Turing T4 GPU (2019), 15"
     )
     fp64_clocks: int = _published(
         8, "clocks", "FP64 where each partition has units of its own",
-        "Jia et al., Dissecting the NVIDIA Volta GPU Architecture (2018): 8",
+        "quoted: Jia et al., Dissecting the NVIDIA Volta GPU Architecture (2018), 8",
     )  # fmt: skip
     fp64_shared_clocks: int = _published(
-        55, "clocks", "FP64 where the SM has two lanes", f"{LAB}: 55; Jia et al. measured 48 to 54 on a T4"
+        55, "clocks", "FP64 where the SM has two lanes", f"{LAB}: 55; quoted: Jia et al. (2019), 48 to 54 on a T4"
     )
     tensor_clocks: int = _published(
         25, "clocks", "matrix instructions of 8 clocks on an A100 (m16n8k16 of f16)",
-        'Sun et al., "Dissecting Tensor Cores via Microbenchmarks" (TPDS 2023), table 3: 24.7',
+        'Sun et al., "Dissecting Tensor Cores via Microbenchmarks" (TPDS 2023), table 3, read in translation: 24.7',
     )  # fmt: skip
     tensor_small_clocks: int = _published(
         18, "clocks", "matrix instructions of half that size (m16n8k8 of f16)", "the same table: 17.7"

@@ -51,13 +51,14 @@ def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
 
 
 def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
-    """What is worth saying, most gain first. Near a roof, with nothing else that would gain, it is "stop" alone."""
+    """What is worth saying, most gain first. Near a roof "stop" comes first, then what hides behind it, if anything."""
     found = detect(profile, build)
     large = tuple(f for f in found if f.estimated_gain is None or f.estimated_gain >= WORTH_SAYING)
     stop = at_roofline(profile, build)
     if stop is None or any(f.estimated_gain is not None for f in large):
         return large
-    return (stop,)
+    hidden = [f for f in found if f.estimated_gain is not None]
+    return (stop, *hidden[:1])
 
 
 __all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from warpsight.lens.findings.gains import Change, busy, gpu_of
+from warpsight.lens.findings.loops import is_backward_branch
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
     executed,
     hottest,
-    is_backward_branch,
     is_constant,
     is_conversion_to_double,
     lsu_cycles,

@@ -7,6 +7,7 @@ Traffic after a repair: what threads asked for, never more than what moved. A pa
 from __future__ import annotations
 
 from warpsight.lens.findings.gains import Change, gain
+from warpsight.lens.findings.loops import address_is_loaded, keeps_its_address
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
@@ -14,7 +15,6 @@ from warpsight.lens.findings.reading import (
     executed,
     hottest,
     lsu_cycles,
-    reads_the_same_address,
     warps_in,
     whole,
 )
@@ -91,11 +91,11 @@ def narrow_access(profile: Profile, build: Build | None) -> Finding | None:
         return None  # the shape of tiles decides there, not the width of accesses
     kept = sum(w.warps * bytes_per_lane(w) / 16 for w in narrow)
     part = 1 - _part(warps_in(narrow) - kept, warps_in(work))
-    cycles = lsu_cycles(profile, narrow)
+    cycles, chained = lsu_cycles(profile, narrow), any(address_is_loaded(w, work) for w in narrow)
     change = Change(
         {"issue": part, "lsu": 1 - _part(cycles * 0.5, lsu_cycles(profile, work))},
-        # Outside loops the same latency brings more bytes; in a loop one load may wait for the one before.
-        {"long_scoreboard": 1.0 if any(_in_loop(w, work) for w in narrow) else max(0.25, kept / warps_in(narrow))},
+        # The same latency brings more bytes, unless in a loop each load waits for the one before.
+        {"long_scoreboard": 1.0 if chained else max(0.25, kept / warps_in(narrow))},
     )
     line = hottest(profile, "global_load_requests")
     return finding(
@@ -116,8 +116,9 @@ def redundant_access(profile: Profile, build: Build | None) -> Finding | None:
     c = profile.counters
     work = executed(profile)
     loads = [w for w in work if w.space == "global_load" and _broadcast(w) and _in_loop(w, work)]
-    repeated = [w for w in loads if reads_the_same_address(w, work)]
-    rewritten = c.get("global_store_bytes", 0) > 2 * c.get("dram_bytes", float("inf"))
+    repeated = [w for w in loads if keeps_its_address(w, work)]
+    stores = [w for w in work if w.space == "global_store" and _in_loop(w, work) and keeps_its_address(w, work)]
+    rewritten = bool(stores) and c.get("global_store_bytes", 0) > 2 * c.get("dram_bytes", float("inf"))
     if not rewritten and (not repeated or warps_in(repeated) < 0.05 * warps_in(work)):
         return None
     looped = repeated + [w for w in work if rewritten and w.space in ("global_load", "global_store")]

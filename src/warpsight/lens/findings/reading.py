@@ -7,7 +7,6 @@ so a program can look it up again.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -118,32 +117,3 @@ def is_conversion_to_double(w: Work) -> bool:
 def is_constant(w: Work) -> bool:
     """How the compiler writes a constant to a register: a product with nothing."""
     return "-RZ, RZ" in w.at.text
-
-
-def is_backward_branch(w: Work) -> bool:
-    to = _target(w)
-    return to is not None and to <= w.at.index
-
-
-def reads_the_same_address(w: Work, work: list[Work]) -> bool:
-    """Whether nothing in the loop around an access changes the register that holds its address."""
-    turns = [(to, b.at.index) for b in work if (to := _target(b)) is not None and to <= w.at.index <= b.at.index]
-    address = re.search(r"\[(R\d+)", w.at.text)
-    if not turns or address is None:
-        return False
-    first, last = max(turns)  # the innermost: loops lie within one another
-    low = int(address[1][1:])
-    held = {f"R{low}", f"R{low + 1}", *re.findall(r"\bUR\d+", w.at.text)}
-    inside = (v for v in work if first <= v.at.index <= last)
-    return not any(_written(v) in held for v in inside if v is not w)
-
-
-def _target(w: Work) -> int | None:
-    """The instruction that a branch goes to."""
-    found = re.search(r"BRA\S* (?:\S+, )?0x([0-9a-f]+)", w.at.text)
-    return None if found is None else int(found[1], 16) // 16
-
-
-def _written(w: Work) -> str:
-    found = re.match(r"(?:@!?U?P\w+\s+)?\S+\s+(U?R\d+)", w.at.text)
-    return "" if found is None else found[1]

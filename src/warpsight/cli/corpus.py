@@ -1,0 +1,132 @@
+"""`warpsight corpus build|show|stats`: tasks with planted defects, whose right answer was measured (simulated)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warpsight.cli.output import emit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsight.corpus.build import Row
+    from warpsight.corpus.stats import Stats
+
+corpus = typer.Typer(no_args_is_help=True, epilog="Example: warpsight corpus build train.jsonl --count 200")
+FILE_HELP = "A corpus file, one JSON row a task."
+
+
+class SplitName(StrEnum):
+    TRAIN = "train"
+    TEST = "test"
+
+
+@corpus.command()
+def build(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
+    count: Annotated[int, typer.Option(min=1, help="How many tasks the file is to have.")] = 100,
+    split: Annotated[SplitName, typer.Option(help="Families to draw from; test families are never trained on.")] = (
+        SplitName.TRAIN
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same tasks.")] = 0,
+    cores: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Draw tasks and measure what is right to recommend for each; goes on where an earlier build stopped.
+
+    \b
+    Examples:
+      warpsight corpus build train.jsonl --count 200
+      warpsight corpus build test.jsonl --split test --count 100 --cores 2
+    """
+    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.corpus.build import build_corpus
+    from warpsight.corpus.stats import summarise
+
+    with progress_on_stderr() as say:
+        rows = build_corpus(
+            file,
+            seed=seed,
+            split=split.value,
+            count=count,
+            cores=cores,
+            progress=lambda done, wanted: say(f"{done} of {wanted} tasks"),
+        )
+    stats = summarise(rows)
+    emit({"file": str(file), **asdict(stats)}, as_json=as_json, render=lambda console: _show_stats(console, stats))
+
+
+@corpus.command()
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
+    number: Annotated[int, typer.Argument(min=0, help="Which task.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Show one task: its kernel, its size and GPU, and what each removal gives (simulated).
+
+    \b
+    Example:
+      warpsight corpus show train.jsonl 3
+    """
+    from warpsight.corpus.build import read_rows
+    from warpsight.corpus.specs import text_of
+    from warpsight.errors import UsageError
+
+    rows = read_rows(file)
+    if number >= len(rows):
+        raise UsageError(f"expected a number below {len(rows)}, the tasks of {file}; {number} came")
+    row = rows[number]
+    kernel = text_of(row.spec)
+    emit(
+        {"row": row, "kernel": kernel, "gain": row.truth.gain},
+        as_json=as_json,
+        render=lambda console: _show_row(console, row, kernel),
+    )
+
+
+@corpus.command()
+def stats(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """What a corpus holds, how common its traps are, and how often the text alone determines the answer.
+
+    \b
+    Example:
+      warpsight corpus stats train.jsonl
+    """
+    from warpsight.corpus.build import read_rows
+    from warpsight.corpus.stats import summarise
+
+    found = summarise(read_rows(file))
+    emit(asdict(found), as_json=as_json, render=lambda console: _show_stats(console, found))
+
+
+def _show_row(console: Console, row: Row, kernel: str) -> None:
+    size = ", ".join(f"{axis} = {value}" for axis, value in row.spec.size.items())
+    console.print(f"task {row.number}: {row.spec.family}, {size}, on {row.spec.gpu}\n", markup=False)
+    console.print(kernel, markup=False)
+    console.print(f"{row.truth.time_us:.2f} us (simulated); the family's fast kernel {row.truth.fast_us:.2f} us")
+    for defect, time in sorted(row.truth.without_us.items(), key=lambda item: item[1]):
+        console.print(f"  without {defect:18} {time:8.2f} us  {row.truth.time_us / time:.2f}x", markup=False)
+    console.print(f"right to recommend: {', '.join(row.truth.right)}", markup=False)
+
+
+def _show_stats(console: Console, found: Stats) -> None:
+    console.print(f"{found.tasks} tasks of {len(found.families)} families on {', '.join(found.gpus)}", markup=False)
+    console.print(f"best single removal: {found.median_gain:.2f}x (median, simulated)")
+    console.print(f"with a defect in the text that does not matter: {found.with_trap:.0%}")
+    console.print(f"where nothing helps: {found.nothing:.0%}")
+    console.print(f"always the most common answer is right: {found.most_common_answer:.0%}")
+    if found.text_decides is not None:
+        console.print(
+            f"the best guess from the text alone is right: {found.text_decides:.0%}"
+            f" (of {found.texts_seen_twice} tasks whose text occurs more than once)"
+        )
+    for kind, many in found.answers.items():
+        console.print(f"  {kind:20} {many}", markup=False)

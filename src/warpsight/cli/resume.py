@@ -1,0 +1,41 @@
+"""`warpsight resume RUN`: go on with a run that was interrupted, killed, or whose model could not be had."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warpsight.cli.output import ExitCode, emit
+from warpsight.cli.show import RUN_HELP, render_ending
+
+if TYPE_CHECKING:
+    from warpsight.reason.resume import OpenBox
+
+INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
+# The boxes of tools that a run may have been started with, by the name that its job has in `settings["box"]`.
+BOXES: dict[str, OpenBox] = {}
+
+
+def resume(
+    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Go on with a run where it stopped. What was recorded is not done again, and costs nothing again.
+
+    \b
+    Examples:
+      warpsight resume last
+    """
+    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.reason.resume import resume as go_on
+    from warpsight.runs.find import find_run
+    from warpsight.runs.sqlite import SqliteStore
+
+    with SqliteStore() as store, progress_on_stderr() as say:
+        found = go_on(store, find_run(store, run), BOXES, watch=lambda text, _progress: say(text))
+    document = json.loads(found.model_dump_json(exclude={"job"}))
+    emit(document, as_json=as_json, render=lambda console: render_ending(console, found))
+    if found.outcome == "stopped":
+        raise typer.Exit(INTERRUPTED if found.reason == "interrupted" else int(ExitCode.BROKEN))

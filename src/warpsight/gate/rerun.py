@@ -1,0 +1,60 @@
+"""Run the two kernels of a certificate again on this machine, and say whether the same comes out.
+
+Simulated: with the revealed seed, times are equal to the digit where the versions are the same. Measured: a time cannot
+repeat, so the candidate must be FASTER again and the two intervals must meet.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from warpsight.devices.device import Device
+from warpsight.devices.opencl import OpenClDevice
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import UsageError
+from warpsight.gate.evaluate import evaluate
+from warpsight.gate.timing import Progress
+from warpsight.gate.verify import Verified
+from warpsight.nouns import Task, Timing
+from warpsight.nouns.certificate import Certificate
+from warpsight.tasks import read_candidate
+from warpsight.vgpu.gpus import find_gpu
+
+
+def rerun_certificate(found: Certificate, task: Task, progress: Progress = lambda _: None) -> Verified:
+    """One finding, `rerun`."""
+    stated = found.timing
+    workload = next((w for w in task.workloads if w.name == stated.workload), None)
+    if workload is None:
+        return Verified("rerun", False, f"the task has no workload {stated.workload!r}")
+    ending = ".cl" if stated.device == "opencl" else ".cu"
+    candidate = read_candidate(found.candidate.text, task, f"candidate{ending}")
+    baseline = read_candidate(found.baseline.text, task, f"baseline{ending}")
+    with ExitStack() as stack:
+        device = _device(stated.device, stack)
+        again = evaluate(task, candidate, baseline, device, seed=found.seed.value, workload=workload, progress=progress)
+    if again.timing is None:
+        return Verified("rerun", False, f"the check says {again.check.verdict} now: {again.check.reason}")
+    return _agrees(stated, again.timing)
+
+
+def _agrees(stated: Timing, now: Timing) -> Verified:
+    told = f"stated {stated.decision} {stated.ratio}, now {now.decision} {now.ratio} {now.reason}".strip()
+    if stated.source == "simulated":
+        same = (stated.decision, stated.samples_us, stated.baseline_us) == (
+            now.decision, now.samples_us, now.baseline_us,
+        )  # fmt: skip
+        return Verified("rerun", same, told)
+    if stated.interval is None or now.interval is None or now.decision != "FASTER":
+        return Verified("rerun", False, told)
+    meet = stated.interval[0] <= now.interval[1] and now.interval[0] <= stated.interval[1]
+    return Verified("rerun", meet, told)
+
+
+def _device(name: str, stack: ExitStack) -> Device:
+    kind, _, gpu = name.partition(":")
+    if kind == "virtual":
+        return VirtualGpu(gpu=find_gpu(gpu))
+    if kind == "opencl":
+        return stack.enter_context(OpenClDevice())
+    raise UsageError(f"expected a certificate of the virtual or the OpenCL device, it is of {name!r}")

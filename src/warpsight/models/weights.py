@@ -1,0 +1,136 @@
+"""The only module that touches torch and transformers for inference: load, encode, generate, decode.
+
+Imported when a local model is opened. Untyped libraries end here: what comes out is lists of numbers and texts.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from warpsight.errors import UsageError
+from warpsight.models.model import OnText
+from warpsight.models.template import TURN_END
+
+
+def load_weights(path: Path, adapter: Path | None, dtype: str) -> Weights:
+    """Tokenizer and weights of a GGUF file (made plain again) or of a hub folder; nothing is looked up on a network."""
+    transformers.utils.logging.disable_progress_bar()
+    where: dict[str, Any] = {"pretrained_model_name_or_path": str(path), "local_files_only": True}
+    more: dict[str, Any] = {"dtype": getattr(torch, dtype)}
+    if path.suffix == ".gguf":
+        where |= {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+        more["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
+        model = transformers.AutoModelForCausalLM.from_pretrained(**where, **more)
+        if adapter is not None:
+            import peft
+
+            model = peft.PeftModel.from_pretrained(model, str(adapter), local_files_only=True).merge_and_unload()
+    except (OSError, ValueError, KeyError, RuntimeError) as problem:
+        raise UsageError(f"could not load the weights at {path}: {problem}") from problem
+    return Weights(tokenizer, model.eval())
+
+
+class Weights:
+    def __init__(self, tokenizer: Any, model: Any) -> None:
+        self._tokenizer = tokenizer
+        self._model: Any = model
+        ends = [tokenizer.eos_token_id, *tokenizer.convert_tokens_to_ids([TURN_END, "<|endoftext|>"])]
+        self._ends = sorted({int(token) for token in ends if token is not None and token != tokenizer.unk_token_id})
+        # A token that ends a turn fills the rows that are done; each row is cut at its own first end.
+        self._fill = self._ends[0]
+
+    @property
+    def context_tokens(self) -> int:
+        return int(self._model.config.max_position_embeddings)
+
+    def has_tokens(self, texts: Sequence[str]) -> bool:
+        return set(texts) <= set(self._tokenizer.get_vocab())
+
+    def is_end(self, token: int) -> bool:
+        return token in self._ends
+
+    def encode(self, text: str, *, special: bool) -> list[int]:
+        """Tokens of a text; without `special`, text that spells a special token stays text."""
+        found = self._tokenizer(text, add_special_tokens=False, split_special_tokens=not special)
+        return [int(token) for token in found["input_ids"]]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def generate(
+        self,
+        prompts: Sequence[list[int]],
+        *,
+        max_tokens: int,
+        stops: Sequence[str],
+        temperature: float | None,
+        seed: int | None,
+        on_text: OnText | None,
+    ) -> list[list[int]]:
+        """What is written after each prompt, up to and with its end token, a stop text, or the limit."""
+        longest = max(map(len, prompts))
+        ids = torch.tensor([[self._fill] * (longest - len(p)) + p for p in prompts])
+        mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
+        options: dict[str, Any] = {"do_sample": bool(temperature)}
+        if temperature:
+            options["temperature"] = temperature
+            torch.manual_seed(0 if seed is None else seed)
+        if stops:
+            options |= {"stop_strings": list(stops), "tokenizer": self._tokenizer}
+        if on_text is not None and len(prompts) == 1:
+            options["streamer"] = Pieces(self, on_text)
+        with torch.inference_mode():
+            out = self._model.generate(
+                input_ids=ids.to(self._model.device),
+                attention_mask=mask.to(self._model.device),
+                max_new_tokens=max_tokens,
+                eos_token_id=self._ends,
+                pad_token_id=self._fill,
+                **options,
+            )
+        return [self._cut(row, stops) for row in out[:, longest:].tolist()]
+
+    def _cut(self, row: list[int], stops: Sequence[str]) -> list[int]:
+        """A row without what fills it up after its end. After a stop text all that follows is fill."""
+        end = next((at for at, token in enumerate(row) if token in self._ends), None)
+        if end is None:
+            return row
+        stopped = any(stop in self.decode(row[:end]) for stop in stops)
+        return row[:end] if stopped else row[: end + 1]
+
+    def release(self) -> None:
+        self._model = None
+
+
+class Pieces:
+    """Hands on the text while it is written; half characters wait for their other half."""
+
+    def __init__(self, weights: Weights, on_text: OnText) -> None:
+        self._weights = weights
+        self._on_text = on_text
+        self._tokens: list[int] | None = None
+        self._shown = 0
+
+    def put(self, value: Any) -> None:
+        if self._tokens is None:
+            self._tokens = []  # the first call brings the prompt
+            return
+        self._tokens = [*self._tokens, *value.flatten().tolist()]
+        text = self._weights.decode(self._tokens)
+        if not text.endswith("�"):
+            if len(text) > self._shown:
+                self._on_text(text[self._shown :])
+            self._shown = len(text)
+
+    def end(self) -> None:
+        """Nothing is held back that could still be shown."""
