@@ -17,6 +17,7 @@ SECTIONS = {
     "time_ladder": "simulated against published speed of eleven matmul kernels",
     "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
+    "mutants": "small mistakes made in the example kernels: how many does the check find",
 }
 
 

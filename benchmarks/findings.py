@@ -1,9 +1,8 @@
 """Findings on kernels with a known defect, the gain they promise against the simulated one, and the size of renderings.
 
 The repaired kernel's gain is simulated too: this judges findings against the time model, not against hardware. It is no
-blind test: detectors and thresholds were written with the pairs on the first GPU in view. After results were seen,
-barriers, bank_conflicts and uncoalesced_access were changed (first GPU), narrow_access twice (second GPU), and
-idle_lanes for a false alarm. Where repairing gains nothing, naming the defect and estimating its gain are both easy.
+blind test: detectors and thresholds were written with the pairs in view, and most were changed after results were seen
+(docs/lens.md lists which). Where repairing gains nothing, naming the defect and estimating its gain are both easy.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from warpsight.vgpu.gpus import find_gpu
 GPUS = ("rtx-a6000", "a100")
 BUDGET = 1_000_000  # warp instructions counted; the time has a budget of its own
 NEAR = 1.5
+LARGE = 1.25
 TASKS = Path(__file__).parents[1] / "tasks"
 UNLIMITED = 10**9
 
@@ -42,8 +42,8 @@ class Judged(NamedTuple):
 
     @property
     def gone(self) -> bool:
-        """Not said of the repaired kernel, or with less than half of the gain."""
-        return self.left is None or self.left - 1 < ((self.estimated or 1.0) - 1) / 2
+        """Not said of the repaired kernel at all."""
+        return self.left is None
 
     @property
     def near(self) -> bool:
@@ -93,28 +93,50 @@ def judge_pairs(gpu: Gpu) -> None:
     print(f"  of {len(found)} pairs: {counts}")
 
 
-def profile_task(task: Task) -> tuple[Profile, tuple[Finding, ...]]:
-    gpu, candidate = find_gpu(task.gpu), read_candidate(task.kernel, task, task.kernel_file)
+def profile_task(task: Task, kernel: Path) -> tuple[Profile, tuple[Finding, ...]]:
+    gpu, candidate = find_gpu(task.gpu), read_candidate(kernel.read_text(), task, str(kernel))
     workload = next((w for w in task.workloads if w.profile), task.workloads[0])
     build = build_candidate(task, candidate, gpu_arch=gpu.arch)
-    size = evaluate_launch(candidate, workload.axes, task.kernel_file)
+    size = evaluate_launch(candidate, workload.axes, str(kernel))
     device = VirtualGpu(gpu=gpu, profile_budget=BUDGET)
     values = kernel_values(task, workload, 0)[1]
     profile = device.profile(build, task.entry, values, size, source_text=candidate.source)
     return profile, find(profile, build)
 
 
+def promises() -> None:
+    """Findings of the examples' kernels that promise much, and what the fastest kernel there really gained."""
+    print(f"promises above {LARGE}x on the examples (simulated):")
+    for file in sorted(TASKS.glob("*/task.toml")):
+        task, kernels = read_task(file.parent), [file.parent / "kernel.cu", *sorted(file.parent.glob("faster/*.cu"))]
+        found = {kernel: profile_task(task, kernel) for kernel in kernels}
+        times = {kernel: profile.counters["duration_us"] for kernel, (profile, _) in found.items()}
+        fastest = min(times, key=lambda kernel: times[kernel])
+        for kernel, (_, findings) in found.items():
+            for finding in findings:
+                if (finding.estimated_gain or 1.0) > LARGE:
+                    kept = (
+                        "NOT KEPT" if kernel == fastest else f"{fastest.stem} is {times[kernel] / times[fastest]:.2f}x"
+                    )
+                    said = f"{finding.name} {finding.estimated_gain:.2f}x"
+                    print(f"  {task.name + '/' + kernel.stem:40} {said:26} {kept}", flush=True)
+
+
 def sizes() -> None:
     print("tokens of each example's profile, whole (within the default budget):")
+    total = [0, 0]
     for file in sorted(TASKS.glob("*/task.toml")):
-        profile, findings = profile_task(read_task(file.parent))
+        profile, findings = profile_task(read_task(file.parent), file.parent / "kernel.cu")
         plain, words = tokens(raw(profile, UNLIMITED)), tokens(curated(profile, findings, UNLIMITED))
         cut = tokens(raw(profile)), tokens(curated(profile, findings))
+        total = [total[0] + plain, total[1] + words]
         said = ", ".join(f.name for f in findings) or "nothing"
         print(f"  {profile.kernel:24} raw {plain:4} ({cut[0]:3}), curated {words:4} ({cut[1]:3}): {said}", flush=True)
+    print(f"  all together: raw {total[0]}, curated {total[1]}, {total[0] / total[1]:.1f} times fewer")
 
 
 def main() -> None:
     for name in GPUS:
         judge_pairs(find_gpu(name))
+    promises()
     sizes()

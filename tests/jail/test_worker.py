@@ -11,10 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.jail.conftest import HEAD, SMALL, said
+
 from warpsight.errors import BrokenMachine
-from warpsight.jail import Answer, Event, JailedWorker, Limits, WorkerLost, package_files, protections, require_protections
+from warpsight.jail import (
+    Answer,
+    Event,
+    JailedWorker,
+    Limits,
+    WorkerLost,
+    package_files,
+    protections,
+    require_protections,
+)
 from warpsight.jail.probes import KNOWN
 from warpsight.jail.view import make_view
 from warpsight.jail.worker import REQUIRED, told_unsafe
@@ -52,7 +61,10 @@ def test_a_worker_that_does_not_lock_itself_gets_no_work(tmp_path: Path) -> None
 
 
 def test_a_program_that_is_not_there() -> None:
-    with JailedWorker(["/nonexistent/program"], limits=SMALL) as worker, pytest.raises(WorkerLost, match="exited_early"):
+    with (
+        JailedWorker(["/nonexistent/program"], limits=SMALL) as worker,
+        pytest.raises(WorkerLost, match="exited_early"),
+    ):
         worker.ask(b"", 20)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from warpsight.devices.device import Value
 from warpsight.devices.virtual import VirtualGpu, spread_blocks
 from warpsight.errors import ToolMissing, UsageError, WarpsightError
+from warpsight.lens import find_findings, rederive
 from warpsight.lens.measured import Launch, choose, make_profile, plain_name
 from warpsight.lens.ncu_csv import read_csv
 from warpsight.lens.ncu_report import MARK, read_report
@@ -109,6 +111,23 @@ def test_several_kernels_ask_which() -> None:
     with pytest.raises(UsageError, match="3 kernels") as asked:
         read_report(report("manual_nvtx.ncu-rep"))
     assert asked.value.hint is not None and "1: daxpy_kernel" in asked.value.hint
+
+
+OWN_RULES = {"High Throughput": "at_roofline", "Small Grid": "launch_overhead"}
+"""What Nsight Compute's own rule about the bottleneck says in a title, and the finding that says the same."""
+
+
+@pytest.mark.parametrize("name", ["manual_nvtx.ncu-rep", "CuVectorAddDrv.ncu-rep", "CuVectorAddDrv_2.ncu-rep"])
+def test_findings_agree_with_the_rules_of_the_report(name: str) -> None:
+    path = report(name)
+    context = importlib.import_module("ncu_report").load_report(str(path))
+    actions = [part.action_by_idx(k) for part in context for k in range(part.num_actions())]
+    for index, action in enumerate(actions):
+        titles = {str(rule.rule_message()["title"]) for rule in action.rule_results()}
+        profile = read_report(path, index)
+        found = find_findings(profile)
+        assert {finding.name for finding in found} == {OWN_RULES[title] for title in titles & OWN_RULES.keys()}
+        assert all(number.agrees for finding in found for number in rederive(profile, finding))
 
 
 @pytest.mark.parametrize("name", ["CuVectorAddDrv.ncu-rep", "CuVectorAddDrv_2.ncu-rep"])

@@ -60,6 +60,19 @@ def test_renderings_never_exceed_their_budget_and_do_not_change(
         assert tokens(text) <= budget and text == again
 
 
+@settings(deadline=None)
+@given(profiles())
+def test_every_number_of_raw_stands_beside_the_name_of_its_counter(profile: Profile) -> None:
+    head, *rows = raw(profile, 10**9).split("\n")
+    shown = [row.split(" ") for row in rows if not row.startswith("line ")]
+    assert {name: text for name, _, text in shown} == {n: number(v) for n, v in profile.counters.items() if v}
+    samples = {line.line: line.counters["stall_samples"] for line in profile.lines}
+    for row in (row for row in rows if row.startswith("line ")):
+        found = re.match(r"line (\d+): stall_samples (\d+) \|", row)
+        assert found is not None and samples[int(found[1])] == int(found[2])
+    assert head.startswith("k on a100, simulated")
+
+
 def small() -> Profile:
     counters = {"duration_us": 12.5, "busy_dram": 31.0, "flops": 0, "stall_samples": 40}
     lines = (LineCounters(line=7, text="y[i] = x[i];", counters={"stall_samples": 40}),)

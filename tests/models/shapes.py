@@ -5,6 +5,8 @@ The whole bodies are text, not dumps, so that the tests compare bytes which no J
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.models.server import Answer, stream
 
 from warpsight.models.model import Request, SystemMessage, UserMessage
@@ -71,7 +73,7 @@ def whole(body: str) -> Answer:
     return Answer(body.encode())
 
 
-def chat_stream(**more: object) -> Answer:
+def chat_stream(**more: Any) -> Answer:
     """Reasoning, text, two calls whose arguments come in pieces, usage in a last chunk without choices."""
 
     def chunk(delta: dict[str, object], finish: str | None = None) -> dict[str, object]:
@@ -98,7 +100,7 @@ def chat_stream(**more: object) -> Answer:
     )
 
 
-def responses_stream(**more: object) -> Answer:
+def responses_stream(**more: Any) -> Answer:
     """Text in pieces, finished items, then the whole response as text of our choosing."""
     last = '{"type":"response.completed","response":' + RESPONSES_BODY + "}"
     return stream(
@@ -135,5 +137,5 @@ MESSAGES_EVENTS: tuple[dict[str, object], ...] = (
 )
 
 
-def messages_stream(**more: object) -> Answer:
+def messages_stream(**more: Any) -> Answer:
     return stream(*MESSAGES_EVENTS, names=True, **more)

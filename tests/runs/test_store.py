@@ -39,9 +39,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 def test_what_was_written_is_read(store: Store) -> None:
     store.create_run(a_run())
-    assert [store.append_step("r1", a_step(i, f"text {i} \x00 é")) for i in range(3)] == [True, True, True]
+    store.write("r1", [a_step(i, f"text {i} \x00 é") for i in range(3)])
     record = Record(key=KEY, kind="reply", step=1, body='{"a": 1}', spent=Spent(output_tokens=7, seconds=0.5))
-    store.record("r1", record)
+    store.write("r1", [record])
     store.finish("r1", Ending(outcome="gave_up", reason="no call", spent=Spent(output_tokens=7)))
     run = store.read("r1")
     assert [step.content for step in run.steps] == ["text 0 \x00 é", "text 1 \x00 é", "text 2 \x00 é"]
@@ -52,16 +52,19 @@ def test_what_was_written_is_read(store: Store) -> None:
 
 def test_steps_and_records_are_only_added(store: Store) -> None:
     store.create_run(a_run())
-    store.append_step("r1", a_step(0))
-    assert store.append_step("r1", a_step(0)) is False, "the same again is fine: resume writes it again"
+    store.write("r1", [a_step(0)])
+    store.write("r1", [a_step(0), a_step(1)])  # the same again is fine: resume writes it again
+    assert len(store.read("r1").steps) == 2
     with pytest.raises(StoreConflict):
-        store.append_step("r1", a_step(0, "another text"))
-    with pytest.raises(StoreConflict, match="expected step 1"):
-        store.append_step("r1", a_step(2))
+        store.write("r1", [a_step(0, "another text")])
+    with pytest.raises(StoreConflict, match="expected step 2"):
+        store.write("r1", [a_step(3)])
     record = Record(key=KEY, kind="result", step=0, body="{}")
-    store.record("r1", record)
+    store.write("r1", [record])
+    store.write("r1", [record])
     with pytest.raises(StoreConflict, match="already recorded"):
-        store.record("r1", record)
+        store.write("r1", [a_step(2), record.model_copy(update={"body": "[]"})])
+    assert len(store.read("r1").steps) == 2, "all or none"
 
 
 def test_a_run_is_made_once_and_ends_once(store: Store) -> None:
@@ -80,7 +83,7 @@ def test_a_run_is_made_once_and_ends_once(store: Store) -> None:
 def test_lists_are_filtered_newest_first(store: Store) -> None:
     for run_id, task, model in (("a", "saxpy", "m"), ("b", "scan", "m"), ("c", "saxpy", "n")):
         store.create_run(a_run(run_id, task, model))
-    store.append_step("a", a_step(0))
+    store.write("a", [a_step(0)])
     store.finish("a", Ending(outcome="gave_up"))
 
     def ids(**wanted: str | int) -> list[str]:
@@ -122,7 +125,7 @@ def test_a_damaged_artefact_is_never_returned_and_is_mended_by_storing_it_again(
 def test_the_file_itself_refuses_changes_to_steps(tmp_path: Path) -> None:
     with SqliteStore(tmp_path) as store:
         store.create_run(a_run())
-        store.append_step("r1", a_step(0))
+        store.write("r1", [a_step(0)])
     db = sqlite3.connect(tmp_path / "runs.db")
     for change in ("UPDATE steps SET body = ''", "DELETE FROM steps"):
         with pytest.raises(sqlite3.IntegrityError, match="only added"):
@@ -196,7 +199,7 @@ name = sys.argv[2]
 with SqliteStore(Path(sys.argv[1])) as store, store.hold(name):
     store.create_run(Run(id=name, task="saxpy", model="m", device="d", started_at=name))
     for index in range(40):
-        store.append_step(name, Step(index=index, kind="user", content=f"{name} {index}"))
+        store.write(name, [Step(index=index, kind="user", content=f"{name} {index}")])
         store.put(f"shared {index}".encode())
 """
 

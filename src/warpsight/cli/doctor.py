@@ -1,6 +1,7 @@
 """`warpsight doctor`: what is here, what is missing, how to get it. Looks and tries, changes nothing but the cache.
 
-Required parts are really used (a kernel is compiled and disassembled, the native core is loaded), not only looked up.
+Required parts are really used (a kernel is compiled and disassembled, the native core is loaded, a worker tries the
+walls of the jail), not only looked up.
 Optional parts are looked up without importing them.
 """
 
@@ -72,6 +73,7 @@ def _exit_code(probes: list[Probe]) -> int:
 def _probes() -> Iterator[Probe]:
     yield Probe("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield Probe("cpu", "ok", f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}")
+    yield from _protections()
     yield _tried("cuda packages", _packages)
     yield _tried("compiler", _compiler)
     yield _tried("disassembler", _disassembler)
@@ -84,6 +86,22 @@ def _probes() -> Iterator[Probe]:
         else:
             more = ALSO.get(extra, "")
             yield Probe(f"extra {extra}", "absent", f"optional: {purpose}", f"pip install 'warpsight[{extra}]'{more}")
+
+
+def _protections() -> Iterator[Probe]:
+    """The walls of the jail, each tried by a worker in it; a required one that is missing stops every run."""
+    from warpsight.jail import protections
+
+    for wall in protections():
+        name = f"jail: {wall.name}"
+        if wall.present:
+            yield Probe(name, "ok", f"stops {wall.stops}")
+        elif wall.required:
+            yield Probe(
+                name, "broken", f"missing, and needed to stop {wall.stops}", f"{wall.remedy}; or WARPSIGHT_UNSAFE=1"
+            )
+        else:
+            yield Probe(name, "absent", f"optional, doubles another wall: stops {wall.stops}", wall.remedy)
 
 
 def _tried(name: str, look: Callable[[], str]) -> Probe:

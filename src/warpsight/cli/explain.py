@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 NAME_HELP = "A counter, by our name or another tool's. Left out: all of them."
 NONE = "-"
-
-
-UNCHECKED = (
-    "Names in nvprof and rocprof were never tried in those tools; of the Nsight Compute ones, only those that the "
-    "vendor's sample reports have were."
-)
+UNCHECKED = "Not checked against that tool's documentation: {names}."
 
 
 def explain(
@@ -69,6 +64,8 @@ def _render_one(console: Console, entry: Entry) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from warpsight.lens.vocabulary import unchecked_names
+
     console.print(Text.assemble((entry.name, "bold"), f" ({entry.unit}): {entry.meaning}\n"))
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column("tool", no_wrap=True)
@@ -82,4 +79,5 @@ def _render_one(console: Console, entry: Entry) -> None:
     table.add_row("nvprof", Text(entry.nvprof or NONE))
     table.add_row("rocprof", Text(entry.rocprof or NONE))
     console.print(table, soft_wrap=False)
-    console.print(f"\n{UNCHECKED}", markup=False)
+    if names := unchecked_names(entry):
+        console.print("\n" + UNCHECKED.format(names=", ".join(names)), markup=False)

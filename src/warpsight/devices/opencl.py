@@ -44,10 +44,8 @@ class OpenClDevice:
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
     ) -> Execution:
-        lane = self._lane_of(build, entry)
-        before = len(lane.printed())
-        ran = lane.run(values, size)
-        return Execution(arrays=ran.arrays, faults=ran.faults, printed=lane.printed()[before:], refused=ran.refused)
+        ran = self._lane_of(build, entry).run(values, size)
+        return Execution(arrays=ran.arrays, faults=ran.faults, printed=ran.printed, refused=ran.refused)
 
     def profile(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str

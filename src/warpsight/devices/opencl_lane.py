@@ -52,6 +52,7 @@ class Ran:
     arrays: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
     faults: tuple[Fault, ...] = ()
     refused: str = ""
+    printed: str = ""
     device_us: float = NAN
     wall_us: float = NAN
     total_us: float = NAN
@@ -107,10 +108,6 @@ class OpenClLane:
         self.close()
         return Ran(faults=(self._lost,))
 
-    def printed(self) -> str:
-        """What the kernel printed so far, capped."""
-        return self._worker.log().decode(errors="replace") if self._worker is not None else ""
-
     def _opened(self) -> JailedWorker:
         if self._worker is None:
             settings = self.settings
@@ -164,14 +161,17 @@ class OpenClLane:
         before = time.perf_counter_ns()
         body = worker.ask(go, self.settings.deadline_s)
         after = time.perf_counter_ns()
+        printed = worker.log()
         done, _ = wire.unpack(body)
         if refused := done.get("refused"):
             return Ran(refused=str(refused)[:1000])
         _, back = self._ask({"op": "fetch"})
         ended = time.perf_counter_ns()
+        printed += worker.log()
         arrays, faults = _taken(placed, back)
         device_us = _time(done["device_us"])
-        return Ran(arrays, faults, "", device_us, (after - before) / 1000, (ended - started) / 1000)
+        text = printed.decode(errors="replace")
+        return Ran(arrays, faults, "", text, device_us, (after - before) / 1000, (ended - started) / 1000)
 
     def _ask(self, header: dict[str, Any], blobs: Sequence[Any] = ()) -> tuple[dict[str, Any], list[memoryview]]:
         assert self._worker is not None

@@ -24,7 +24,7 @@ else:
     import opencl_wire as wire
     import worker_io
 
-SCRATCH = Path(os.environ.get("TMPDIR", "/tmp"))
+SCRATCH = Path.cwd()  # the jail starts a worker in its scratch folder
 ALIGNMENT = 4096
 MEMORY_BYTES = 4 << 30
 

@@ -9,7 +9,7 @@ clock; the candidate's output on these contents is verified, since a fast wrong 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
@@ -118,14 +118,15 @@ def compare_measured(
     seed: int,
     budget_s: float = 2.5,
     progress: Progress = lambda _: None,
+    roof_of: Callable[[Task, Workload, TimedDevice], Roof] = copy_roof,
 ) -> Timing:
-    """The decision from measured pairs; winners are measured twice."""
+    """The decision from measured pairs; winners are held to the roof and measured twice."""
     once = _measure(task, workload, baseline, candidate, device, seed, budget_s, progress, swapped=False)
     found = measured_timing(device.name, workload.name, (once,), None)
     if found.decision != "FASTER":
         return found
     progress("measuring what the device can do at best")
-    roof = copy_roof(task, workload, device)
+    roof = roof_of(task, workload, device)
     found = measured_timing(device.name, workload.name, (once,), roof)
     if found.decision != "FASTER":
         return found
@@ -165,7 +166,7 @@ def held_to_roof(found: Timing) -> Timing:
     """The same, or rejected where the candidate takes less time than moving the data does."""
     if found.roof is None or found.decision != "FASTER":
         return found
-    best = float(statistics.trimmed_mean(np.array(found.samples_us))) if found.measurements else min(found.samples_us)
+    best = statistics.trimmed_mean(np.array(found.samples_us)) if found.measurements else min(found.samples_us)
     if best >= found.roof.floor_us:
         return found
     told = f"{best:.2f} us, and moving {found.roof.compulsory_bytes} bytes takes {found.roof.floor_us:.2f} us at least"

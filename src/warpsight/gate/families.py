@@ -1,8 +1,9 @@
 """Families of inputs: the same task on numbers that show different mistakes.
 
 `declared` is what the task says. The others change only arguments whose meaning stays: floats that are normal or
-uniform, integers and indices with a range; permutations, row pointers, zeros and ones are left alone, and declared
-bounds hold in every family. What must stay true: task, workload, seed and family give the same bytes.
+uniform, integers with a range, indices where no floats go with them; permutations, row pointers, zeros and ones are
+left alone, and declared bounds hold in every family. What must stay true: task, workload, seed and family give the
+same bytes.
 """
 
 from __future__ import annotations
@@ -83,15 +84,21 @@ def _sparse(given: Given) -> np.ndarray:
 
 
 def _structured(given: Given) -> np.ndarray:
-    """A ramp, constant rows or the like of an identity, by chance: swapped and shifted indices show."""
+    """A ramp, constant rows or the like of an identity, by chance: swapped and shifted indices show.
+
+    All multiples of 1/64, so that long sums of equal terms stay exact: their rounding would otherwise all point one
+    way, and an honest loop would be further off than any tolerance made for random terms.
+    """
     low, high = max(given.low, -1.0), min(given.high, 1.0)
     low, high = (given.low, given.high) if low >= high else (low, high)
     last = given.shape[-1]
     kind = int(given.random.integers(3))
     if kind == 0:
-        return low + (high - low) * np.arange(given.declared.size).reshape(given.shape) / max(given.declared.size, 1)
+        ramp = np.arange(given.declared.size).reshape(given.shape) / max(given.declared.size, 1)
+        return given.within(np.rint((low + (high - low) * ramp) * 64) / 64)
     if kind == 1:
-        return np.broadcast_to(given.declared[..., :1], given.shape)
+        rows = np.rint(given.declared[..., :1].astype(np.float64) * 64) / 64
+        return given.within(np.broadcast_to(rows, given.shape))
     rows = np.arange(given.declared.size // last if last else 0).reshape(given.shape[:-1])
     return np.where(rows[..., None] % max(last, 1) == np.arange(last), high, given.zero)
 
@@ -147,6 +154,8 @@ def family_inputs(task: Task, workload: Workload, seed: int, family: str) -> dic
     for argument in task.arguments:
         declared = inputs.get(argument.name)
         bounds = _bounds(argument, workload)
+        if argument.fill == "index" and floats:
+            bounds = None  # where floats are summed by index, other indices would make other sums, much longer ones
         if declared is None or bounds is None or declared.size == 0:
             continue
         random = _stream(seed, family, argument.name)

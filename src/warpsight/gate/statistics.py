@@ -32,6 +32,7 @@ FORETELLS = 48
 MINIMUM_EFFECT = 0.02
 TRIMMED = 0.2
 RESAMPLES = 10_000
+TOTAL_ALPHA = 0.05
 CONFIRMED_SHARE = 0.5
 """How much of the time saved by the device's clock must be seen on the parent's."""
 
@@ -58,12 +59,10 @@ class Decided:
     interval: tuple[float, float] | None = None
 
 
-def trimmed_mean(values: Floats) -> Floats:
-    """The mean of the middle 60 % along the last axis."""
-    count = values.shape[-1]
-    cut = int(TRIMMED * count)
-    middle = np.partition(values, (cut, count - cut - 1), axis=-1)[..., cut : count - cut]
-    return np.sort(middle, axis=-1).mean(axis=-1)
+def trimmed_mean(values: Floats) -> float:
+    """The mean of the middle 60 %."""
+    cut = int(TRIMMED * len(values))
+    return float(np.sort(values)[cut : len(values) - cut].mean())
 
 
 def bootstrap(values: Floats, alpha: float, seed: int) -> Interval:
@@ -72,8 +71,11 @@ def bootstrap(values: Floats, alpha: float, seed: int) -> Interval:
     # The raw stream of PCG64 is fixed for ever, the ones of Generator are not: old certificates must stay checkable.
     words = np.random.PCG64(seed).random_raw(RESAMPLES * count)
     picked = ((words >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
-    middles = np.sort(trimmed_mean(values[picked.astype(np.int64).reshape(RESAMPLES, count)]))
-    middle = float(trimmed_mean(values))
+    # Places in the sorted values sort like the values, and bytes sort fastest; so a look has at most 256 pairs.
+    places = np.sort(picked.astype(np.uint8).reshape(RESAMPLES, count), axis=-1, kind="stable")
+    cut = int(TRIMMED * count)
+    middles = np.sort(np.sort(values)[places[:, cut : count - cut]].mean(axis=-1))
+    middle = trimmed_mean(values)
     tail = int(RESAMPLES * alpha / 2)
     widen = _widening(count, alpha)
     low = middle - widen * max(0.0, middle - float(middles[tail]))
@@ -138,21 +140,23 @@ def decide(pairs: Pairs, seed: int) -> Decided:
 def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingReason, str]:
     """A gain by the device's clock, held to the parent's: half of the time saved must surely be seen there.
 
-    The total, from sending the contents to having the arrays, is too rough to confirm a gain, but it must not deny it:
-    a kernel that works on after it said it was done saves nothing there.
+    The same is asked of the total, from sending the contents to having the arrays: a kernel that works on after it said
+    it was done saves nothing there. It is a rougher clock, so 95 % will do, as it is asked twice of a winner.
     """
-    claimed = float(trimmed_mean(_array(pairs.baseline_us) - _array(pairs.candidate_us)))
-    half = CONFIRMED_SHARE * claimed
+    claimed = trimmed_mean(_array(pairs.baseline_us) - _array(pairs.candidate_us))
     seen = bootstrap(_array(pairs.baseline_wall_us) - _array(pairs.candidate_wall_us), alpha, seed + 1)
-    told = f"{claimed:.1f} us saved by the device's clock, {seen.low:.1f} to {seen.high:.1f} us by the parent's"
-    if seen.high < half:
-        return "REJECTED", "clock_disagrees", told
+    clocks = [("by the parent's", seen)]
     if pairs.candidate_total_us:
-        whole = bootstrap(_array(pairs.baseline_total_us) - _array(pairs.candidate_total_us), alpha, seed + 2)
-        if whole.high < half:
-            told = f"{claimed:.1f} us saved by the device's clock, at most {whole.high:.1f} us of the whole call"
+        saved = _array(pairs.baseline_total_us) - _array(pairs.candidate_total_us)
+        clocks.append(("of the whole call", bootstrap(saved, TOTAL_ALPHA, seed + 2)))
+    worst: tuple[Decision, TimingReason, str] = ("FASTER", "", "")
+    for name, clock in clocks:
+        told = f"{claimed:.1f} us saved by the device's clock, {clock.low:.1f} to {clock.high:.1f} us {name}"
+        if clock.high < CONFIRMED_SHARE * claimed:
             return "REJECTED", "clock_disagrees", told
-    return ("FASTER", "", "") if seen.low >= half else ("AMBIGUOUS", "wall_unconfirmed", told)
+        if clock.low < CONFIRMED_SHARE * claimed:
+            worst = "AMBIGUOUS", "wall_unconfirmed", told
+    return worst
 
 
 def _array(values: Sequence[float]) -> Floats:
@@ -180,6 +184,6 @@ def faster_alone(alone_us: Sequence[float], candidate_us: Sequence[float], ratio
 
     A candidate whose process keeps the machine busy while the baseline runs gains only beside it.
     """
-    alone = math.log(float(trimmed_mean(_array(alone_us))) / float(trimmed_mean(_array(candidate_us))))
+    alone = math.log(trimmed_mean(_array(alone_us)) / trimmed_mean(_array(candidate_us)))
     told = f"{ratio:.3f} times beside the candidate's process, {math.exp(alone):.3f} times without it"
     return alone >= CONFIRMED_SHARE * math.log(ratio), told

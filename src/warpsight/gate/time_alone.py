@@ -63,7 +63,8 @@ def time_measured(
             _warm_up(side, contents, progress)
             until, last = time.monotonic() + budget_s, None
             while len(samples) < calls and (len(samples) < FEWEST or time.monotonic() < until):
-                progress(f"timing, call {len(samples)} of {calls}")
+                if len(samples) % 12 == 0:
+                    progress(f"timing, call {len(samples)} of {calls}")
                 given = contents.draw()
                 done = timed_call(side, given, "kernel")
                 samples.append(done.device_us)

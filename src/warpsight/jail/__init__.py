@@ -5,6 +5,7 @@ from __future__ import annotations
 from warpsight.jail.ends import event_of
 from warpsight.jail.probes import protections, require_protections
 from warpsight.jail.records import Answer, Event, Level, Limits, Protection, WorkerLost
+from warpsight.jail.scrub import scrubbed
 from warpsight.jail.view import package_files
 from warpsight.jail.worker import JailedWorker, run_jailed
 
@@ -21,4 +22,5 @@ __all__ = [
     "protections",
     "require_protections",
     "run_jailed",
+    "scrubbed",
 ]

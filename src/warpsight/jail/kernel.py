@@ -1,8 +1,11 @@
 """Thin wrappers over the kernel calls that build a jail. Imports nothing of the project: it runs in the bare stage.
 
 Each wrapper does one call and raises OSError when the kernel says no; what that means is for the stage to decide.
-Landlock is driven here by its three calls: the one package for it is a pre-release and knows an older version of the interface.
+Landlock is driven here by its three calls: the one package for it is a pre-release behind the kernel's interface.
 """
+
+# Without pathlib, which costs a starting process ten milliseconds.
+# ruff: noqa: PTH112
 
 from __future__ import annotations
 
@@ -133,7 +136,7 @@ def landlock_version() -> int:
 
 
 def landlock(rules: Sequence[tuple[str, int]], *, network: bool, scope: bool) -> None:
-    """Deny every handled right over files but those in `rules`, and as asked all TCP and all reach out of the domain."""
+    """Deny every right over files but those in `rules` and, as asked, all TCP and all signals out of the domain."""
     version = landlock_version()
     handled = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
     attributes = struct.pack("=QQQ", handled, 3 if network else 0, 3 if scope else 0)
@@ -150,7 +153,7 @@ def landlock(rules: Sequence[tuple[str, int]], *, network: bool, scope: bool) ->
 def _add_rule(ruleset: int, path: str, rights: int) -> None:
     folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        if not os.path.isdir(path):  # noqa: PTH112 (pathlib costs the stage ten milliseconds)
+        if not os.path.isdir(path):
             rights &= _FS_OF_A_FILE
         rule = struct.pack("=Qi", rights, folder)
         check(LIBC.syscall(_SYS_LANDLOCK_ADD, ruleset, 1, rule, 0), f"landlock rule for {path}")

@@ -22,8 +22,10 @@ from warpsight.jail.worker import JailedWorker, told_unsafe
 PROBE = Path(__file__).with_name("probe_worker.py")
 LIMITS = Limits(wall_s=20, cpu_s=20, memory_bytes=1 << 30, threads=32, scratch_bytes=1 << 20, open_files=64)
 
-_NAMESPACES = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
-_NAMESPACES += "kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces>0; in a container: --privileged"
+_NAMESPACES = (
+    "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
+    "kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces>0; in a container: --privileged"
+)
 _LANDLOCK = "Linux {} or newer with landlock in CONFIG_LSM (boot option lsm=landlock,...)"
 # name: what it stops, how to get it, whether a run needs it
 KNOWN: dict[str, tuple[str, str, bool]] = {
@@ -54,7 +56,9 @@ def protections() -> tuple[Protection, ...]:
     """Every wall, tried for real by a tiny worker."""
     missing = _missing()
     return tuple(
-        Protection(name, name not in missing, stops, remedy if name not in missing else f"{remedy} ({missing[name]})", needed)
+        Protection(
+            name, name not in missing, stops, remedy if name not in missing else f"{remedy} ({missing[name]})", needed
+        )
         for name, (stops, remedy, needed) in KNOWN.items()
     )
 

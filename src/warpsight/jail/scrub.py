@@ -7,6 +7,7 @@ folders. Does not look for other secrets: a worker has none to print.
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -32,7 +33,7 @@ def _known() -> tuple[tuple[str, str], ...]:
 def scrubbed(text: str) -> str:
     """The text with local folders replaced by what they are, longest first."""
     for folder, name in _known():
-        text = text.replace(folder, name)
+        text = re.sub(rf"(?<![\w.]){re.escape(folder)}(?![\w-])", lambda _, name=name: name, text)
     return text
 
 

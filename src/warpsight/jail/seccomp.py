@@ -25,10 +25,10 @@ NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag that clone takes
 CLONE_THREAD = 0x00010000
 
 # isatty and friends, close-on-exec, bytes waiting, non-blocking
-IOCTL_ALLOWED = (0x5401, 0x5413, 0x5450, 0x5451, 0x541B, 0x5421)
-IOCTL_ATTACKS = (0x5412, 0x541C, 0x5423)  # type into a terminal, terminal paste, line discipline
+IOCTL_ALLOWED: tuple[int, ...] = (0x5401, 0x5413, 0x5450, 0x5451, 0x541B, 0x5421)
+IOCTL_ATTACKS: tuple[int, ...] = (0x5412, 0x541C, 0x5423)  # type into a terminal, terminal paste, line discipline
 # death signal, dumpable, names, no-new-privileges, seccomp itself, read capabilities, name a mapping
-PRCTL_ALLOWED = (1, 2, 3, 4, 15, 16, 21, 22, 23, 38, 39, 0x53564D41)
+PRCTL_ALLOWED: tuple[int, ...] = (1, 2, 3, 4, 15, 16, 21, 22, 23, 38, 39, 0x53564D41)
 
 _LOAD_WORD, _JUMP_EQUAL, _JUMP_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
 _NUMBER_AT, _ARCH_AT, _FIRST_ARGUMENT_AT = 0, 4, 16

@@ -55,7 +55,7 @@ def resident_bytes(pid: int) -> int:
 
 def _threads(pid: int) -> list[str]:
     try:
-        return os.listdir(f"/proc/{pid}/task")
+        return [entry.name for entry in Path(f"/proc/{pid}/task").iterdir()]
     except OSError:
         return []
 
@@ -63,6 +63,6 @@ def _threads(pid: int) -> list[str]:
 def same_namespace(pid: int | None, kind: str) -> bool:
     """Whether a process is in our own namespace of this kind; False where the kernel does not let us look."""
     try:
-        return os.readlink(f"/proc/{pid}/ns/{kind}") == os.readlink(f"/proc/self/ns/{kind}")
+        return Path(f"/proc/{pid}/ns/{kind}").readlink() == Path(f"/proc/self/ns/{kind}").readlink()
     except OSError:
         return False

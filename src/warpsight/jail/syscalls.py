@@ -43,10 +43,16 @@ fsmount 432 fspick 433 pidfd_open 434 clone3 435 close_range 436 openat2 437 pid
 process_madvise 440 epoll_pwait2 441 mount_setattr 442 landlock_create_ruleset 444 landlock_add_rule 445
 landlock_restrict_self 446 memfd_secret 447 process_mrelease 448
 """
-_WORDS = _TABLE.split()
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_WORDS = _words(_TABLE)
 NUMBERS: dict[str, int] = {name: int(number) for name, number in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
 
-ATTACKS: tuple[str, ...] = tuple(
+ATTACKS: tuple[str, ...] = _words(
     """
     ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd
     mount umount2 pivot_root chroot move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
@@ -60,10 +66,10 @@ ATTACKS: tuple[str, ...] = tuple(
     shmget shmat shmctl semget semop semctl msgget msgsnd msgrcv msgctl mq_open
     connect accept sendto sendmsg recvfrom recvmsg bind listen
     rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal memfd_secret migrate_pages move_pages vmsplice
-    """.split()
+    """
 )
 
-COMPUTE: tuple[str, ...] = tuple(
+COMPUTE: tuple[str, ...] = _words(
     """
     read write readv writev poll ppoll select pselect6 close fstat lseek
     mmap munmap mremap mprotect madvise brk
@@ -71,15 +77,16 @@ COMPUTE: tuple[str, ...] = tuple(
     clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrusage
     getpid gettid exit exit_group restart_syscall
     rt_sigreturn rt_sigprocmask rt_sigaction sigaltstack tgkill getrandom
-    """.split()
+    """
 )
 
 BASE: tuple[str, ...] = (
     *COMPUTE,
-    *"""
+    *_words("""
     open openat openat2 creat stat lstat newfstatat statx access faccessat faccessat2 getdents getdents64 getcwd chdir
     fchdir readlink readlinkat statfs fstatfs pread64 pwrite64 preadv pwritev sendfile copy_file_range fadvise64
-    readahead dup dup2 dup3 pipe pipe2 fcntl flock fsync fdatasync truncate ftruncate fallocate rename renameat renameat2
+    readahead dup dup2 dup3 pipe pipe2 fcntl flock fsync fdatasync truncate ftruncate fallocate
+    rename renameat renameat2
     mkdir mkdirat rmdir unlink unlinkat link linkat symlink symlinkat mknod mknodat chmod fchmod fchmodat umask
     utime utimes utimensat close_range getxattr listxattr eventfd2 epoll_create epoll_create1 epoll_ctl epoll_wait
     epoll_pwait epoll_pwait2 splice tee msync mincore mlock munlock mlock2 memfd_create
@@ -90,5 +97,5 @@ BASE: tuple[str, ...] = (
     sched_getparam sched_getscheduler sched_setscheduler sched_setaffinity sched_get_priority_max
     sched_get_priority_min sched_getattr get_mempolicy mbind set_mempolicy arch_prctl get_robust_list
     pkey_alloc pkey_free pkey_mprotect seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
-    """.split(),
+    """),
 )

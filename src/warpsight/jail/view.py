@@ -2,7 +2,8 @@
 
 Covers names only; the stage mounts them read-only. The default view is what a Python and its shared libraries need: no
 home, no project data, no /proc, no /sys, no /usr/bin. Shown files keep their paths, so a worker can learn those
-names; what it prints is scrubbed of them by the parent. What must stay true: nothing is shown that was not asked for here.
+names; what it prints is scrubbed of them by the parent.
+What must stay true: nothing is shown that was not asked for here.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def run_jailed(
     level: Level = "work",
     without: Collection[str] = (),
 ) -> Answer:
-    """One worker for one question: what it answered, or the event that ended it. Never raises for what a worker does."""
+    """One worker for one question: its answer, or the event that ended it. Never raises for what a worker does."""
     started = time.monotonic()
     body: bytes | None = None
     event: Event | None = None
@@ -180,7 +180,7 @@ class JailedWorker:
 
     @contextlib.contextmanager
     def _losing(self) -> Any:
-        """Whatever goes wrong in here, also an interrupt, costs the worker its life: a late answer meets no question."""
+        """Whatever goes wrong in here, also an interrupt, ends the worker: a late answer meets no question."""
         if self._event is not None:
             raise WorkerLost(self.name, self._event, self.log())
         try:
@@ -246,7 +246,7 @@ def _config(
 ) -> dict[str, Any]:
     if without and strict:
         raise ValueError("protections can be left out only with unsafe=True")
-    left_out = {*without} | (set() if platform.machine() == "x86_64" else {"seccomp"})
+    left_out = [*without] if platform.machine() == "x86_64" else [*without, "seccomp"]
     view = make_view(argv, readable)
     base, levels = _filters()
     return {

@@ -23,6 +23,32 @@ _TIMES_US = {"n": 1e-3, "u": 1.0, "m": 1e3, "": 1e6}
 _PREFIXES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
+CHECKED = frozenset(
+    (
+        "branch_efficiency",
+        "gld_efficiency",
+        "gld_transactions",
+        "gst_transactions",
+        "warp_execution_efficiency",
+        "inst_executed",
+        "not_predicated_off_thread_inst_executed",
+        "inst_executed_shared_loads",
+        "inst_executed_shared_stores",
+        "elapsed_cycles_sm",
+        "shared_ld_bank_conflict",
+        "shared_st_bank_conflict",
+        "VALUUtilization",
+        "VALUBusy",
+        "SQ_INSTS_BRANCH",
+        "SQ_INSTS_MFMA",
+        "SQ_INSTS_LDS",
+        "SQ_LDS_BANK_CONFLICT",
+        "MfmaUtil",
+    )
+)
+"""Names of nvprof and rocprof that were found in those tools' documentation or output; never tried in the tools."""
+
+
 class Entry(Noun):
     """One counter: see the head of vocabulary.toml for what each field means."""
 
@@ -71,6 +97,13 @@ def foreign_names(entry: Entry) -> frozenset[str]:
     """Every name that the other tools have for this counter or its parts."""
     texts = (*entry.ncu, entry.nvprof or "", entry.rocprof or "")
     return frozenset(word for text in texts for word in re.findall(r"[A-Za-z]\w*_[\w.]*\w|[A-Z]\w+", text))
+
+
+def unchecked_names(entry: Entry) -> tuple[str, ...]:
+    """Names of nvprof and rocprof that stand here from general knowledge alone."""
+    texts = f"{entry.nvprof or ''}\n{entry.rocprof or ''}"
+    words = re.findall(r"[A-Za-z]\w*_\w+|[A-Z]\w+|^branch$", texts, re.MULTILINE)
+    return tuple(word for word in dict.fromkeys(words) if word not in CHECKED and word not in ("GPU",))
 
 
 def terms(formula: str) -> tuple[tuple[tuple[float, str], ...], tuple[tuple[float, str], ...]]:

@@ -8,6 +8,11 @@ Imported when a local model is opened. Untyped libraries end here: what comes ou
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import io
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,26 +23,69 @@ import transformers
 from warpsight.errors import UsageError
 from warpsight.models.model import OnText
 from warpsight.models.template import TURN_END
+from warpsight.toolchain.cache import cache_folder, content_key
+
+UNPACKED_LIMIT_BYTES = 512 << 20
 
 
 def load_weights(path: Path, adapter: Path | None, dtype: str) -> Weights:
-    """Tokenizer and weights of a GGUF file (made plain again) or of a hub folder; nothing is looked up on a network."""
-    transformers.utils.logging.disable_progress_bar()
-    where: dict[str, Any] = {"pretrained_model_name_or_path": str(path), "local_files_only": True}
-    more: dict[str, Any] = {"dtype": getattr(torch, dtype)}
-    if path.suffix == ".gguf":
-        where |= {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
-        more["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    """Tokenizer and weights of a GGUF file or of a hub folder; nothing is looked up on a network."""
+    quiet = io.StringIO()  # progress bars are for a program of their own
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
-        model = transformers.AutoModelForCausalLM.from_pretrained(**where, **more)
-        if adapter is not None:
-            import peft
+        with contextlib.redirect_stderr(quiet):
+            tokenizer, model = _load(path, dtype)
+            if adapter is not None:
+                import peft
 
-            model = peft.PeftModel.from_pretrained(model, str(adapter), local_files_only=True).merge_and_unload()
+                model = peft.PeftModel.from_pretrained(model, str(adapter), local_files_only=True).merge_and_unload()
     except (OSError, ValueError, KeyError, RuntimeError) as problem:
         raise UsageError(f"could not load the weights at {path}: {problem}") from problem
     return Weights(tokenizer, model.eval())
+
+
+def _load(path: Path, dtype: str) -> tuple[Any, Any]:
+    if path.suffix != ".gguf":
+        return _from_folder(path, dtype)
+    kept = _unpacked_folder(path, dtype)
+    if kept is not None and kept.is_dir():
+        return _from_folder(kept, dtype)
+    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name, "local_files_only": True}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
+    plain = transformers.GgufConfig(dequantize=True)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        **where, quantization_config=plain, dtype=getattr(torch, dtype)
+    )
+    if kept is not None:
+        _keep(kept, tokenizer, model)
+    return tokenizer, model
+
+
+def _from_folder(folder: Path, dtype: str) -> tuple[Any, Any]:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        str(folder), local_files_only=True, dtype=getattr(torch, dtype)
+    )
+    return tokenizer, model
+
+
+def _unpacked_folder(path: Path, dtype: str) -> Path | None:
+    """Where a small GGUF file lies unpacked after its first use: unpacking takes most of the time to start."""
+    folder, size = cache_folder(), path.stat().st_size
+    if folder is None or size > UNPACKED_LIMIT_BYTES:
+        return None
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return folder / "weights" / content_key(digest, dtype, transformers.__version__)
+
+
+def _keep(folder: Path, tokenizer: Any, model: Any) -> None:
+    """Written aside, then renamed, so that it is there whole or not at all. Without room it is not kept."""
+    aside = folder.with_name(f"{folder.name}.{os.getpid()}")
+    try:
+        tokenizer.save_pretrained(str(aside))
+        model.save_pretrained(str(aside))
+        aside.rename(folder)
+    except OSError:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 class Weights:

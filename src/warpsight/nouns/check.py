@@ -42,6 +42,11 @@ FAULT_KINDS = (
     "unsupported",
     "crash",
     "out_of_memory",
+    "forbidden_call",
+    "exited_early",
+    "bad_answer",
+    "bad_frame",
+    "too_much_output",
 )
 OTHER_FAULT = "fault"  # a fault of a kind that only its device knows
 REASONS = frozenset((*VALUE_REASONS, *FAULT_KINDS, OTHER_FAULT))

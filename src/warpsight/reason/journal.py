@@ -15,6 +15,7 @@ from warpsight.errors import WarpsightError
 from warpsight.models.errors import BadReply
 from warpsight.models.model import Reply, Usage, add_usage
 from warpsight.nouns.run import Spent
+from warpsight.reason.pending import Pending
 from warpsight.runs.store import Record, Store
 from warpsight.tools.box import ToolResult
 
@@ -43,15 +44,17 @@ class Outcome(NamedTuple):
 class Journal:
     """The records of one run."""
 
-    def __init__(self, run_id: str, store: Store, clock: Clock = time.monotonic) -> None:
+    def __init__(self, run_id: str, store: Store, pending: Pending, clock: Clock = time.monotonic) -> None:
         self._run_id = run_id
         self._store = store
+        self._pending = pending
         self._clock = clock
 
     def reply(self, key: str, step: int, ask: Callable[[], Reply]) -> Answer:
         """The recorded answer under this key, or a new one, recorded. Errors other than a bad reply pass through."""
         record = self._store.recorded(self._run_id, key)
         if record is None:
+            self._pending.flush()
             began = self._clock()
             try:
                 reply = ask()
@@ -62,7 +65,7 @@ class Journal:
                 usage = add_usage(problem.usage, problem.wasted)
             spent = _spent_of(usage, self._clock() - began)
             record = Record(key=key, kind=kind, step=step, body=body, spent=spent)
-            self._store.record(self._run_id, record)
+            self._pending.add(record)
         if record.kind == "bad_reply":
             said = json.loads(record.body)
             return Answer(None, str(said["problem"]), record.spent, bool(said["known"]))
@@ -73,13 +76,14 @@ class Journal:
         """The recorded result under this key, or a new one, recorded."""
         record = self._store.recorded(self._run_id, key)
         if record is None:
+            self._pending.flush()
             began = self._clock()
             result = _told(run)
             artefacts = [self._store.put(content) for content in result.artefacts]
             spent = Spent(tool_calls=int(charged), seconds=max(0.0, self._clock() - began))
             body = {"result": json.loads(result.model_dump_json(exclude={"artefacts"})), "artefacts": artefacts}
             record = Record(key=key, kind="result", step=step, body=json.dumps(body), spent=spent)
-            self._store.record(self._run_id, record)
+            self._pending.add(record)
         stored = json.loads(record.body)
         return Outcome(
             ToolResult.model_validate_json(json.dumps(stored["result"])), tuple(stored["artefacts"]), record.spent

@@ -1,8 +1,8 @@
 """The closed loop: ask the model, run the calls it makes, append the results, until it submits or something runs out.
 
 Reads top to bottom. `run_loop` starts a run, goes on with one that was broken off, or returns one that has ended: all
-three are the same, since what is recorded is taken from the record (journal.py). What must stay true: every step is
-durable before the next begins; calls come only from what the model wrote and go only to tools in the job; verdicts come
+three are the same, since what is recorded is taken from the record (journal.py). What must stay true: all steps are
+durable before the outside is asked again; calls come only from what the model wrote and go only to tools in the job; verdicts come
 only from evaluations; every way to end passes through `_end`.
 """
 
@@ -26,6 +26,7 @@ from warpsight.reason.edits import KERNEL, EditFailed, whole_kernel
 from warpsight.reason.fence import neutral
 from warpsight.reason.job import Job, run_of
 from warpsight.reason.journal import Answer, Clock, Journal
+from warpsight.reason.pending import Pending
 from warpsight.reason.predictions import submission_of
 from warpsight.reason.progress import Progress, roofline_left, sha256_of, speed_of
 from warpsight.reason.schema import require_known
@@ -70,6 +71,7 @@ def run_loop(
 
 def _end(loop: _Loop, store: Store, ending: Ending) -> Run:
     known = loop.progress
+    loop.pending.flush()
     filled = {"spent": known.spent, "best": known.best, "submission": known.submission}
     if ending.outcome == "submitted":
         filled["submitted"] = known.submitted
@@ -90,8 +92,9 @@ class _Loop:
     watch: Watch
 
     def __post_init__(self) -> None:
-        self.talk = Transcript(self.job.id, self.store, self.job.calling)
-        self.journal = Journal(self.job.id, self.store, self.clock)
+        self.pending = Pending(self.job.id, self.store)
+        self.talk = Transcript(self.job.id, self.pending, self.job.calling)
+        self.journal = Journal(self.job.id, self.store, self.pending, self.clock)
         self.progress = Progress(original=self.job.opening.kernel)
 
     def converse(self) -> Ending:
@@ -203,7 +206,7 @@ class _Loop:
         arguments = call.arguments or {}
         if not isinstance(properties, dict) or KERNEL not in properties:
             return arguments
-        return whole_kernel(arguments, self.progress.kernels())
+        return whole_kernel(arguments, self.progress.kernels(), spec)
 
     def _refuse(self, call: ReadCall, why: str) -> None:
         self._say(call, f"error: {why}", is_error=True)

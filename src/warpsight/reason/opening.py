@@ -6,7 +6,6 @@ neither is the reference's text: the model has the description.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -37,11 +36,6 @@ def opening_of(
     if calling == "text":
         system += Template(prompt_file("text_calls")).substitute(tools="\n".join(map(_tool_line, tools)))
     return Opening(system=system.strip(), user=_user(task, text, note), kernel=text)
-
-
-def task_hash(task: Task) -> str:
-    """A hash over all that defines a task, wherever its folder lies."""
-    return hashlib.sha256(task.model_dump_json(exclude={"folder"}).encode()).hexdigest()
 
 
 @cache

@@ -13,10 +13,12 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from warpsight.nouns import Profile
-from warpsight.nouns.run import Prediction, Submission, Way
+from warpsight.nouns.run import Submission, Way
+from warpsight.tools.scoring import LEAST_MOVE, score
+
+__all__ = ["LEAST_MOVE", "Accuracy", "accuracy", "score", "submission_of"]
 
 CAUSE, PREDICTS = "cause", "predicts"
-LEAST_MOVE = 0.01
 
 
 class Accuracy(NamedTuple):
@@ -44,19 +46,6 @@ def submission_of(
         cause=str(arguments.get(CAUSE, "")),
         predictions=tuple(score(name, way, before, after) for name, way in ways.items()),
     )
-
-
-def score(counter: str, way: Way, before: Profile | None, after: Profile | None) -> Prediction:
-    """One prediction against two profiles."""
-    if before is None or after is None or before.source != after.source:
-        return Prediction(counter=counter, way=way, before=None, after=None, verdict="unknown")
-    old, new = before.counters.get(counter), after.counters.get(counter)
-    if old is None or new is None:
-        return Prediction(counter=counter, way=way, before=None, after=None, verdict="unknown")
-    moved = abs(new - old) >= LEAST_MOVE * max(abs(old), abs(new)) and new != old
-    right = (new > old) == (way == "up")
-    verdict = "unmoved" if not moved else "right" if right else "wrong"
-    return Prediction(counter=counter, way=way, before=float(old), after=float(new), verdict=verdict)
 
 
 def accuracy(submissions: Iterable[Submission | None]) -> Accuracy:

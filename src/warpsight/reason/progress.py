@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from warpsight.errors import UsageError
 from warpsight.nouns import Evaluation, Profile
 from warpsight.nouns.run import Spent, Submission
-from warpsight.reason.edits import Base
 from warpsight.tools.box import ToolResult
+from warpsight.tools.edits import kernel_id
 
 
 @dataclass
@@ -27,18 +27,25 @@ class Progress:
     best: Evaluation | None = None
     spent: Spent = field(default_factory=Spent)
     problems: int = 0  # replies in a row that could not be used
+    seen: dict[str, str] = field(default_factory=dict[str, str])  # every kernel that came by, by its id
     profiles: dict[str, Profile] = field(default_factory=dict[str, Profile])
     submission: Submission | None = None
     submitted: Evaluation | None = None
 
     def __post_init__(self) -> None:
         self.current = self.best_kernel = self.original
+        self.seen[kernel_id(self.original)] = self.original
 
-    def kernels(self) -> dict[Base, str]:
-        return {"current": self.current, "best": self.best_kernel, "original": self.original}
+    def kernels(self) -> dict[str, str]:
+        """The kernels that the model may name."""
+        named = {"current": self.current, "best": self.best_kernel, "given": self.original}
+        return {**named, "original": self.original, **self.seen}
 
     def saw(self, result: ToolResult, kernel: str | None) -> None:
         """Take in what a tool gave."""
+        if kernel is not None and not result.is_error:
+            self.seen[kernel_id(kernel)] = kernel
+        self.profiles.update(result.profiled)
         for evaluation in (result.baseline, result.evaluation):
             if evaluation is not None and evaluation.profile is not None:
                 self.profiles[evaluation.candidate_sha256] = evaluation.profile

@@ -1,4 +1,4 @@
-"""The one transcript of a run: typed, only appended to, durable step by step, for both ways of calling.
+"""The one transcript of a run: typed, only appended to, for both ways of calling.
 
 It is kept in two forms that always say the same: steps, which are stored, and messages, which are sent. A turn of the
 model goes back as it came (`raw`). In the `text` way the results stand in `<tool_response>` tags. What must stay true:
@@ -25,15 +25,14 @@ from warpsight.models.text_calls import RESULT_CLOSE, RESULT_OPEN
 from warpsight.nouns.run import Step
 from warpsight.reason.calls import ReadCall
 from warpsight.reason.fence import neutral
-from warpsight.runs.store import Store
+from warpsight.reason.pending import Pending
 
 
 class Transcript:
-    """The steps of one run. Each method returns when the step is durable."""
+    """The steps of one run."""
 
-    def __init__(self, run_id: str, store: Store, calling: Literal["native", "text"]) -> None:
-        self._run_id = run_id
-        self._store = store
+    def __init__(self, run_id: str, pending: Pending, calling: Literal["native", "text"]) -> None:
+        self._pending = pending
         self._calling = calling
         self._steps: list[Step] = []
         self._messages: list[Message] = []
@@ -93,7 +92,7 @@ class Transcript:
 
     def _append(self, **fields: Any) -> None:
         step = Step(index=len(self._steps), **fields)
-        self._store.append_step(self._run_id, step)
+        self._pending.add(step)
         self._steps.append(step)
         self._digest.update(step.model_dump_json().encode() + b"\n")
 

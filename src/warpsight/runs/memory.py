@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from warpsight.errors import UsageError
@@ -37,21 +37,20 @@ class MemoryStore:
         finally:
             self._held.discard(run_id)
 
-    def append_step(self, run_id: str, step: Step) -> bool:
-        steps = self._steps[run_id]
-        if step.index < len(steps):
-            if steps[step.index] != step:
-                raise StoreConflict(f"run {run_id}: step {step.index} comes again as another one")
-            return False
-        if step.index > len(steps):
-            raise StoreConflict(f"run {run_id}: expected step {len(steps)} next, got step {step.index}")
-        steps.append(step)
-        return True
-
-    def record(self, run_id: str, record: Record) -> None:
-        if (run_id, record.key) in self._records:
-            raise StoreConflict(f"run {run_id}: a {record.kind} is already recorded under {record.key}")
-        self._records[run_id, record.key] = record
+    def write(self, run_id: str, entries: Sequence[Step | Record]) -> None:
+        steps, records = list(self._steps[run_id]), dict(self._records)
+        for entry in entries:
+            if isinstance(entry, Record):
+                if records.setdefault((run_id, entry.key), entry) != entry:
+                    raise StoreConflict(f"run {run_id}: another {entry.kind} is already recorded under {entry.key}")
+                continue
+            if entry.index > len(steps):
+                raise StoreConflict(f"run {run_id}: expected step {len(steps)} next, got step {entry.index}")
+            if entry.index == len(steps):
+                steps.append(entry)
+            elif steps[entry.index] != entry:
+                raise StoreConflict(f"run {run_id}: step {entry.index} comes again as another one")
+        self._steps[run_id], self._records = steps, records
 
     def recorded(self, run_id: str, key: str) -> Record | None:
         return self._records.get((run_id, key))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,26 +85,13 @@ class SqliteStore:
         finally:
             lock.release()
 
-    def append_step(self, run_id: str, step: Step) -> bool:
-        body = step.model_dump_json()
+    def write(self, run_id: str, entries: Sequence[Step | Record]) -> None:
         with self._write() as db:
-            count = _one(db, "SELECT count(*) FROM steps WHERE run_id = ?", run_id)
-            if step.index < count:
-                there = db.execute("SELECT body FROM steps WHERE run_id = ? AND step = ?", (run_id, step.index))
-                _same_step(run_id, Step.model_validate_json(there.fetchone()[0]), step)
-                return False
-            if step.index > count:
-                raise StoreConflict(f"run {run_id}: expected step {count} next, got step {step.index}")
-            db.execute("INSERT INTO steps VALUES (?, ?, ?, ?)", (run_id, step.index, body, _now()))
-        return True
-
-    def record(self, run_id: str, record: Record) -> None:
-        row = (run_id, record.key, record.step, record.model_dump_json(), _now())
-        with self._write() as db:
-            there = db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", row[:2]).fetchone()
-            if there is not None:
-                raise StoreConflict(f"run {run_id}: a {record.kind} is already recorded under {record.key}")
-            db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
+            for entry in entries:
+                if isinstance(entry, Step):
+                    _add_step(db, run_id, entry)
+                else:
+                    _add_record(db, run_id, entry)
 
     def recorded(self, run_id: str, key: str) -> Record | None:
         row = self._db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", (run_id, key)).fetchone()
@@ -201,6 +188,26 @@ def _one(db: sqlite3.Connection, query: str, run_id: str) -> int:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _add_step(db: sqlite3.Connection, run_id: str, step: Step) -> None:
+    count = _one(db, "SELECT count(*) FROM steps WHERE run_id = ?", run_id)
+    if step.index > count:
+        raise StoreConflict(f"run {run_id}: expected step {count} next, got step {step.index}")
+    if step.index == count:
+        db.execute("INSERT INTO steps VALUES (?, ?, ?, ?)", (run_id, step.index, step.model_dump_json(), _now()))
+        return
+    there = db.execute("SELECT body FROM steps WHERE run_id = ? AND step = ?", (run_id, step.index)).fetchone()
+    _same_step(run_id, Step.model_validate_json(there[0]), step)
+
+
+def _add_record(db: sqlite3.Connection, run_id: str, record: Record) -> None:
+    row = (run_id, record.key, record.step, record.model_dump_json(), _now())
+    there = db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", row[:2]).fetchone()
+    if there is None:
+        db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
+    elif there[0] != row[3]:
+        raise StoreConflict(f"run {run_id}: another {record.kind} is already recorded under {record.key}")
 
 
 def _same_run(there: Run, given: Run) -> None:

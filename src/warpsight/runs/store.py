@@ -8,6 +8,7 @@ thing that was recorded under a key is what that key gives, for good.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
@@ -82,12 +83,9 @@ class Store(Protocol):
         """Be the only one that works on this run; RunBusy if another is. Ends with the process, however it ends."""
         ...
 
-    def append_step(self, run_id: str, step: Step) -> bool:
-        """Add the next step; True if it was new. The same again is fine, a gap or another one is a StoreConflict."""
-        ...
-
-    def record(self, run_id: str, record: Record) -> None:
-        """Keep what came from outside. A second record under the same key is a StoreConflict."""
+    def write(self, run_id: str, entries: Sequence[Step | Record]) -> None:
+        """Add steps and records, all or none. The same again is fine; a gap in the steps, or anything else where
+        something stands already, is a StoreConflict."""
         ...
 
     def recorded(self, run_id: str, key: Sha256) -> Record | None: ...

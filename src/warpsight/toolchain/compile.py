@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from warpsight.errors import ToolchainError, UsageError
+from warpsight.jail import scrubbed
 from warpsight.nouns import Build, Diagnostic
 from warpsight.toolchain import packages
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
@@ -186,5 +187,5 @@ def _portable(text: str) -> str:
 
 def _plain_log(log: str) -> str:
     """The compiler's messages with plain file names and without the time the assembler took."""
-    log = _portable(log).replace(f"{SOURCE_FOLDER}/", "")
+    log = scrubbed(_portable(log).replace(f"{SOURCE_FOLDER}/", ""))
     return re.sub(r"^ptxas info\s*: Compile time = .*\n?", "", log, flags=re.MULTILINE)

@@ -87,7 +87,11 @@ class NvrtcProcess:
             self._worker.forget()  # after a fork the process belongs to our parent: do not end it
         readable = (*package_files("cuda"), *_folders())
         self._worker = JailedWorker(
-            [sys.executable, "-I", str(WORKER)], limits=LIMITS, readable=readable, name="the CUDA compiler", level="serve"
+            [sys.executable, "-I", str(WORKER)],
+            limits=LIMITS,
+            readable=readable,
+            name="the CUDA compiler",
+            level="serve",
         )
         self._owner = os.getpid()
         self.starts += 1

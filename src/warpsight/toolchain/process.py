@@ -1,7 +1,8 @@
 """The one place where the toolchain starts programs: each in a jail of its own, with a deadline and an output cap.
 
 A program sees its own files, the system's shared libraries and one input file in an empty folder; it has no
-environment but the locale. Nothing here knows CUDA. A jail that ended badly becomes an error of the toolchain here, with the event.
+environment but the locale. Nothing here knows CUDA. A jail that ended badly becomes an error of the toolchain here,
+with the event.
 """
 
 from __future__ import annotations
@@ -84,5 +85,7 @@ def _output(body: bytes, what: str, cap_bytes: int) -> bytes:
     if len(output) > cap_bytes:
         raise ToolchainError(f"{what} wrote more than {cap_bytes} bytes and was stopped")
     if status != 0:
-        raise ToolchainError(f"{what} failed with exit status {status}: {text or 'no message'}", hint="warpsight doctor")
+        raise ToolchainError(
+            f"{what} failed with exit status {status}: {text or 'no message'}", hint="warpsight doctor"
+        )
     return output

@@ -1,8 +1,8 @@
 """Machine code to a list of SASS instructions with their encoding and the kernel line they come from.
 
-Uses the nvdisasm program of its pip package, in the jail. Branch targets are given as addresses inside the function, not labels.
-Lines are those of the kernel file alone: code inlined from a header counts for the innermost kernel line it was inlined
-at, and has no line when there is none.
+Uses the nvdisasm program of its pip package, in the jail. Branch targets are given as addresses inside the function,
+not labels. Lines are those of the kernel file alone: code inlined from a header counts for the innermost kernel line it
+was inlined at, and has no line when there is none.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from pydantic import Field, JsonValue
 
-from warpsight.nouns import Evaluation, Noun
+from warpsight.nouns import Evaluation, Noun, Profile, Sha256
 from warpsight.nouns.tool import ToolSpec
 
 __all__ = ["SUBMIT", "Tool", "ToolBox", "ToolResult", "ToolSpec", "spec_of"]
@@ -22,7 +22,10 @@ SUBMIT = "submit"  # the tool that ends a run: it is not charged, and it is stil
 
 
 class ToolResult(Noun):
-    """What one call gave. `baseline` is the evaluation of the kernel it is compared with, where the tool has one."""
+    """What one call gave. `baseline` is the evaluation of the kernel it is compared with, where the tool has one.
+
+    `profiled` are profiles that were made on the way, by the hash of their kernel.
+    """
 
     text: str
     data: dict[str, JsonValue] = Field(default_factory=dict)
@@ -30,6 +33,7 @@ class ToolResult(Noun):
     is_error: bool = False
     evaluation: Evaluation | None = None
     baseline: Evaluation | None = None
+    profiled: dict[Sha256, Profile] = Field(default_factory=dict)
     submitted: bool = False
 
 

@@ -26,6 +26,7 @@ from warpsight.vgpu.occupancy import Occupancy, occupancy
 
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 NEIGHBOURS = 8
+FAR_BLOCKS = 4  # enough to tell whether blocks that lie apart share what they touch
 STEP_BUDGET = 1_500_000
 WAVES = 3
 TERMS = (
@@ -95,12 +96,13 @@ def predict(
     wanted = min(per_sm, WAVES * resident)
 
     near = _traced(trace, range(min(NEIGHBOURS, total_blocks)), step_budget, threads)
-    reach = _growth(near.traces.footprints(table, _doublings(near.blocks)), near.blocks, array_bytes / 32)
     # Blocks that are on the SM together are all traced, shorter if need be: what they share decides what L1 holds.
     distinct = min(wanted, max(resident, step_budget // max(1, near.steps // near.blocks)))
     sparse = [k * gpu.sms for k in range(distinct) if k * gpu.sms < total_blocks]
     chosen = list(range(distinct)) if program.order_sensitive else sparse
     own = near if chosen == list(range(near.blocks)) else _traced(trace, chosen, step_budget, threads)
+    far = own if own.blocks >= FAR_BLOCKS and own is not near else _far(trace, near, total_blocks, step_budget, threads)
+    reach = _reach(near, far, table, array_bytes / 32)
 
     numbers = _numbers(gpu, constants, resident, shared_bytes, without)
     first = simulate(own.traces, table, numbers | {"blocks": resident, "l2_miss": 0.5})
@@ -225,10 +227,6 @@ def _numbers(
     }
 
 
-def _doublings(n: int) -> list[int]:
-    return sorted({max(1, n // 2), n})
-
-
 @dataclass(frozen=True)
 class _Reach:
     """Distinct sectors that n neighbouring blocks touch, extrapolated by the growth seen in the traced ones.
@@ -250,16 +248,38 @@ class _Reach:
         return min(self.most, self.stored_there * (n / self.blocks) ** self.store_power)
 
 
-def _growth(points: Sequence[tuple[int, int]], blocks: int, most: float) -> _Reach:
-    (half_loaded, half_stored), (loaded, stored) = points[0], points[-1]
-    factor = blocks / max(1, blocks // 2)
+def _reach(near: _Traced, far: _Traced, table: NDArray[np.uint16], most: float) -> _Reach:
+    """Growth is the faster of two: among neighbours, and among blocks that lie apart.
 
-    def power(small: int, large: int) -> float:
-        if blocks == 1 or not small:
-            return 1.0
-        return min(1.0, max(0.0, math.log(large / small) / math.log(factor)))
+    Neighbours alone mislead where they write parts of the same sectors (a stride of the grid's size): eight of them
+    touch no more than one does, and yet the launch touches everything.
+    """
+    (half_loaded, half_stored), (loaded, stored) = _ends(near, table, max(1, near.blocks // 2))
+    (one_loaded, one_stored), (far_loaded, far_stored) = _ends(far, table, 1)
+    factor = near.blocks / max(1, near.blocks // 2)
+    load = max(_power(half_loaded, loaded, factor), _power(one_loaded, far_loaded, far.blocks))
+    store = max(_power(half_stored, stored, factor), _power(one_stored, far_stored, far.blocks))
+    return _Reach(near.blocks, most, loaded, load, stored, store)
 
-    return _Reach(blocks, most, loaded, power(half_loaded, loaded), stored, power(half_stored, stored))
+
+def _ends(traced: _Traced, table: NDArray[np.uint16], some: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Sectors (loaded, stored) that `some` of the blocks touch, and that all of them touch."""
+    points = traced.traces.footprints(table, sorted({some, traced.blocks}))
+    return points[0], points[-1]
+
+
+def _power(small: int, large: int, factor: float) -> float:
+    if factor <= 1 or not small:
+        return 1.0
+    return min(1.0, max(0.0, math.log(large / small) / math.log(factor)))
+
+
+def _far(trace: Tracer, near: _Traced, total_blocks: int, step_budget: int, threads: int) -> _Traced:
+    """A few blocks spread over the launch, where that is more than the neighbours."""
+    if total_blocks <= near.blocks:
+        return near
+    apart = (total_blocks - 1) // (FAR_BLOCKS - 1)
+    return _traced(trace, [k * apart for k in range(FAR_BLOCKS)], step_budget, threads)
 
 
 def _l2_miss(

@@ -62,23 +62,19 @@ matmul_tiled(const float* __restrict__ A, const float* __restrict__ B, float* __
             tile.parts[team - 1][i][t] = make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
     }
     __syncthreads();
-    // Each team finishes one row of every patch.
-    float4 whole = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (team == 0) {
+    if (team > 0) return;
 #pragma unroll
-        for (int i = 0; i < PATCH; ++i) {
-            float4 mine4 = make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
-            whole = mine4;
+    for (int i = 0; i < PATCH; ++i) {
+        float4 whole = make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
 #pragma unroll
-            for (int other = 0; other < TEAMS - 1; ++other) {
-                float4 part = tile.parts[other][i][t];
-                whole.x += part.x, whole.y += part.y, whole.z += part.z, whole.w += part.w;
-            }
-            int row = row0 + ty * PATCH + i, col = col0 + tx * PATCH;
-            float out[PATCH] = {whole.x, whole.y, whole.z, whole.w};
-#pragma unroll
-            for (int j = 0; j < PATCH; ++j)
-                if (row < M && col + j < N) C[row * N + col + j] = out[j];
+        for (int other = 0; other < TEAMS - 1; ++other) {
+            float4 part = tile.parts[other][i][t];
+            whole.x += part.x, whole.y += part.y, whole.z += part.z, whole.w += part.w;
         }
+        int row = row0 + ty * PATCH + i, col = col0 + tx * PATCH;
+        float out[PATCH] = {whole.x, whole.y, whole.z, whole.w};
+#pragma unroll
+        for (int j = 0; j < PATCH; ++j)
+            if (row < M && col + j < N) C[row * N + col + j] = out[j];
     }
 }

@@ -118,3 +118,24 @@ def test_a_base_clock_is_never_faster() -> None:
     assert p.time_us_base >= p.time_us > 0
     assert abs(sum(p.stall_share.values()) - 1) < 0.01
     assert all(0 <= share <= 1.001 for share in p.shares.values())
+
+
+STRIDED = """// launch: grid=(2048) block=(256) shared=0
+extern "C" __global__ void copy(const float* __restrict__ x, float* __restrict__ y) {
+    int i = WHERE;
+    y[i] = x[i];
+}
+"""
+
+
+@pytest.mark.parametrize("where", ["blockIdx.x * 256 + threadIdx.x", "threadIdx.x * 2048 + blockIdx.x"])
+def test_a_stride_of_the_grid_does_not_hide_what_the_launch_touches(where: str) -> None:
+    """Eight neighbours write parts of the same sectors; the launch still reads and writes every byte."""
+    n = 2048 * 256
+    values = [
+        Value("x", np.zeros(n, np.float32), writable=False),
+        Value("y", np.zeros(n, np.float32), writable=True),
+    ]
+    kernel = read_kernel(STRIDED.replace("WHERE", where))
+    p = timed(kernel, "copy", find_gpu("t4"), values, LaunchSize((2048, 1, 1), (256, 1, 1), 0))
+    assert p.dram_bytes == pytest.approx(8 * n, rel=0.02)

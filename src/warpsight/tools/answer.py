@@ -1,0 +1,53 @@
+"""What a tool's function gives back, and how it becomes a ToolResult: words for the reader, a record for programs.
+
+The record's type is the tool's output schema. Both may be shown to a model, so neither holds anything of a hidden
+workload or of a mode that is off; what only the loop and the store may see is in `evaluation`, `baseline`, `profiled`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import Field
+
+from warpsight.nouns import Evaluation, Noun, Profile
+from warpsight.tools.box import ToolResult
+
+Out = TypeVar("Out", bound=Noun, covariant=True)
+KERNEL_HELP = "the whole kernel file, its `// launch:` line included"
+Kernel = Annotated[str, Field(description=KERNEL_HELP, min_length=1)]
+KernelId = Annotated[str, Field(description="the id of the kernel, which later calls take as `base` or `against`")]
+
+
+def against(default: str, what: str) -> str:
+    """The words for a parameter `against`: the kernel to compare with."""
+    return f"{what}: `given`, `best`, `current` or an id such as `c3f9a12`; by default `{default}`"
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Out]):
+    """One answer. `artefacts` are whole documents for the store, such as a full profile."""
+
+    text: str
+    data: Out
+    evaluation: Evaluation | None = None
+    baseline: Evaluation | None = None
+    profiled: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
+    artefacts: tuple[bytes, ...] = ()
+    submitted: bool = False
+
+
+def result_of(answer: Answer[Noun], text: str, more: tuple[bytes, ...] = ()) -> ToolResult:
+    """The answer as it goes through a door, with its text as it was cut to size."""
+    return ToolResult(
+        text=text,
+        data=json.loads(answer.data.model_dump_json()),
+        artefacts=answer.artefacts + more,
+        evaluation=answer.evaluation,
+        baseline=answer.baseline,
+        profiled=dict(answer.profiled),
+        submitted=answer.submitted,
+    )

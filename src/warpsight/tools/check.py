@@ -1,0 +1,113 @@
+"""`check`: is a kernel right? The gate's verdict in words, with the place that is wrong.
+
+What must stay true: of a workload that is hidden, only that it failed and why by name; never its size, its inputs, its
+elements, nor an address in it. So details come from a second check, of the shown workloads alone.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warpsight.nouns import Candidate, Check, Evaluation, Fault, Noun, WorkloadResult
+from warpsight.tools.answer import Answer, Kernel, KernelId
+from warpsight.tools.compile import diagnostic_lines
+from warpsight.tools.edits import kernel_id
+from warpsight.tools.workbench import Workbench
+
+MOST_FAULTS = 3
+MOST_WORKLOADS = 4
+LOOK_AT = "it is right on all sizes you are shown; think of other sizes that the axes allow: tiny, odd, not a multiple"
+
+
+class SaidFault(Noun):
+    """Something the kernel did that it must not, on a shown workload."""
+
+    kind: str
+    message: str
+    line: int | None
+    count: int
+
+
+class Checked(Noun):
+    """A verdict. `hidden` says that it is right on the shown workloads and failed on a hidden one."""
+
+    kernel: KernelId
+    verdict: Literal["right", "wrong", "fault", "does_not_compile", "refused"]
+    named: str = ""
+    reason: str = ""
+    hidden: bool = False
+    faults: tuple[SaidFault, ...] = ()
+
+
+def check(bench: Workbench, kernel: Kernel) -> Answer[Checked]:
+    """Is the kernel right? Runs it on every workload (also on hidden sizes and unusual inputs), compares with the
+    reference, looks for races, out-of-bounds accesses and other faults. Tells `right`, or the reason with the workload,
+    the worst element or the source line. A wrong kernel is worth nothing: check before you time or submit."""
+    candidate = bench.candidate(kernel)
+    found = bench.check(candidate)
+    data, lines = said_of(bench, candidate, found)
+    evaluation = Evaluation(candidate_sha256=candidate.sha256, check=found)
+    return Answer("\n".join(lines), data, evaluation=evaluation)
+
+
+def said_of(bench: Workbench, candidate: Candidate, found: Check) -> tuple[Checked, list[str]]:
+    """A verdict as it may be told."""
+    name = kernel_id(candidate.source)
+    if found.verdict == "right":
+        told = f"{name}: right, on all shown and hidden workloads"
+        return Checked(kernel=name, verdict="right"), [told, *(f"about the task: {w}" for w in found.warnings)]
+    if found.verdict == "does_not_compile":
+        lines = [f"{name}: does not compile", *diagnostic_lines(bench.build(candidate), candidate.source)]
+        return Checked(kernel=name, verdict=found.verdict, reason=found.reason), lines
+    shown = bench.shown_check(candidate)
+    if shown.verdict == "right":
+        return _hidden(name, found)
+    lines = [f"{name}: {shown.verdict}: {shown.reason}"]
+    lines += [line for bad in _bad(shown)[:MOST_WORKLOADS] for line in _workload_lines(bench, bad)]
+    for fault in shown.faults[:MOST_FAULTS]:
+        lines += _fault_lines(fault)
+    if len(shown.faults) > MOST_FAULTS:
+        lines.append(f"and {len(shown.faults) - MOST_FAULTS} more faults")
+    faults = tuple(SaidFault(kind=f.kind, message=f.message, line=f.line, count=f.count) for f in shown.faults)
+    data = Checked(
+        kernel=name, verdict=shown.verdict, named=shown.named, reason=shown.reason, faults=faults[:MOST_FAULTS]
+    )
+    return data, lines
+
+
+def _hidden(name: str, found: Check) -> tuple[Checked, list[str]]:
+    """A failure that only hidden workloads show: its name, and for a fault the kernel's own line."""
+    first = found.faults[0] if found.faults else None
+    named = first.kind if first is not None else found.named or found.verdict
+    where = "" if first is None or first.line is None else f" at line {first.line}"
+    reason = f"a hidden workload failed: {named}{where}"
+    data = Checked(kernel=name, verdict=found.verdict, named=named, reason=reason, hidden=True)
+    lines = [f"{name}: {found.verdict}: {reason}"]
+    lines += [f"  {first.line} | {first.line_text.strip()}"] if first is not None and first.line_text else []
+    return data, [*lines, LOOK_AT]
+
+
+def _bad(found: Check) -> list[WorkloadResult]:
+    return [result for result in found.workloads if not result.ok]
+
+
+def _workload_lines(bench: Workbench, bad: WorkloadResult) -> list[str]:
+    axes = next((w.axes for w in bench.task.workloads if w.name == bad.workload and not w.hidden), {})
+    sizes = ", ".join(f"{name}={size}" for name, size in axes.items())
+    inputs = "" if bad.family == "declared" else f", {bad.family} inputs"
+    told = f"workload {bad.workload} ({sizes}{inputs}): {bad.reason}"
+    if bad.wrong_elements:
+        told += f", {bad.wrong_elements} of {bad.total_elements} elements"
+    worst = bad.worst
+    if worst is None:
+        return [told] if not bad.detail else [told, f"  {bad.detail}"]
+    place = ", ".join(map(str, worst.index))
+    return [told, f"  worst: {worst.output}[{place}] is {worst.got:.9g}, expected {worst.expected:.9g}"]
+
+
+def _fault_lines(fault: Fault) -> list[str]:
+    where = "" if fault.line is None else f" at line {fault.line}"
+    who = "" if fault.thread is None else f", first in thread {fault.thread} of block {fault.block}"
+    times = f" ({fault.count} times{who})" if fault.count > 1 else f"{who}"
+    lines = [f"{fault.kind}{where}: {fault.message}{times}"]
+    return [*lines, f"  {fault.line} | {fault.line_text.strip()}"] if fault.line_text else lines

@@ -1,0 +1,144 @@
+"""How a kernel is handed over: the whole file, or search/replace blocks on one that is known by a name.
+
+A block must match exactly once, to the character; otherwise nothing is changed and the caller is told where it stands.
+Tools themselves only ever see whole kernels: `offer_edits` adds the short forms to what a caller is shown, and
+`whole_kernel` turns what came back into full texts. A kernel's id is made of its hash, so that everybody who has the
+text knows the id, in another process too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, cast
+
+from pydantic import JsonValue
+
+from warpsight.tools.box import ToolSpec
+
+KERNEL, EDITS, BASE, AGAINST = "kernel", "edits", "base", "against"
+CURRENT, BEST, GIVEN = "current", "best", "given"
+_SHOWN_NAMES = 12
+_EDITS_SCHEMA: dict[str, JsonValue] = {
+    "type": "array",
+    "minItems": 1,
+    "description": "instead of `kernel`: blocks applied in order; each `search` must occur exactly once in the kernel",
+    "items": {
+        "type": "object",
+        "properties": {
+            "search": {"type": "string", "minLength": 1, "description": "lines of the kernel, copied exactly"},
+            "replace": {"type": "string", "description": "what stands there afterwards"},
+        },
+        "required": ["search", "replace"],
+        "additionalProperties": False,
+    },
+}
+_BASE_SCHEMA: dict[str, JsonValue] = {
+    "type": "string",
+    "maxLength": 32,
+    "description": "which kernel is meant without `kernel`: `current` (the last one you gave; default), `best` (the"
+    " fastest right one), `given` (the one you were given), or an id such as `c3f9a12` from an earlier result",
+}
+
+
+class Edit(NamedTuple):
+    """One block."""
+
+    search: str
+    replace: str
+
+
+class EditFailed(ValueError):
+    """The edits do not apply; the message is for the model."""
+
+
+def kernel_id(text: str) -> str:
+    """The short name of a kernel, from its content."""
+    return "c" + hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
+def offer_edits(spec: ToolSpec) -> ToolSpec:
+    """The spec as a caller sees it: a tool that takes a kernel takes edits too, or nothing for the current one."""
+    properties = spec.parameters.get("properties")
+    if not isinstance(properties, dict) or KERNEL not in properties:
+        return spec
+    required = cast(list[JsonValue], spec.parameters.get("required") or [])
+    parameters: dict[str, JsonValue] = {
+        **spec.parameters,
+        "properties": {**properties, EDITS: _EDITS_SCHEMA, BASE: _BASE_SCHEMA},
+        "required": [name for name in required if name != KERNEL],
+    }
+    return spec.model_copy(update={"parameters": parameters})
+
+
+def whole_kernel(
+    arguments: Mapping[str, JsonValue], kernels: Mapping[str, str], spec: ToolSpec | None = None
+) -> dict[str, JsonValue]:
+    """The arguments with `kernel` as a whole text, and `against` too for a tool that compares with another kernel."""
+    rest = {name: value for name, value in arguments.items() if name not in (KERNEL, EDITS, BASE)}
+    rest |= _against(arguments, kernels, spec)
+    given, edits = arguments.get(KERNEL), arguments.get(EDITS)
+    if given is not None and (edits is not None or BASE in arguments):
+        raise EditFailed("give `kernel` (a whole file) or `edits` with an optional `base`, not both")
+    if given is not None:
+        return {**rest, KERNEL: given}
+    text = _named(str(arguments.get(BASE, CURRENT)), kernels)
+    blocks = [Edit(str(e["search"]), str(e["replace"])) for e in cast(list[dict[str, JsonValue]], edits or [])]
+    return {**rest, KERNEL: apply_edits(text, blocks)}
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """The text after all edits, or EditFailed and nothing is changed."""
+    for number, edit in enumerate(edits, start=1):
+        name = f"edit {number}" if len(edits) > 1 else "the edit"
+        if not edit.search:
+            raise EditFailed(f"{name}: `search` is empty; copy the lines that are to be replaced")
+        at = _places(text, edit.search)
+        if not at:
+            raise EditFailed(f"{name}: `search` does not occur in the kernel{_nearest(text, edit.search)}")
+        if len(at) > 1:
+            lines = ", ".join(str(text.count("\n", 0, place) + 1) for place in at[:8])
+            raise EditFailed(
+                f"{name}: `search` occurs {len(at)} times (lines {lines}); add lines around it until it occurs once"
+            )
+        text = text[: at[0]] + edit.replace + text[at[0] + len(edit.search) :]
+    return text
+
+
+def _against(
+    arguments: Mapping[str, JsonValue], kernels: Mapping[str, str], spec: ToolSpec | None
+) -> dict[str, JsonValue]:
+    properties = None if spec is None else spec.parameters.get("properties")
+    declared = properties.get(AGAINST) if isinstance(properties, dict) else None
+    if not isinstance(declared, dict):
+        return {}
+    return {AGAINST: _named(str(arguments.get(AGAINST, declared.get("default", GIVEN))), kernels)}
+
+
+def _named(name: str, kernels: Mapping[str, str]) -> str:
+    if name not in kernels:
+        known = list(kernels)
+        shown = ", ".join(known[:_SHOWN_NAMES]) + (", ..." if len(known) > _SHOWN_NAMES else "")
+        raise EditFailed(f"no kernel is called {name[:40]!r}; known are {shown}")
+    return kernels[name]
+
+
+def _places(text: str, search: str) -> list[int]:
+    """Where it starts, overlapping places included: two that overlap are also not one."""
+    found: list[int] = []
+    at = text.find(search)
+    while at >= 0:
+        found.append(at)
+        at = text.find(search, at + 1)
+    return found
+
+
+def _nearest(text: str, search: str) -> str:
+    """The line that is most like the first line looked for, to show what differs."""
+    first = next((line for line in search.splitlines() if line.strip()), "")
+    lines = text.splitlines()
+    close = difflib.get_close_matches(first, lines, n=1, cutoff=0.6)
+    if not close:
+        return "; copy the lines exactly, spaces included"
+    return f"; the nearest line is {lines.index(close[0]) + 1}: {close[0]!r}"

@@ -1,0 +1,105 @@
+"""`profile`: what does a kernel do on the GPU, and why is it slow? In the words of the run's feedback."""
+
+from __future__ import annotations
+
+from warpsight.devices.device import CannotProfile
+from warpsight.errors import ParameterMismatch, UnsupportedInstruction
+from warpsight.lens import render
+from warpsight.nouns import Candidate, Finding, Noun, Profile
+from warpsight.tools.answer import Answer, Kernel, KernelId
+from warpsight.tools.compile import diagnostic_lines
+from warpsight.tools.edits import kernel_id
+from warpsight.tools.feedback import NO_PROFILE
+from warpsight.tools.workbench import Workbench
+from warpsight.tools.wrong_profile import wrong_profile
+
+UNLIMITED = 10**9
+IMPOSSIBLE = (CannotProfile, ParameterMismatch, UnsupportedInstruction)
+
+
+class Found(Noun):
+    """One reason why the kernel is slow."""
+
+    name: str
+    message: str
+    estimated_gain: float | None
+    line: int | None
+    suggestion: str
+    should_move: dict[str, str]
+
+
+class Profiled(Noun):
+    """A profile: findings in a curated run, counters in a raw one, neither where profiles are off."""
+
+    kernel: KernelId
+    profiled: bool
+    source: str = ""
+    gpu: str = ""
+    workload: str = ""
+    duration_us: float | None = None
+    bound: str = ""
+    findings: tuple[Found, ...] = ()
+    counters: dict[str, float] = {}
+    reason: str = ""
+
+
+def profile(bench: Workbench, kernel: Kernel) -> Answer[Profiled]:
+    """Profile the kernel on the timed workload: its time, what limits it, and why it is slow, with the counters that
+    show it, the source line, the estimated gain, what to try, and which counters should then move. Look here before
+    you edit, and again after an edit: the limit may have moved. Says nothing of whether the kernel is right."""
+    candidate = bench.candidate(kernel)
+    name = kernel_id(kernel)
+    build = bench.build(candidate)
+    if not build.ok:
+        lines = [f"{name}: not profiled, it does not compile", *diagnostic_lines(build, kernel)]
+        return Answer("\n".join(lines), Profiled(kernel=name, profiled=False, reason="does not compile"))
+    try:
+        true = bench.profile(candidate)
+    except IMPOSSIBLE as impossible:
+        return Answer(f"{name}: not profiled: {impossible}", _none(name, impossible.message))
+    made = {candidate.sha256: true.model_copy(update={"instructions": ()})}
+    if bench.feedback in ("none", "time"):
+        return Answer(f"{name}: {NO_PROFILE}", _none(name, NO_PROFILE), profiled=made)
+    shown, findings = _shown(bench, candidate, true)
+    mode = "raw" if bench.feedback == "raw" else "curated"
+    notes = [f"note: {note}" for note in shown.notes]
+    text = "\n".join((f"{name}: {render(shown, findings, mode, UNLIMITED)}", *notes))
+    data = _profiled(bench, name, shown, findings)
+    return Answer(text, data, profiled=made, artefacts=(shown.model_dump_json().encode(),))
+
+
+def _shown(bench: Workbench, candidate: Candidate, true: Profile) -> tuple[Profile, tuple[Finding, ...]]:
+    if bench.feedback == "wrong":
+        return wrong_profile(bench, candidate)
+    return true, bench.findings(candidate)
+
+
+def _none(name: str, reason: str) -> Profiled:
+    return Profiled(kernel=name, profiled=False, reason=reason)
+
+
+def _profiled(bench: Workbench, name: str, shown: Profile, findings: tuple[Finding, ...]) -> Profiled:
+    raw = bench.feedback == "raw"
+    duration = shown.counters.get("duration_us")
+    told = tuple(
+        Found(
+            name=finding.name,
+            message=finding.message,
+            estimated_gain=finding.estimated_gain,
+            line=next((e.line for e in finding.evidence if e.line is not None), None),
+            suggestion=finding.suggestion,
+            should_move=dict(finding.should_move),
+        )
+        for finding in findings
+    )
+    return Profiled(
+        kernel=name,
+        profiled=True,
+        source=shown.source,
+        gpu=shown.gpu,
+        workload=bench.workload.name,
+        duration_us=None if duration is None else float(duration),
+        bound=shown.bound,
+        findings=() if raw else told,
+        counters={key: float(value) for key, value in shown.counters.items() if value} if raw else {},
+    )

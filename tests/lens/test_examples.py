@@ -1,0 +1,86 @@
+"""Findings on the example tasks: no promise of more than 25 % that no kernel here keeps, and every number checkable."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.lens import MODES, find_findings, rederive, render, tokens
+from warpsight.nouns import Finding, Profile
+from warpsight.tasks import evaluate_launch, read_candidate, read_task
+from warpsight.vgpu.gpus import find_gpu
+
+TASKS = Path(__file__).parents[2] / "tasks"
+EXAMPLES = sorted(file.parent.name for file in TASKS.glob("*/task.toml"))
+FASTER = sorted(str(file.relative_to(TASKS)) for file in TASKS.glob("*/faster/*.cu"))
+LARGE = 1.25
+KEPT = 1.5
+"""A promise is kept by a kernel that gains as much, up to the factor within which gains are judged everywhere."""
+
+
+@functools.cache
+def profiled(kernel: str) -> tuple[Profile, tuple[Finding, ...]]:
+    """A kernel of an example, by its path under tasks, on the task's own GPU and profile workload (simulated)."""
+    task = read_task(TASKS / kernel.split("/")[0])
+    source = (TASKS / kernel).read_text()
+    gpu, candidate = find_gpu(task.gpu), read_candidate(source, task, kernel)
+    workload = next(w for w in task.workloads if w.profile)
+    build = build_candidate(task, candidate, gpu_arch=gpu.arch)
+    size, values = evaluate_launch(candidate, workload.axes, kernel), kernel_values(task, workload, 0)[1]
+    device = VirtualGpu(gpu=gpu, profile_budget=300_000)
+    profile = device.profile(build, task.entry, values, size, source_text=source)
+    return profile, find_findings(profile, build)
+
+
+def kernels_of(task: str) -> list[str]:
+    return [f"{task}/kernel.cu", *(kernel for kernel in FASTER if kernel.startswith(f"{task}/"))]
+
+
+def time_us(kernel: str) -> float:
+    return profiled(kernel)[0].counters["duration_us"]
+
+
+def promises(kernel: str) -> dict[str, float]:
+    found = {f.name: f.estimated_gain or 1.0 for f in profiled(kernel)[1]}
+    return {name: gain for name, gain in found.items() if gain > LARGE}
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_the_fast_version_is_promised_nothing_large(task: str) -> None:
+    fastest = min(kernels_of(task), key=time_us)
+    assert promises(fastest) == {}
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_what_is_promised_is_kept_by_a_kernel_that_is_here(task: str) -> None:
+    for kernel in kernels_of(task):
+        really = time_us(kernel) / min(map(time_us, kernels_of(task)))
+        assert {name: gain for name, gain in promises(kernel).items() if gain > KEPT * really} == {}
+        assert not promises(kernel) or really > LARGE
+
+
+@pytest.mark.parametrize("kernel", FASTER)
+def test_a_faster_kernel_is_faster(kernel: str) -> None:
+    assert time_us(kernel) < 0.85 * time_us(f"{kernel.split('/')[0]}/kernel.cu")
+
+
+@pytest.mark.parametrize("kernel", [*(f"{task}/kernel.cu" for task in EXAMPLES), *FASTER])
+def test_every_number_of_a_finding_can_be_derived_again(kernel: str) -> None:
+    profile, findings = profiled(kernel)
+    for finding in findings:
+        numbers = rederive(profile, finding)
+        assert len(numbers) > len(finding.evidence)
+        assert [number for number in numbers if not number.agrees] == []
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_renderings_of_examples_keep_their_budget(task: str) -> None:
+    profile, findings = profiled(f"{task}/kernel.cu")
+    for mode in MODES:
+        for budget in (80, 600):
+            assert 0 < tokens(render(profile, findings, mode, budget)) <= budget
+    assert tokens(render(profile, findings, "curated")) <= tokens(render(profile, findings, "raw", 10**9))
