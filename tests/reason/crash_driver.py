@@ -1,14 +1,13 @@
 """Forks a process for every run it is asked for, so that killing one costs no start-up; it has no threads, so it may.
 
-Reads lines `SECONDS FOLDER`; for each, a child runs the loop on the store in that folder, and is killed after so many
-seconds (never, if negative). Answers `EXIT_CODE SECONDS`. Only the parent of a process can kill it for sure and no
+Reads lines `SECONDS SIGNAL FOLDER`; for each, a child runs the loop on the store in that folder, and gets the signal
+after so many seconds (never, if negative). Answers `EXIT_CODE SECONDS`. Only the parent of a process can kill it for sure and no
 other: until it has been waited for, its number is not given to another one.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -46,7 +45,7 @@ def run_in(folder: Path) -> None:
 
 def main() -> None:
     for line in sys.stdin:
-        after, _, folder = line.strip().partition(" ")
+        after, number, folder = line.strip().split(" ", 2)
         began = time.perf_counter()
         child = os.fork()
         if child == 0:
@@ -58,7 +57,7 @@ def main() -> None:
                 os._exit(code)
         if float(after) >= 0:
             time.sleep(max(0.0, float(after) - (time.perf_counter() - began)))
-            os.kill(child, signal.SIGKILL)
+            os.kill(child, int(number))
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), time.perf_counter() - began, flush=True)
 

@@ -166,11 +166,11 @@ def turn(tool: str, text: str = "", **arguments: Any) -> ScriptedTurn:
     return ScriptedTurn(text=text, reasoning=f"I call {tool}.", calls=(ScriptedCall(name=tool, arguments=arguments),))
 
 
-def edit(search: str, replace: str) -> list[dict[str, str]]:
+def edit(search: str, replace: str) -> JsonValue:
     return [{"search": search, "replace": replace}]
 
 
-def stride(old: int, new: int) -> list[dict[str, str]]:
+def stride(old: int, new: int) -> JsonValue:
     return edit(f"stride = {old}", f"stride = {new}")
 
 

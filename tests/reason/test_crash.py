@@ -37,10 +37,12 @@ class Driver:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.asks, self.says = self.process.stdin, self.process.stdout
 
-    def run(self, folder: Path, kill_after: float | None = None) -> tuple[int, float]:
+    def run(
+        self, folder: Path, kill_after: float | None = None, by: signal.Signals = signal.SIGKILL
+    ) -> tuple[int, float]:
         """Start or resume the run in a folder; how its process ended, and after how many seconds."""
         folder.mkdir(exist_ok=True)
-        print(-1 if kill_after is None else kill_after, folder, file=self.asks, flush=True)
+        print(-1 if kill_after is None else kill_after, int(by), folder, file=self.asks, flush=True)
         code, seconds = self.says.readline().split()
         return int(code), float(seconds)
 
@@ -121,6 +123,31 @@ def check_crashes(driver: Driver, folder: Path, count: int, seed: int) -> None:
 
 def test_killed_runs_resume(driver: Driver, tmp_path: Path) -> None:
     check_crashes(driver, tmp_path, count=8, seed=1)
+
+
+def test_ctrl_c_stops_cleanly_and_the_run_resumes(driver: Driver, tmp_path: Path) -> None:
+    driver.run(tmp_path / "warm")
+    _, seconds = driver.run(tmp_path / "whole")
+    whole = stored(tmp_path / "whole")[0]
+    assert whole is not None
+    drawn, stopped = random.Random(3), 0
+    for number in range(8):
+        folder = tmp_path / f"interrupted-{number}"
+        code, _ = driver.run(folder, drawn.uniform(0.1, 0.9) * seconds, signal.SIGINT)
+        run, records = stored(folder)
+        if run is not None and run.outcome == "stopped":
+            assert (code, run.reason) == (0, "interrupted") and run.spent.tool_calls == len(run_once(records, run))
+            stopped += 1
+        assert driver.run(folder)[0] == 0
+        run, _ = stored(folder)
+        assert run is not None and transcript_bytes(run.steps) == transcript_bytes(whole.steps)
+    assert stopped >= 2, "of eight interrupts, some come while the loop runs"
+
+
+def run_once(records: tuple[Record, ...], run: Run) -> list[Record]:
+    """The results that were charged: all but that of a submission."""
+    calls = {step.index: step.tool for step in run.steps if step.kind == "result"}
+    return [record for record in records if record.kind == "result" and calls.get(record.step) != "submit"]
 
 
 @pytest.mark.slow

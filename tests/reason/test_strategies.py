@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import Any
 
 import pytest
 from tests.reason.small_box import KERNEL, SmallBox, edit, job, turn
@@ -50,7 +51,7 @@ def ratio(run: Run) -> float:
     return round(run.best.timing.ratio, 2)
 
 
-def start(stride: int, **changes: object) -> Job:
+def start(stride: int, **changes: Any) -> Job:
     kernel = KERNEL.replace("stride = 32", f"stride = {stride}")
     return job(opening=open_with(kernel, ""), **changes)
 

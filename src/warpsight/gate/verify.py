@@ -66,13 +66,16 @@ def _timing(timing: Timing) -> Iterator[Verified]:
         yield Verified("roof", False, "an accepted kernel was held to a roof, none stands here")
     for at, measurement in enumerate(timing.measurements):
         yield _measurement(f"measurement {at + 1}", measurement)
+    derived = None
     if timing.source == "measured":
-        yield Verified("measured twice", len(timing.measurements) == 2, f"{len(timing.measurements)} measurements")
-        derived = measured_timing(timing.device, timing.workload, timing.measurements, timing.roof)
+        twice = len(timing.measurements) == 2
+        yield Verified("measured twice", twice, f"{len(timing.measurements)} measurements")
+        if twice:
+            derived = measured_timing(timing.device, timing.workload, timing.measurements, timing.roof)
     else:
         derived = _simulated(timing)
     if derived is None:
-        yield Verified("decision", False, "expected samples at the boost and the base clock")
+        yield Verified("decision", False, "there are not the samples that it would need")
         return
     yield Verified("decision", *_agree(timing, derived))
 

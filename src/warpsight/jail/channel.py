@@ -126,7 +126,8 @@ class Channel:
             raise Ended(Event("too_much_output", detail))
         if len(self._body) < 4 + size:
             return None
-        body = bytes(self._body[4 : 4 + size])
+        with memoryview(self._body) as view:  # one copy: answers can be hundreds of megabytes
+            body = bytes(view[4 : 4 + size])
         del self._body[: 4 + size]
         return body
 

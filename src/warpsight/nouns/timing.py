@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -62,6 +63,8 @@ class Measurement(Noun):
     def _pairs_are_pairs(self) -> Self:
         lengths = {len(x) for x in (self.candidate_us, self.baseline_us, self.candidate_wall_us, self.baseline_wall_us)}
         require(len(lengths) == 1, f"pairs need as many samples on both sides and both clocks, found {sorted(lengths)}")
+        clocks = (self.candidate_us, self.baseline_us, self.alone_us, self.candidate_wall_us, self.baseline_wall_us)
+        require(all(0 < t < math.inf for clock in clocks for t in clock), "times are greater than zero")
         totals = {len(self.candidate_total_us), len(self.baseline_total_us)}
         require(totals == {0} or totals == lengths, "totals are of all pairs, or not there")
         require(len(self.candidate_first) in lengths, "every pair says which of the two came first")

@@ -2,8 +2,8 @@
 
 Reads top to bottom. `run_loop` starts a run, goes on with one that was broken off, or returns one that has ended: all
 three are the same, since what is recorded is taken from the record (journal.py). What must stay true: all steps are
-durable before the outside is asked again; calls come only from what the model wrote and go only to tools in the job; verdicts come
-only from evaluations; every way to end passes through `_end`.
+durable before the outside is asked again; calls come only from what the model wrote and go only to tools in the job;
+verdicts come only from evaluations; every way to end passes through `_end`.
 """
 
 from __future__ import annotations

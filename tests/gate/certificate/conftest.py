@@ -1,4 +1,4 @@
-"""One accepted kernel, evaluated once: the task's slow matmul beaten by a better one, on the virtual GPU."""
+"""One accepted kernel, evaluated once: a vector addition in eight blocks beaten by one in many, on the virtual GPU."""
 
 from __future__ import annotations
 
@@ -32,18 +32,17 @@ class Accepted:
         return self.ledger.certificates / f"{self.evaluation.certificate}.json"
 
 
-def slow_and_fast(task: Task) -> tuple[Candidate, Candidate]:
-    """The task's kernel, and a slow one: 32 threads a block with the same body."""
-    fast = read_candidate(task.kernel, task)
-    slow = task.kernel.replace("ceil(N/256)) block=(256)", "ceil(N/32)) block=(32)")
-    assert slow != task.kernel
-    return read_candidate(slow, task), fast
+SLOW = """// launch: grid=(8) block=(256) shared=0
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += 8 * 256) c[i] = a[i] + b[i];
+}
+"""
 
 
 @pytest.fixture(scope="session")
 def accepted(tmp_path_factory: pytest.TempPathFactory) -> Accepted:
     task = read_task(TASKS / "vector_add")
-    slow, fast = slow_and_fast(task)
+    slow, fast = read_candidate(SLOW, task), read_candidate(task.kernel, task)
     ledger = Ledger(tmp_path_factory.mktemp("run"))
     found = evaluate(task, fast, slow, VirtualGpu(gpu=find_gpu(task.gpu)), ledger=ledger)
     return Accepted(task, slow, fast, found, ledger)
