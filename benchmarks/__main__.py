@@ -1,4 +1,4 @@
-"""`python -m benchmarks [SECTION ...]`: run the named sections, or all of them."""
+"""`python -m benchmarks [SECTION[:ARGUMENT] ...]`: run the named sections, or all of them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ SECTIONS = {
     "time_ladder": "simulated against published speed of eleven matmul kernels",
     "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
+    "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
 }
 
 
 def main(names: list[str]) -> int:
-    unknown = [n for n in names if n not in SECTIONS]
+    asked = [(name, argument) for name, _, argument in (word.partition(":") for word in names)]
+    unknown = [name for name, _ in asked if name not in SECTIONS]
     if unknown:
         print(f"unknown section {unknown[0]!r}; sections: {', '.join(SECTIONS)}", file=sys.stderr)
         return 2
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for name in names or SECTIONS:
+    for name, argument in asked or [(name, "") for name in SECTIONS]:
         print(f"\n== {name}: {SECTIONS[name]}", flush=True)
-        importlib.import_module(f"benchmarks.{name}").main()
+        importlib.import_module(f"benchmarks.{name}").main(*([argument] if argument else []))
     return 0
 
 

@@ -97,12 +97,10 @@ def test_an_adapter_changes_what_is_written(model: LocalModel, tmp_path: Path) -
     peft, torch = pytest.importorskip("peft"), pytest.importorskip("torch")
     torch.manual_seed(1)
     settings = peft.LoraConfig(r=2, target_modules=["v_proj"], init_lora_weights=False)
-    from transformers import AutoModelForCausalLM
-
     folder = next((cache_folder() or tmp_path).glob("weights/*"), None)
     if folder is None:
         pytest.skip("the unpacked weights are not kept: the cache is off")
-    base = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.bfloat16)
+    base = pytest.importorskip("transformers").AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.bfloat16)
     peft.get_peft_model(base, settings).save_pretrained(str(tmp_path / "lora"))
     tuned = open_local(folder, adapter=tmp_path / "lora")
     assert tuned.name.endswith("+lora") and tuned.reply(ASK).text != model.reply(ASK).text

@@ -1,8 +1,8 @@
 """Forks a process for every run it is asked for, so that killing one costs no start-up; it has no threads, so it may.
 
 Reads lines `SECONDS SIGNAL FOLDER`; for each, a child runs the loop on the store in that folder, and gets the signal
-after so many seconds (never, if negative). Answers `EXIT_CODE SECONDS`. Only the parent of a process can kill it for sure and no
-other: until it has been waited for, its number is not given to another one.
+after so many seconds (never, if negative). Answers `EXIT_CODE SECONDS`. Only the parent of a process can kill it for
+sure and no other: until it has been waited for, its number is not given to another one.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import platform
+import select
 import shutil
 import struct
 import subprocess
@@ -281,10 +282,14 @@ def _end(stage: subprocess.Popen[bytes], fds: tuple[int, int], scratch: str) -> 
     assert stage.stdin and stage.stdout and stage.stderr
     with contextlib.suppress(OSError):
         stage.stdin.close()
-    try:
-        stage.wait(END_S)
-    except subprocess.TimeoutExpired:
-        stage.kill()
+    if stage.poll() is None:
+        # Popen.wait with a timeout sleeps between looks; the kernel can tell us at once.
+        ended = os.pidfd_open(stage.pid)
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        if not poll.poll(END_S * 1000):
+            stage.kill()
+        os.close(ended)
         stage.wait()
     _release(stage, fds)
     if scratch:

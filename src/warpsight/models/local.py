@@ -9,6 +9,7 @@ special token. With a temperature of None or 0 it is greedy; a batch rounds diff
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -54,6 +55,9 @@ def open_local(path: Path, *, adapter: Path | None = None, dtype: str = "bfloat1
         raise ToolMissing(
             f"a local model needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[local]'"
         )
+    # Threads that spin while they wait stand in one another's way on a busy machine: 5.4 tokens/s instead of 0.6 with
+    # eleven processes on two cores. It is read when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from warpsight.models.weights import load_weights
 
     weights = load_weights(path, adapter, dtype)

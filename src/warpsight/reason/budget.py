@@ -15,7 +15,7 @@ from warpsight.errors import UsageError
 from warpsight.nouns.base import Noun
 from warpsight.nouns.run import Spent
 
-_KEYS = {"calls": "tool_calls", "tokens": "tokens", "seconds": "seconds", "cost": "cost_usd"}
+_KEYS = {"calls": "tool_calls", "tokens": "tokens", "seconds": "seconds", "cost": "cost_usd", "usd": "cost_usd"}
 _EXAMPLE = "calls=20,tokens=100000,seconds=900,cost=0.50"
 
 

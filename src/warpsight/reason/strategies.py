@@ -26,14 +26,15 @@ def run_strategy(job: Job, attempt: Attempt, open_with: OpenWith, store: Store) 
     """Do a job by its strategy. `attempt` is `run_loop` with model, tools and store filled in."""
     if job.strategy.name == "single":
         return attempt(job)
-    store.create_run(run_of(job))
-    before = store.read(job.id)
-    if before.outcome not in RESUMABLE:
-        return before
-    group = _Group(job, attempt, open_with, store)
-    {"refine": _refine, "best-of-n": _best_of_n, "beam": _beam}[job.strategy.name](group)
-    store.finish(job.id, ending_of(group.runs))
-    return store.read(job.id)
+    with store.hold(job.id):
+        store.create_run(run_of(job))
+        before = store.read(job.id)
+        if before.outcome not in RESUMABLE:
+            return before
+        group = _Group(job, attempt, open_with, store)
+        {"refine": _refine, "best-of-n": _best_of_n, "beam": _beam}[job.strategy.name](group)
+        store.finish(job.id, ending_of(group.runs))
+        return store.read(job.id)
 
 
 class _Group:

@@ -1,7 +1,7 @@
 """Refuses #include of files by absolute path or through a parent folder, before the compiler sees them.
 
 Kernels need the headers of the CUDA packages and nothing else of the machine. This keeps honest sources portable and
-stops the plain way to print a local file in a diagnostic; it is no wall (macros can hide a path): that is for a jail.
+says plainly what is wrong; it is no wall (macros can hide a path): the wall is the jail the compiler runs in.
 """
 
 from __future__ import annotations

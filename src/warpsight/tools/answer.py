@@ -24,7 +24,7 @@ KernelId = Annotated[str, Field(description="the id of the kernel, which later c
 
 def against(default: str, what: str) -> str:
     """The words for a parameter `against`: the kernel to compare with."""
-    return f"{what}: `given`, `best`, `current` or an id such as `c3f9a12`; by default `{default}`"
+    return f"{what}, as in `base`; default `{default}`"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from warpsight.nouns import Candidate, Check, Evaluation, Fault, Noun, WorkloadResult
+from warpsight.nouns.check import FAULT_KINDS
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
 from warpsight.tools.edits import kernel_id
@@ -62,13 +63,13 @@ def said_of(bench: Workbench, candidate: Candidate, found: Check) -> tuple[Check
     shown = bench.shown_check(candidate)
     if shown.verdict == "right":
         return _hidden(name, found)
-    lines = [f"{name}: {shown.verdict}: {shown.reason}"]
+    merged = _merged(shown.faults)
+    lines = [f"{name}: {shown.verdict}" + ("" if merged else f": {shown.reason}")]
+    lines += [line for fault in merged[:MOST_FAULTS] for line in _fault_lines(fault)]
+    if len(merged) > MOST_FAULTS:
+        lines.append(f"and {len(merged) - MOST_FAULTS} more faults")
     lines += [line for bad in _bad(shown)[:MOST_WORKLOADS] for line in _workload_lines(bench, bad)]
-    for fault in shown.faults[:MOST_FAULTS]:
-        lines += _fault_lines(fault)
-    if len(shown.faults) > MOST_FAULTS:
-        lines.append(f"and {len(shown.faults) - MOST_FAULTS} more faults")
-    faults = tuple(SaidFault(kind=f.kind, message=f.message, line=f.line, count=f.count) for f in shown.faults)
+    faults = tuple(SaidFault(kind=f.kind, message=f.message, line=f.line, count=f.count) for f in merged)
     data = Checked(
         kernel=name, verdict=shown.verdict, named=shown.named, reason=shown.reason, faults=faults[:MOST_FAULTS]
     )
@@ -87,20 +88,34 @@ def _hidden(name: str, found: Check) -> tuple[Checked, list[str]]:
     return data, [*lines, LOOK_AT]
 
 
+def _merged(faults: tuple[Fault, ...]) -> list[Fault]:
+    """One for each kind, line and array: an unrolled loop has many instructions for one line of the source."""
+    found: dict[tuple[str, int | None, str | None], Fault] = {}
+    for fault in faults:
+        key = (fault.kind, fault.line, fault.array)
+        first = found.get(key)
+        found[key] = fault if first is None else first.model_copy(update={"count": first.count + fault.count})
+    return list(found.values())
+
+
 def _bad(found: Check) -> list[WorkloadResult]:
     return [result for result in found.workloads if not result.ok]
 
 
 def _workload_lines(bench: Workbench, bad: WorkloadResult) -> list[str]:
-    axes = next((w.axes for w in bench.task.workloads if w.name == bad.workload and not w.hidden), {})
-    sizes = ", ".join(f"{name}={size}" for name, size in axes.items())
+    sizes = ", ".join(
+        f"{name}={size}"
+        for workload in bench.task.workloads
+        if workload.name == bad.workload and not workload.hidden
+        for name, size in workload.axes.items()
+    )
     inputs = "" if bad.family == "declared" else f", {bad.family} inputs"
     told = f"workload {bad.workload} ({sizes}{inputs}): {bad.reason}"
     if bad.wrong_elements:
         told += f", {bad.wrong_elements} of {bad.total_elements} elements"
     worst = bad.worst
     if worst is None:
-        return [told] if not bad.detail else [told, f"  {bad.detail}"]
+        return [told] if not bad.detail or bad.reason in FAULT_KINDS else [told, f"  {bad.detail}"]
     place = ", ".join(map(str, worst.index))
     return [told, f"  worst: {worst.output}[{place}] is {worst.got:.9g}, expected {worst.expected:.9g}"]
 

@@ -23,12 +23,12 @@ _SHOWN_NAMES = 12
 _EDITS_SCHEMA: dict[str, JsonValue] = {
     "type": "array",
     "minItems": 1,
-    "description": "instead of `kernel`: blocks applied in order; each `search` must occur exactly once in the kernel",
+    "description": "instead of `kernel`: blocks applied in order to `base`; each `search` must occur exactly once",
     "items": {
         "type": "object",
         "properties": {
-            "search": {"type": "string", "minLength": 1, "description": "lines of the kernel, copied exactly"},
-            "replace": {"type": "string", "description": "what stands there afterwards"},
+            "search": {"type": "string", "minLength": 1},
+            "replace": {"type": "string"},
         },
         "required": ["search", "replace"],
         "additionalProperties": False,
@@ -37,8 +37,7 @@ _EDITS_SCHEMA: dict[str, JsonValue] = {
 _BASE_SCHEMA: dict[str, JsonValue] = {
     "type": "string",
     "maxLength": 32,
-    "description": "which kernel is meant without `kernel`: `current` (the last one you gave; default), `best` (the"
-    " fastest right one), `given` (the one you were given), or an id such as `c3f9a12` from an earlier result",
+    "description": "without `kernel`: `current` (the last one; default), `best`, `given`, or an id such as `c3f9a12`",
 }
 
 
@@ -113,7 +112,8 @@ def _against(
     declared = properties.get(AGAINST) if isinstance(properties, dict) else None
     if not isinstance(declared, dict):
         return {}
-    return {AGAINST: _named(str(arguments.get(AGAINST, declared.get("default", GIVEN))), kernels)}
+    wanted = str(arguments.get(AGAINST, declared.get("default", GIVEN)))
+    return {AGAINST: wanted if "\n" in wanted else _named(wanted, kernels)}  # a whole text needs no name
 
 
 def _named(name: str, kernels: Mapping[str, str]) -> str:

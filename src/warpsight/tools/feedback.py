@@ -1,4 +1,4 @@
-"""The feedback of a run: none, time, raw, curated or wrong. It decides what `profile` and `time` show, and nothing else.
+"""The feedback of a run (none, time, raw, curated, wrong): what `profile` and `time` show, and nothing else.
 
 `compare` and `inspect` leave out what they would take from a profile where `profile` shows none, since a run without
 profiles would be none otherwise. `wrong` shows a well-formed diagnosis of another kernel, for ablations; it needs the

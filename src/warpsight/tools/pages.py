@@ -21,7 +21,7 @@ class Page(NamedTuple):
 
     text: str
     number: int
-    count: int
+    last: int
 
 
 def handle_of(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from warpsight.devices.device import CannotProfile
 from warpsight.errors import ParameterMismatch, UnsupportedInstruction
 from warpsight.lens import render
@@ -39,7 +41,7 @@ class Profiled(Noun):
     duration_us: float | None = None
     bound: str = ""
     findings: tuple[Found, ...] = ()
-    counters: dict[str, float] = {}
+    counters: dict[str, float] = Field(default_factory=dict[str, float])
     reason: str = ""
 
 
@@ -53,13 +55,13 @@ def profile(bench: Workbench, kernel: Kernel) -> Answer[Profiled]:
     if not build.ok:
         lines = [f"{name}: not profiled, it does not compile", *diagnostic_lines(build, kernel)]
         return Answer("\n".join(lines), Profiled(kernel=name, profiled=False, reason="does not compile"))
+    if bench.feedback in ("none", "time"):
+        return Answer(f"{name}: {NO_PROFILE}", _none(name, NO_PROFILE))
     try:
         true = bench.profile(candidate)
     except IMPOSSIBLE as impossible:
         return Answer(f"{name}: not profiled: {impossible}", _none(name, impossible.message))
     made = {candidate.sha256: true.model_copy(update={"instructions": ()})}
-    if bench.feedback in ("none", "time"):
-        return Answer(f"{name}: {NO_PROFILE}", _none(name, NO_PROFILE), profiled=made)
     shown, findings = _shown(bench, candidate, true)
     mode = "raw" if bench.feedback == "raw" else "curated"
     notes = [f"note: {note}" for note in shown.notes]

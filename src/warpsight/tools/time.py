@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from warpsight.nouns import Evaluation, Noun, Timing
-from warpsight.tools.answer import Answer, Kernel, KernelId, against as said_against
+from warpsight.tools.answer import Answer, Kernel, KernelId
+from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of
 from warpsight.tools.edits import BEST, kernel_id
 from warpsight.tools.feedback import NO_TIME, shows_time
@@ -49,12 +50,11 @@ def time(bench: Workbench, kernel: Kernel, against: Against = BEST) -> Answer[Ti
         return Answer("\n".join(("not timed, since it is not right", *lines)), data, evaluation=found)
     if not shows_time(bench.feedback):
         return Answer(f"{name}: right; {NO_TIME}", Timed(kernel=name, timed=False, reason=NO_TIME), evaluation=found)
-    baseline = bench.evaluation(bench.given)
     data, lines = _timed(name, found.timing), [f"{name}: {decision_line(found.timing)}"]
     if other.sha256 not in (candidate.sha256, bench.given.sha256):
         data, told = _with_other(data, found.timing, bench.evaluation(other).timing, kernel_id(against))
         lines.append(told)
-    return Answer("\n".join((*lines, *_notes(found))), data, evaluation=found, baseline=baseline)
+    return Answer("\n".join((*lines, *_notes(found))), data, evaluation=found)
 
 
 def decision_line(timing: Timing) -> str:

@@ -119,9 +119,7 @@ class Workbench:
             self.say("profiling")
             ready = kernel_on(kernel, self.build(kernel), self.workload)
             values = FreshContents(self.task, self.workload, self.seed, pool=1).draw().values
-            return self.device.profile(
-                ready.build, self.task.entry, values, ready.size, source_text=kernel.source
-            )
+            return self.device.profile(ready.build, self.task.entry, values, ready.size, source_text=kernel.source)
 
         return self._profiles.of(kernel.sha256, make)
 

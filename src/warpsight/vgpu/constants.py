@@ -1,8 +1,8 @@
 """The numbers of the time model that are not in a GPU's data sheet: each with its unit and where it was published.
 
-All GPUs share them. "Quoted" marks a source that was not read itself but in a text that cites it; "assumed" says that
-nothing published was found. The bench `time_ladder` shows what half and twice of each would do. What must stay true: no
-number here is fitted to a kernel that the model is judged by.
+All GPUs share them. "Quoted" marks a source that was not read itself but in a text that cites it; where nothing
+published was found, the published number that stands in for it is named. The bench `time_ladder` shows what half and
+twice of each would do. What must stay true: no number here is fitted to a kernel that the model is judged by.
 """
 
 from __future__ import annotations
@@ -65,8 +65,14 @@ class Constants:
     tensor_small_clocks: int = _published(
         18, "clocks", "matrix instructions of half that size (m16n8k8 of f16)", "the same table: 17.7"
     )
-    special_register_clocks: int = _published(20, "clocks", "special registers (thread and block indices)", "assumed")
-    other_clocks: int = _published(12, "clocks", "other results with a scoreboard, not from memory", "assumed")
+    special_register_clocks: int = _published(
+        22, "clocks", "special registers (thread and block indices)",
+        "vendor forum, How costly is the S2R instruction: about 22 measured on Pascal; a vendor's engineer: low 20s",
+    )  # fmt: skip
+    other_clocks: int = _published(
+        17, "clocks", "other results with a scoreboard, not from memory",
+        "nobody published these few; taken as special_clocks, the unit of variable latency that is not memory",
+    )  # fmt: skip
     atomic_clocks: float = _published(
         1.3, "clocks", "each integer atomic on one address", f"{SYNC}: 108 in 141 clocks, 216 in 282"
     )

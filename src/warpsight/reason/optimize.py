@@ -1,0 +1,221 @@
+"""A task made faster, from what a person asks for to what they get: job, tools, run, and the kernel with its evidence.
+
+`plan` makes the job, `open_tools` its box (again, on resume), `outcome_of` what came of the run. What must stay true: a
+run goes on only with the task it began with, and what is reported as faster has passed the whole gate with a seed that
+nothing in the run had used; so a best kernel that was never submitted is evaluated once more.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import JsonValue
+
+from warpsight.errors import UsageError
+from warpsight.gate.identity import task_sha256
+from warpsight.nouns import Evaluation, Profile, Task
+from warpsight.nouns.base import Count, Noun
+from warpsight.nouns.run import Run
+from warpsight.reason.budget import Budget
+from warpsight.reason.job import Job, Strategy, new_run_id
+from warpsight.reason.opening import Prompt, opening_of
+from warpsight.reason.progress import better
+from warpsight.reason.resume import OpenedBox
+from warpsight.reason.strategies import require_strategy
+from warpsight.runs.store import NoSuchRun, Store
+from warpsight.tasks import read_task
+from warpsight.tools.feedback import Feedback
+from warpsight.tools.more import Shelf
+from warpsight.tools.open import DeviceKind, given_kernel, open_box
+from warpsight.tools.pages import handle_of
+from warpsight.tools.task_box import SPECS, TaskBox
+from warpsight.tools.workbench import SEED_BITS
+from warpsight.vgpu.gpus import find_gpu
+
+BOX = "task"  # the name of these tools in the settings of a job
+LEDGER = "ledger"  # folder beside the runs: commitments, results and certificates
+
+
+class Asked(Noun):
+    """What the tools of a run were opened with; part of the job's settings. `kernel` is a text to beat, if any."""
+
+    folder: str
+    device: DeviceKind = "virtual"
+    gpu: str | None = None
+    kernel: str | None = None
+    feedback: Feedback = "curated"
+    prompt: Prompt = "untrained"
+    seed: Count
+    unsafe: bool = False
+
+
+def plan(
+    task: Task,
+    model: str,
+    *,
+    device: DeviceKind = "virtual",
+    gpu: str | None = None,
+    kernel: str | None = None,
+    feedback: Feedback = "curated",
+    budget: Budget | None = None,
+    strategy: Strategy | None = None,
+    prompt: Prompt = "untrained",
+    calling: Literal["native", "text"] = "native",
+    temperature: float | None = None,
+    sampling_seed: int | None = None,
+    max_tokens: int = 8192,
+    secret_seed: int | None = None,
+    unsafe: bool = False,
+    settings: dict[str, JsonValue] | None = None,
+) -> Job:
+    """The job of making a task's kernel faster. `settings` is what opens the model again (base_url, adapter, ...)."""
+    asked = Asked(
+        folder=str(task.folder.resolve()),
+        device=device,
+        gpu=None if gpu is None else find_gpu(gpu).key,
+        kernel=kernel,
+        feedback=feedback,
+        prompt=prompt,
+        seed=secrets.randbits(SEED_BITS) if secret_seed is None else secret_seed,
+        unsafe=unsafe,
+    )
+    given = given_kernel(task, device, kernel)
+    job = Job(
+        id=new_run_id(task.name),
+        task=task.name,
+        task_sha256=task_sha256(task),
+        model=model,
+        device=_device_name(task, asked),
+        calling=calling,
+        opening=opening_of(_as_asked(task, asked), SPECS, prompt=prompt, calling=calling, kernel=given.source),
+        tools=SPECS,
+        budget=budget or Budget(),
+        strategy=strategy or Strategy(),
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=sampling_seed,
+        settings={**(settings or {}), **asked.model_dump(mode="json"), "box": BOX},
+    )
+    require_strategy(job)
+    return job
+
+
+def asked_of(job: Job) -> Asked:
+    """What the tools of a job are opened with."""
+    fields = Asked.model_fields
+    return Asked.model_validate({name: value for name, value in job.settings.items() if name in fields})
+
+
+def open_tools(
+    job: Job, store: Store, ledger: Path, *, say: Callable[[str], None] | None = None, require_right: bool = True
+) -> TaskBox:
+    """The tools of a job; UsageError when its task has changed since, or the kernel to beat is not right."""
+    asked = asked_of(job)
+    task = read_task(Path(asked.folder))
+    if job.task_sha256 is not None and task_sha256(task) != job.task_sha256:
+        raise UsageError(
+            f"run {job.id}: the task in {asked.folder} is not the one that it began with", hint="start a new run"
+        )
+    box = open_box(
+        task,
+        device=asked.device,
+        gpu=asked.gpu,
+        kernel=asked.kernel,
+        feedback=asked.feedback,
+        seed=asked.seed,
+        ledger=ledger,
+        unsafe=asked.unsafe,
+        shelf=Shelf(find=lambda handle: _stored_text(store, job.id, handle)),
+    )
+    if say is not None:
+        box.bench.say = say
+    if require_right:
+        _require_right_baseline(box)
+    return box
+
+
+def opened_box(job: Job, box: TaskBox) -> OpenedBox:
+    """The box with the way to begin a conversation about another kernel, for strategies of several attempts."""
+    asked = asked_of(job)
+    task = _as_asked(box.bench.task, asked)
+
+    def open_with(kernel: str, note: str) -> object:
+        return opening_of(task, SPECS, prompt=asked.prompt, calling=job.calling, kernel=kernel, note=note)
+
+    return OpenedBox(box, open_with)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run. `final` is the evaluation by the whole gate of the kernel that is handed over, if any."""
+
+    run: Run
+    final: Evaluation | None = None
+    kernel: str | None = None
+    before: Profile | None = None
+    after: Profile | None = None
+    certificate_file: Path | None = None
+
+
+def outcome_of(run: Run, box: TaskBox, store: Store) -> Outcome:
+    """The kernel of a run with its evidence: the submitted one, or a faster one that was never submitted."""
+    bench = box.bench
+    final = run.submitted if _accepted(run.submitted) else None
+    if run.best is not None and better(run.best, final) and not _same_kernel(run.best, final):
+        found = bench.submit(bench.candidate(store.get(run.best.candidate_sha256).decode()))
+        final = found if better(found, final) else final
+    if final is None:
+        return Outcome(run)
+    file = None
+    if bench.ledger is not None and final.certificate is not None:
+        file = bench.ledger.certificates / f"{final.certificate}.json"
+    text = store.get(final.candidate_sha256).decode()
+    before = None if final.profile is None else bench.profile(bench.given)
+    return Outcome(run, final, text, before, final.profile, file)
+
+
+def _accepted(found: Evaluation | None) -> bool:
+    return found is not None and found.timing is not None and found.timing.decision == "FASTER"
+
+
+def _same_kernel(one: Evaluation, other: Evaluation | None) -> bool:
+    return other is not None and one.candidate_sha256 == other.candidate_sha256
+
+
+def _as_asked(task: Task, asked: Asked) -> Task:
+    """The task as the model is told of it: with the GPU and the kernel file that were asked for."""
+    changes: dict[str, str] = {}
+    if asked.gpu is not None:
+        gpu = find_gpu(asked.gpu)
+        changes |= {"gpu": gpu.key, "gpu_arch": gpu.arch}
+    if asked.device == "opencl":
+        changes |= {"gpu": "this machine's processor, through OpenCL C", "kernel_file": task.opencl_file or "kernel.cl"}
+    return task.model_copy(update=changes)
+
+
+def _device_name(task: Task, asked: Asked) -> str:
+    return asked.device if asked.device == "opencl" else f"{asked.device}:{asked.gpu or find_gpu(task.gpu).key}"
+
+
+def _require_right_baseline(box: TaskBox) -> None:
+    """Beating a wrong kernel means nothing."""
+    found = box.call("check", {"base": "given"})
+    if found.data.get("verdict") != "right":
+        raise UsageError(f"expected a right kernel to begin with: {found.text}", hint="warpsight check on it")
+
+
+def _stored_text(store: Store, run_id: str, handle: str) -> str | None:
+    """A long result that an earlier process of this run has stored."""
+    try:
+        steps = store.read(run_id).steps
+    except NoSuchRun:
+        return None
+    for sha256 in (sha256 for step in steps for sha256 in step.artefacts):
+        if sha256.startswith(handle.removeprefix("r")):
+            text = store.get(sha256).decode(errors="replace")
+            return text if handle_of(text) == handle else None
+    return None

@@ -1,0 +1,115 @@
+"""`submit`: the final kernel, the cause it removes, and what was predicted, through the whole gate."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from warpsight.errors import UsageError
+from warpsight.lens.vocabulary import vocabulary
+from warpsight.nouns import Evaluation, Noun, Profile
+from warpsight.nouns.run import Prediction
+from warpsight.tools.answer import Answer, Kernel, KernelId
+from warpsight.tools.answer import against as said_against
+from warpsight.tools.check import said_of
+from warpsight.tools.edits import GIVEN, kernel_id
+from warpsight.tools.feedback import shows_time
+from warpsight.tools.profile import IMPOSSIBLE
+from warpsight.tools.scoring import score
+from warpsight.tools.time import decision_line
+from warpsight.tools.workbench import Workbench
+
+Way = Literal["up", "down"]
+Cause = Annotated[str, Field(max_length=4000, description="why the given kernel was slow, with the counter and line")]
+Predicts = Annotated[
+    dict[str, Way] | None, Field(description="counters that moved because of it, each `up` or `down`, by their names")
+]
+Against = Annotated[str, Field(description=said_against(GIVEN, "the kernel that the prediction starts from"))]
+
+
+class Submitted(Noun):
+    """How the gate decided, and what came of each prediction."""
+
+    kernel: KernelId
+    verdict: str
+    decision: str = ""
+    ratio_to_given: float | None = None
+    interval: tuple[float, float] | None = None
+    source: str = ""
+    certificate: str | None = None
+    certificate_file: str | None = None
+    predictions: tuple[Prediction, ...] = ()
+    reason: str = ""
+
+
+def submit(
+    bench: Workbench, kernel: Kernel, cause: Cause, predicts: Predicts = None, against: Against = GIVEN
+) -> Answer[Submitted]:
+    """Hand in your final kernel; this ends the work. It is checked and timed once more on inputs that nothing before
+    has used, and an accepted kernel (right and FASTER) gets a certificate. Say the cause that you removed and the
+    counters that you predict to have moved, such as {"global_store_sectors": "down"}: they are scored."""
+    _require_counters(predicts or {})
+    candidate, start = bench.candidate(kernel), bench.candidate(against)
+    found, name = bench.submit(candidate), kernel_id(kernel)
+    before, after = _profiles(bench, against, found)
+    scored = tuple(score(counter, way, before, after) for counter, way in (predicts or {}).items())
+    profiled = {start.sha256: before.model_copy(update={"instructions": ()})} if before is not None else {}
+    data = Submitted(kernel=name, verdict=found.check.verdict, predictions=scored)
+    if found.timing is None:
+        said, lines = said_of(bench, candidate, found.check)
+        data = data.model_copy(update={"reason": said.reason})
+        lines = ["submitted, and not accepted", *lines]
+    else:
+        data, lines = _timed(bench, found, data)
+    lines += [_prediction_line(one) for one in scored] if shows_time(bench.feedback) else []
+    return Answer("\n".join(lines), data, evaluation=found, profiled=profiled, submitted=True)
+
+
+def _timed(bench: Workbench, found: Evaluation, data: Submitted) -> tuple[Submitted, list[str]]:
+    assert found.timing is not None
+    file = None
+    if bench.ledger is not None and found.certificate is not None:
+        file = str(bench.ledger.certificates / f"{found.certificate}.json")
+    data = data.model_copy(
+        update={
+            "decision": found.timing.decision or "",
+            "ratio_to_given": found.timing.ratio,
+            "interval": found.timing.interval,
+            "source": found.timing.source,
+            "certificate": found.certificate,
+            "certificate_file": file,
+            "reason": found.timing.reason,
+        }
+    )
+    accepted = "submitted and accepted" if found.timing.decision == "FASTER" else "submitted, and not accepted"
+    lines = [accepted, f"{data.kernel}: right, {decision_line(found.timing)}"]
+    return data, [*lines, f"certificate {found.certificate}"] if found.certificate else lines
+
+
+def _profiles(bench: Workbench, against: str, found: Evaluation) -> tuple[Profile | None, Profile | None]:
+    """The profiles that predictions are held to; None where there is none."""
+    try:
+        before = bench.profile(bench.candidate(against))
+    except IMPOSSIBLE:
+        before = None
+    return before, found.profile
+
+
+def _prediction_line(one: Prediction) -> str:
+    if one.before is None or one.after is None:
+        return f"predicted {one.counter} {one.way}: unknown, it was not measured"
+    return f"predicted {one.counter} {one.way}: {one.verdict}, {one.before:g} to {one.after:g}"
+
+
+def _require_counters(predicts: dict[str, Way]) -> None:
+    """A name that means no counter cannot be scored: better told than counted as unknown."""
+    known = vocabulary()
+    for name in predicts:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
+            raise UsageError(
+                f"predicts: no counter is called {name[:60]!r}",
+                hint=f"near names: {', '.join(near)}" if near else "use the names that `profile` shows",
+            )

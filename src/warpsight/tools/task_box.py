@@ -1,0 +1,132 @@
+"""The tools of one task as a ToolBox: the one object that the loop, the MCP server and the command line call.
+
+Turns names and edits into whole kernels, runs the function, cuts its words to size and keeps the result by content.
+The loop resolves names itself (it must be able to after a restart); what this box remembers is for the other doors.
+What must stay true: only tools of the list run, only with arguments that fit, and the same call gives the same result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from pydantic import JsonValue, ValidationError
+
+from warpsight.errors import WarpsightError
+from warpsight.nouns import Evaluation, Noun
+from warpsight.tools import check, compare, compile, device, inspect, more, profile, submit, time
+from warpsight.tools.answer import Answer, result_of
+from warpsight.tools.box import ToolResult, ToolSpec
+from warpsight.tools.describe import Described, Schema, describe
+from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, kernel_id, offer_edits, whole_kernel
+from warpsight.tools.keep import Keep
+from warpsight.tools.more import Shelf
+from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
+from warpsight.tools.workbench import Workbench
+
+# The order in which they are shown.
+FUNCTIONS: tuple[Callable[..., Answer[Noun]], ...] = (
+    profile.profile, check.check, time.time, compile.compile, inspect.inspect, compare.compare, device.device,
+    more.more, submit.submit,
+)  # fmt: skip
+TOOLS: Mapping[str, Described] = {found.name: found for found in map(describe, FUNCTIONS)}
+SPECS: tuple[ToolSpec, ...] = tuple(offer_edits(found.spec) for found in TOOLS.values())
+_TOLD_EXIT_CODES = (1, 2)  # the kernel or the request is wrong, not the machine
+
+
+class TaskBox:
+    """The tools on one workbench. Calls run one at a time, whichever thread they come from."""
+
+    def __init__(self, bench: Workbench, shelf: Shelf | None = None, budget_tokens: int = PAGE_TOKENS) -> None:
+        self.bench = bench
+        self.shelf = shelf or Shelf(budget_tokens)
+        self._results: Keep[ToolResult] = Keep(most=512)
+        self._lock = threading.RLock()
+        self._kernels: dict[str, str] = {}
+        self._current = self._best = bench.given.source
+        self._best_evaluation: Evaluation | None = None
+        self._remember(bench.given.source)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return SPECS
+
+    def output_schema(self, name: str) -> Schema:
+        """The JSON schema of a tool's `data`."""
+        return TOOLS[name].output
+
+    def kernels(self) -> dict[str, str]:
+        """The kernels that may be named here: current, best, given, and every one that came by, by its id."""
+        return {CURRENT: self._current, BEST: self._best, GIVEN: self.bench.given.source, **self._kernels}
+
+    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        """Run one call. A request that cannot be run is a result that says so; a broken machine raises."""
+        tool = TOOLS.get(name)
+        if tool is None:
+            return _refused(f"no tool {name[:80]!r}; the tools are {', '.join(TOOLS)}")
+        with self._lock:
+            try:
+                return self._call(tool, arguments)
+            except EditFailed as problem:
+                return _refused(str(problem))
+            except ValidationError as problem:
+                return _refused(_misfit(tool.name, problem))
+            except WarpsightError as problem:
+                if problem.exit_code not in _TOLD_EXIT_CODES:
+                    raise
+                return _refused(str(problem))
+
+    def close(self) -> None:
+        """End what the device holds, if anything."""
+        close = getattr(self.bench.device, "close", None)
+        if close is not None:
+            close()
+
+    def _call(self, tool: Described, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        takes_kernel = KERNEL in tool.arguments.model_fields
+        whole = whole_kernel(arguments, self.kernels(), tool.spec) if takes_kernel else dict(arguments)
+        asked = tool.arguments.model_validate(whole)
+        key = hashlib.sha256(json.dumps([tool.name, whole], sort_keys=True).encode()).hexdigest()
+        found = self._results.get(key)
+        if found is None:
+            given = {field: getattr(asked, field) for field in tool.arguments.model_fields}
+            found = self._results.put(key, self._run(tool, given))
+        text = whole.get(KERNEL)
+        if isinstance(text, str):
+            self._current = text
+            self._remember(text)
+            self._is_best(found.evaluation, text)
+        return found
+
+    def _run(self, tool: Described, given: dict[str, Any]) -> ToolResult:
+        if tool.name == more.more.__name__:
+            return result_of(answer := more.more(self.shelf, **given), answer.text)
+        answer = tool.function(self.bench, **given)
+        if len(pages(answer.text, self.shelf.budget)) == 1:
+            return result_of(answer, answer.text)
+        self.shelf.put(answer.text)
+        first = page_of(answer.text, 1, self.shelf.budget)
+        return result_of(answer, first.text, more=(answer.text.encode(),))
+
+    def _remember(self, text: str) -> None:
+        self._kernels[kernel_id(text)] = text
+
+    def _is_best(self, found: Evaluation | None, text: str) -> None:
+        """Keep the fastest right kernel, by the gate's decision alone."""
+        timing = None if found is None else found.timing
+        if timing is None or timing.decision != "FASTER" or timing.ratio is None:
+            return
+        before = self._best_evaluation.timing if self._best_evaluation else None
+        if before is None or before.ratio is None or timing.ratio > before.ratio:
+            self._best, self._best_evaluation = text, found
+
+
+def _refused(why: str) -> ToolResult:
+    return ToolResult(text=f"error: {why}", is_error=True)
+
+
+def _misfit(name: str, problem: ValidationError) -> str:
+    told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in cast(list[Any], problem.errors())[:5]]
+    return f"the arguments of {name} do not fit: {'; '.join(told)}"
