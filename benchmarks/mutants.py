@@ -106,9 +106,11 @@ def run(count: int | None) -> Iterator[Outcome]:
 
 def main() -> None:
     asked = os.environ.get("WARPSIGHT_MUTANTS", str(DEFAULT_COUNT))
-    start, outcomes = time.monotonic(), list[Outcome]()
+    start, outcomes, known = time.monotonic(), list[Outcome](), explanations()
     for done in run(None if asked == "all" else int(asked)):
         outcomes.append(done)
+        if done.state == "survived" and (done.task, done.mutant.name) not in known:
+            print(f"  survived, not explained: {done.task}: {done.mutant.name}", flush=True)
         if len(outcomes) % 100 == 0:
             print(f"  {len(outcomes)} tried, {time.monotonic() - start:.0f} s", flush=True)
     real = [o for o in outcomes if o.state != "none"]
@@ -119,7 +121,6 @@ def main() -> None:
         if of:
             print(f"{name:20} {sum(o.state == 'killed' for o in of):7} {len(of):5}")
     killed = sum(o.state == "killed" for o in real)
-    known = explanations()
     survivors = [o for o in real if o.state == "survived"]
     equal = sum((o.task, o.mutant.name) in known for o in survivors)
     print(f"{'all':20} {killed:7} {len(real):5}  {killed / max(len(real), 1):.1%} killed")

@@ -25,7 +25,7 @@ RACE = ("matmul_tiled", "__syncthreads();", "")
 
 def test_a_right_kernel(command: Command) -> None:
     ran = command("check", "saxpy", "--workload", "odd", "--workload", "small")
-    assert ran.code == 0 and ran.err == ""
+    assert ran.code == 0 and all(line.startswith("...") for line in ran.err.splitlines())  # progress, when it is slow
     rows = [line.split() for line in ran.out.splitlines()]
     assert ["odd", "N=4099", "right", "0", "of", "4099"] in [row[:6] for row in rows]
     assert [row[0] for row in rows if len(row) > 2 and row[2] == "right"] == ["small", "odd"]

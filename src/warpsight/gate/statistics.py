@@ -2,7 +2,8 @@
 
 A pair is a baseline call and a candidate call side by side, in random order; its log ratio is log(baseline/candidate).
 The middle of the log ratios is a 20 % trimmed mean, so a few calls that were interrupted do not matter; its interval is
-a percentile bootstrap over whole pairs, widened from the normal to Student's quantile because few pairs are taken.
+a percentile bootstrap over 12 blocks of consecutive pairs (a process that is slow now is slow in the next call too, so
+neighbours do not count as independent), widened from the normal to Student's quantile because blocks are few.
 
 The interval is placed against a band of 2 % around "equal": wholly above is FASTER, wholly below SLOWER, wholly inside
 SAME, anything else AMBIGUOUS. Looking more than once is paid for: the looks are fixed beforehand and their error rates
@@ -26,6 +27,7 @@ from warpsight.nouns.timing import Decision, TimingReason
 
 LOOKS = (12, 24, 48, 96, 192)
 """Pairs taken before each look."""
+BLOCKS = 12
 SPENT = (0.001, 0.001, 0.002, 0.002, 0.004)
 """Error rate of each look; together 1 %, two-sided."""
 FORETELLS = 48
@@ -66,13 +68,14 @@ def trimmed_mean(values: Floats) -> float:
 
 
 def bootstrap(values: Floats, alpha: float, seed: int) -> Interval:
-    """The trimmed mean of `values` with its two-sided 1 - alpha interval."""
+    """The trimmed mean of `values`, in the order they were taken, with its two-sided 1 - alpha interval."""
     count = len(values)
     # The raw stream of PCG64 is fixed for ever, the ones of Generator are not: old certificates must stay checkable.
-    words = np.random.PCG64(seed).random_raw(RESAMPLES * count)
-    picked = ((words >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
+    words = np.random.PCG64(seed).random_raw(RESAMPLES * BLOCKS)
+    blocks = ((words >> np.uint64(32)) * np.uint64(BLOCKS)) >> np.uint64(32)
     # Places in the sorted values sort like the values, and bytes sort fastest; so a look has at most 256 pairs.
-    places = np.sort(picked.astype(np.uint8).reshape(RESAMPLES, count), axis=-1, kind="stable")
+    place_of = np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.uint8).reshape(BLOCKS, -1)
+    places = np.sort(place_of[blocks.astype(np.int64)].reshape(RESAMPLES, count), axis=-1, kind="stable")
     cut = int(TRIMMED * count)
     middles = np.sort(np.sort(values)[places[:, cut : count - cut]].mean(axis=-1))
     middle = trimmed_mean(values)
@@ -84,15 +87,15 @@ def bootstrap(values: Floats, alpha: float, seed: int) -> Interval:
 
 
 def _widening(count: int, alpha: float) -> float:
-    """Student's quantile over the normal one, for the degrees of freedom of a trimmed mean."""
-    free = count - 2 * int(TRIMMED * count) - 1
+    """Student's quantile over the normal one, for the degrees of freedom of the trimmed pairs or of the blocks."""
+    free = min(count - 2 * int(TRIMMED * count), BLOCKS) - 1
     z = NormalDist().inv_cdf(1 - alpha / 2)
     terms = (
         (z**3 + z) / (4 * free),
         (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2),
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3),
     )
-    return (z + sum(terms)) / z * math.sqrt(count / (count - 1))
+    return (z + sum(terms)) / z * math.sqrt(BLOCKS / (BLOCKS - 1))
 
 
 def place(low: float, high: float) -> Decision:
