@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.models.shapes import TOOLS
 
-from warpsight.errors import UsageError, WarpsightError
+from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.errors import ModelRefused
 from warpsight.models.local import LocalModel, embedded_weights, open_local
 from warpsight.models.model import AssistantMessage, Request, ToolMessage, UserMessage, turn_of
@@ -21,13 +21,10 @@ ASK = Request(messages=(UserMessage(text="Count from one to ten in words."),), m
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LocalModel]:
-    pytest.importorskip("torch")
-    pytest.importorskip("transformers")
     try:
-        path = embedded_weights()
-    except WarpsightError:
-        pytest.skip("the embedded weights are not installed")
-    model = open_local(path)
+        model = open_local(embedded_weights())  # it imports torch itself, after it has set how threads wait
+    except ToolMissing as missing:
+        pytest.skip(missing.message)
     yield model
     model.close()
 

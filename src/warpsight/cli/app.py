@@ -8,6 +8,7 @@ Help is made from the table alone, so `warpsight --help` loads none of the parts
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
@@ -16,6 +17,9 @@ import typer
 
 from warpsight import __version__
 from warpsight.cli import output
+
+UNSAFE = "--unsafe"
+UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
 
 
 class Verb(NamedTuple):
@@ -26,6 +30,7 @@ class Verb(NamedTuple):
 
 
 VERBS = (
+    Verb("optimize", "Let a model make a kernel faster, with the tools; get the kernel and the evidence."),
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
     Verb("time", "How long a kernel takes: simulated on a GPU, or measured on this machine by OpenCL."),
     Verb("compare", "Is a kernel right and faster than another? The whole gate, with a certificate for a winner."),
@@ -74,6 +79,9 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
+        words = [word for word in words if word != UNSAFE]
+        os.environ["WARPSIGHT_UNSAFE"] = "1"
     try:
         build_app(words)(args=words, prog_name="warpsight")
     except Exception as problem:
@@ -90,6 +98,7 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    unsafe: Annotated[bool, typer.Option(UNSAFE, help=UNSAFE_HELP)] = False,
 ) -> None:
     """Options that stand before any verb."""
 

@@ -7,6 +7,7 @@ when the command fails; and exit code 1 always means that the thing asked about 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -31,12 +32,28 @@ class ExitCode(IntEnum):
 
 def emit(document: Any, *, as_json: bool, render: Callable[[Console], None]) -> None:
     """Print the result: the document as JSON, or what `render` draws on a rich console."""
+    missing = _missing_protections()
     if as_json:
-        print(json.dumps(document, indent=2, allow_nan=False, default=_plain))
+        whole: Any = json.loads(json.dumps(document, allow_nan=False, default=_plain))
+        if missing:
+            whole = {**(whole if isinstance(whole, dict) else {"result": whole}), "unsafe": list(missing)}
+        print(json.dumps(whole, indent=2, allow_nan=False))
         return
     from rich.console import Console
 
-    render(Console(highlight=False, soft_wrap=True))
+    console = Console(highlight=False, soft_wrap=True)
+    render(console)
+    if missing:
+        console.print(f"unsafe: ran without these protections: {', '.join(missing)}", style="bold red", markup=False)
+
+
+def _missing_protections() -> tuple[str, ...]:
+    """What the jail lacked, where a person said to go on without it; nothing is probed otherwise."""
+    if not os.environ.get("WARPSIGHT_UNSAFE"):
+        return ()
+    from warpsight.jail import require_protections
+
+    return require_protections(unsafe=True)
 
 
 def fail(problem: BaseException, *, as_json: bool) -> int:

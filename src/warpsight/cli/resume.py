@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
     from warpsight.reason.resume import OpenBox
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
-# The boxes of tools that a run may have been started with, by the name that its job has in `settings["box"]`.
+# Other boxes of tools that a run may have been started with than those of `optimize`, by `settings["box"]` of its job.
 BOXES: dict[str, OpenBox] = {}
 
 
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the new kernel, as with `optimize`.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Go on with a run where it stopped. What was recorded is not done again, and costs nothing again.
@@ -28,11 +33,19 @@ def resume(
     Examples:
       warpsight resume last
     """
+    from warpsight.cli.optimize import run_and_report
     from warpsight.cli.progress import progress_on_stderr
+    from warpsight.reason.job import job_of
+    from warpsight.reason.optimize import BOX
     from warpsight.reason.resume import resume as go_on
     from warpsight.runs.find import find_run
     from warpsight.runs.sqlite import SqliteStore
+    from warpsight.runs.store import RESUMABLE
 
+    with SqliteStore() as store:
+        stored = store.read(find_run(store, run))
+    if stored.outcome in RESUMABLE and stored.job.get("settings", {}).get("box") == BOX:  # type: ignore[union-attr]
+        run_and_report(job_of(stored), out, quiet=quiet, as_json=as_json)
     with SqliteStore() as store, progress_on_stderr() as say:
         found = go_on(store, find_run(store, run), BOXES, watch=lambda text, _progress: say(text))
     document = json.loads(found.model_dump_json(exclude={"job"}))

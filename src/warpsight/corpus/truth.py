@@ -1,43 +1,36 @@
-"""What is right to recommend, measured: every single removal is checked and timed on the task's own GPU and size.
+"""What is right to recommend, measured: every single removal goes through the gate on the task's own GPU and size.
 
-Simulated times, from the virtual GPU. The answer is the removal that helps most; removals within 3 % of it are as
-right; when none helps by 3 %, the answer is `nothing`. Measured on the canonical text: names and layout do not reach
-the machine code. Results are kept by content, so a task that differs only in its wording costs nothing.
+Simulated times, from the virtual GPU. Each removal is checked, then decided against the task's kernel as any candidate
+is. The answer is the removal that helps most; removals within 3 % of it are as right; when none is FASTER by 3 %, the
+answer is `nothing`. Measured on the canonical text: names and layout do not reach the machine code.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 
 from warpsight.corpus.families import families
 from warpsight.corpus.kinds import NOTHING
+from warpsight.corpus.looks import BadDefect, Look, Spent, look
 from warpsight.corpus.specs import Spec, task_of
 from warpsight.corpus.variants import plant
-from warpsight.devices.virtual import VirtualGpu
-from warpsight.errors import WarpsightError
-from warpsight.gate.check import build_candidate, check_candidate, kernel_values
-from warpsight.nouns import Noun, Task
-from warpsight.tasks import evaluate_launch, read_candidate
-from warpsight.toolchain.cache import Cache, cache_folder, content_key
-from warpsight.toolchain.packages import compiler_identity
+from warpsight.gate.compare_pair import simulated_timing
+from warpsight.gate.roofline_cap import simulated_roof
+from warpsight.nouns import Noun, Task, Timing, Workload
+from warpsight.nouns.timing import Decision
 from warpsight.vgpu.gpus import find_gpu
 
 TIE = 1.03
-SCHEMA = "truth-1"  # change it when the same text would now get another time or verdict
-
-
-class BadDefect(WarpsightError):
-    """A planted defect made the kernel wrong or unbuildable: the family is at fault."""
 
 
 class Truth(Noun):
-    """Simulated times of a task and of each removal, and what is right to recommend."""
+    """Simulated times of a task and of each removal, the gate's decisions, and what is right to recommend."""
 
     time_us: float
     without_us: Mapping[str, float]
     fast_us: float
     right: tuple[str, ...]
+    decisions: Mapping[str, Decision] = {}
 
     @property
     def gain(self) -> float:
@@ -45,61 +38,45 @@ class Truth(Noun):
         return self.time_us / min(self.without_us.values())
 
 
-def measure(spec: Spec) -> Truth:
+def measure(spec: Spec, spent: Spent | None = None) -> Truth:
     """The truth about one task."""
-    whole = _time(spec, spec.defects)
-    without = {defect: _time(spec, tuple(d for d in spec.defects if d != defect)) for defect in spec.defects}
-    best = min(without.values())
-    helps = whole / best >= TIE
-    right = tuple(sorted(d for d, t in without.items() if t <= best * TIE)) if helps else (NOTHING,)
-    return Truth(time_us=whole, without_us=without, fast_us=_time(spec, ()), right=right)
+    whole = look_at(spec, spec.defects, spent)
+    removals = {defect: look_at(spec, tuple(d for d in spec.defects if d != defect), spent) for defect in spec.defects}
+    without = {defect: found.boost_us for defect, found in removals.items()}
+    decisions = {defect: _decided(spec, whole, found).decision for defect, found in removals.items()}
+    return Truth(
+        time_us=whole.boost_us,
+        without_us=without,
+        fast_us=look_at(spec, (), spent).boost_us,
+        right=right_answers(whole.boost_us, without, decisions),
+        decisions=decisions,
+    )
 
 
-def _time(spec: Spec, defects: tuple[str, ...]) -> float:
+def right_answers(
+    time_us: float, without_us: Mapping[str, float], decisions: Mapping[str, Decision]
+) -> tuple[str, ...]:
+    """The removals that help most, ties included; `nothing` when none is faster by more than a tie."""
+    helping = {d: t for d, t in without_us.items() if decisions[d] == "FASTER" and time_us / t >= TIE}
+    if not helping:
+        return (NOTHING,)
+    best = min(helping.values())
+    return tuple(sorted(d for d, t in helping.items() if t <= best * TIE))
+
+
+def look_at(spec: Spec, defects: tuple[str, ...], spent: Spent | None = None) -> Look:
+    """The family's kernel with these defects, checked and timed at the task's size on the task's GPU."""
     text = plant(families()[spec.family], defects, spec.constants)
     if text is None:
         raise BadDefect(f"{spec.family}: {', '.join(defects)} cannot be planted together")
-    task = task_of(spec, text)
-    _require_right(task)
-    store = _store()
-    axes = ",".join(f"{axis}={value}" for axis, value in sorted(spec.size.items()))
-    key = content_key(SCHEMA, "time", text, axes, spec.gpu, compiler_identity())
-    kept = store.get(key)
-    if kept is None:
-        kept = repr(_simulate(task, spec)).encode()
-        store.put(key, kept)
-    return float(kept)
+    return look(task_of(spec, text), spent)
 
 
-def _simulate(task: Task, spec: Spec) -> float:
-    gpu = find_gpu(spec.gpu)
-    candidate = read_candidate(task.kernel, task)
-    workload = next(w for w in task.workloads if w.profile)
-    build = build_candidate(task, candidate)
-    _, values = kernel_values(task, workload, seed=0)
-    size = evaluate_launch(candidate, workload.axes)
-    profile = VirtualGpu(gpu=gpu, cores=1).profile(build, task.entry, values, size, source_text=candidate.source)
-    if "duration_us" not in profile.counters:
-        raise BadDefect(f"{spec.key}: no time: {'; '.join(profile.notes)}")
-    return float(profile.counters["duration_us"])
-
-
-def _require_right(task: Task) -> None:
-    """A planted kernel computes what the fast one does; looked at once for each text and architecture."""
-    store = _store()
-    key = content_key(SCHEMA, "check", task.kernel, task.gpu_arch, task.reference, compiler_identity())
-    verdict = store.get(key)
-    if verdict is None:
-        small = [w for w in task.workloads if not w.profile]
-        candidate = read_candidate(task.kernel, task)
-        check = check_candidate(task, candidate, VirtualGpu(cores=1), workloads=small)
-        verdict = f"{check.verdict}: {check.reason}".encode()
-        store.put(key, verdict)
-    if not verdict.startswith(b"right"):
-        raise BadDefect(f"{task.name}: a planted kernel is not right: {verdict.decode()}\n{task.kernel}")
-
-
-@functools.cache
-def _store() -> Cache:
-    folder = cache_folder()
-    return Cache(folder / "truth" if folder else None)
+def _decided(spec: Spec, whole: Look, removal: Look) -> Timing:
+    task: Task = families()[spec.family].task  # not the task's own text: what must be moved does not depend on it
+    workload = Workload(name="profile", axes=dict(spec.size), profile=True)
+    roof = simulated_roof(task, workload, find_gpu(spec.gpu))
+    found = simulated_timing(spec.gpu, "profile", removal.times_us, whole.times_us, roof)
+    if found.decision == "REJECTED":
+        raise BadDefect(f"{spec.key}: a removal was rejected: {found.detail}")
+    return found

@@ -228,7 +228,7 @@ class JailedWorker:
         text = scrubbed(f"{told} {self._channel.log.decode(errors='replace').strip()}".strip())
         raise BrokenMachine(
             f"expected every protection of the jail, these are missing: {text}",
-            hint="warpsight doctor says how to get them; WARPSIGHT_UNSAFE=1 goes on without, and every result says so",
+            hint="`warpsight doctor` says how to get them; --unsafe goes on without, and every result says so",
         )
 
 

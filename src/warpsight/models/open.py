@@ -19,7 +19,7 @@ from warpsight.models.wire import Extra, WireFormat
 OPENAI = ("https://api.openai.com/v1", "OPENAI_API_KEY")
 ANTHROPIC = ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
 HOSTED = {"openai": OPENAI, "responses": OPENAI, "anthropic": ANTHROPIC}
-FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH or scripted:FILE.json"
+FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, scripted:FILE.json or scripted:demo"
 
 
 def open_model(
@@ -38,9 +38,9 @@ def open_model(
     if kind in HOSTED and rest:
         return _hosted(kind, rest, base_url, api_key_env, prices, patience, stream, extra)
     if kind == "scripted" and rest:
-        from warpsight.models.scripted import read_script
+        from warpsight.models.scripted import read_script, shipped_script
 
-        return read_script(Path(rest))
+        return read_script(shipped_script(rest) or Path(rest))
     if kind == "local":
         from warpsight.models.local import embedded_weights, open_local
 

@@ -21,7 +21,7 @@ from warpsight.nouns import Evaluation, Profile, Task
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
 from warpsight.reason.budget import Budget
-from warpsight.reason.job import Job, Strategy, new_run_id
+from warpsight.reason.job import Job, Opening, Strategy, new_run_id
 from warpsight.reason.opening import Prompt, opening_of
 from warpsight.reason.progress import better
 from warpsight.reason.resume import OpenedBox
@@ -143,10 +143,10 @@ def opened_box(job: Job, box: TaskBox) -> OpenedBox:
     asked = asked_of(job)
     task = _as_asked(box.bench.task, asked)
 
-    def open_with(kernel: str, note: str) -> object:
+    def open_with(kernel: str, note: str) -> Opening:
         return opening_of(task, SPECS, prompt=asked.prompt, calling=job.calling, kernel=kernel, note=note)
 
-    return OpenedBox(box, open_with)  # type: ignore[arg-type]
+    return OpenedBox(box, open_with)
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,12 @@ def _require_right_baseline(box: TaskBox) -> None:
 
 
 def _stored_text(store: Store, run_id: str, handle: str) -> str | None:
-    """A long result that an earlier process of this run has stored."""
+    """A long result that an earlier process has stored for this run or one of its attempts."""
     try:
-        steps = store.read(run_id).steps
+        runs = [store.read(name) for name in (run_id, *(line.id for line in store.list_runs(parent=run_id)))]
     except NoSuchRun:
         return None
-    for sha256 in (sha256 for step in steps for sha256 in step.artefacts):
+    for sha256 in (sha256 for run in runs for step in run.steps for sha256 in step.artefacts):
         if sha256.startswith(handle.removeprefix("r")):
             text = store.get(sha256).decode(errors="replace")
             return text if handle_of(text) == handle else None

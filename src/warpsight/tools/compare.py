@@ -83,7 +83,7 @@ def move_line(move: Move) -> str:
     return f"{move.counter} {number(move.before)} -> {number(move.after)} {move.unit}{factor}"
 
 
-def moves(before: Profile, after: Profile) -> tuple[list[Move], int]:
+def moves(before: Profile, after: Profile, most: int = MOST_MOVES) -> tuple[list[Move], int]:
     """The counters that both have and that moved, by how far; and how many did not."""
     both = [name for name in before.counters if name in after.counters]
     found = [
@@ -92,7 +92,7 @@ def moves(before: Profile, after: Profile) -> tuple[list[Move], int]:
         if moved(before.counters[n], after.counters[n])
     ]
     order = sorted(found, key=lambda move: (move.counter not in TIMES, -_distance(move), move.counter))
-    return order[:MOST_MOVES], len(both) - len(found)
+    return order[:most], len(both) - len(found)
 
 
 def _distance(move: Move) -> float:

@@ -83,13 +83,13 @@ def test_a_process_that_is_slow_for_a_while_does_not_decide() -> None:
     """Equal kernels, but from some call on one of the processes is slower: neighbours say the same thing twice."""
     random = np.random.default_rng(19)
     called: list[str] = []
-    for _ in range(40):
+    for _ in range(20):
         pairs = samples(random, "normal", 1.0)
         start, factor = int(random.integers(20, LOOKS[-1])), 1 + random.exponential(0.1)
         slowed = [t * (factor if i >= start else 1) for i, t in enumerate(pairs.baseline_us)]
         walls = [t + 300 for t in slowed]
         called.append(run_looks(Pairs(slowed, pairs.candidate_us, walls, pairs.candidate_wall_us)).decision)
-    assert called.count("FASTER") <= 4
+    assert called.count("FASTER") <= 2
 
 
 @pytest.mark.parametrize(

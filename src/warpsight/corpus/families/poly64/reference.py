@@ -1,5 +1,5 @@
-def reference(x, c):
-    out = c[7]
-    for k in range(6, -1, -1):
+def reference(x, c, degree):
+    out = c[degree]
+    for k in range(degree - 1, -1, -1):
         out = out * x + c[k]
     return out

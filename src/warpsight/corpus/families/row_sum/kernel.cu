@@ -5,7 +5,7 @@ extern "C" __global__ void row_sum(const float* __restrict__ x, float* __restric
     int lane = threadIdx.x % 32;
     float total = 0.0f;
     #pragma unroll 4
-    for (int c = threadIdx.x; c < C; c += 256) {
+    for (int c = threadIdx.x; c < C; c += blockDim.x) {
         total += line[c];
     }
     for (int step = 16; step > 0; step /= 2) {
@@ -16,7 +16,7 @@ extern "C" __global__ void row_sum(const float* __restrict__ x, float* __restric
     }
     __syncthreads();
     if (threadIdx.x < 32) {
-        total = lane < 256 / 32 ? part[lane] : 0.0f;
+        total = lane < blockDim.x / 32 ? part[lane] : 0.0f;
         for (int step = 16; step > 0; step /= 2) {
             total += __shfl_down_sync(0xffffffffu, total, step);
         }

@@ -1,18 +1,19 @@
 // launch: grid=(ceil(N/(256*4))) block=(256) shared=0
 extern "C" __global__ void saxpy(float a, const float* __restrict__ x, float* __restrict__ y, int N) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int start = blockIdx.x * blockDim.x + threadIdx.x;
+    int step = gridDim.x * blockDim.x;
+    float factor = a;
     int quads = N / 4;
-    if (i < quads) {
+    for (int i = start; i < quads; i += step) {
         float4 u = reinterpret_cast<const float4*>(x)[i];
         float4 v = reinterpret_cast<float4*>(y)[i];
-        v.x = a * u.x + v.x;
-        v.y = a * u.y + v.y;
-        v.z = a * u.z + v.z;
-        v.w = a * u.w + v.w;
+        v.x = factor * u.x + v.x;
+        v.y = factor * u.y + v.y;
+        v.z = factor * u.z + v.z;
+        v.w = factor * u.w + v.w;
         reinterpret_cast<float4*>(y)[i] = v;
     }
-    int tail = quads * 4 + i;
-    if (i < 4 && tail < N) {
-        y[tail] = a * x[tail] + y[tail];
+    for (int i = quads * 4 + start; i < N; i += step) {
+        y[i] = factor * x[i] + y[i];
     }
 }

@@ -1,0 +1,188 @@
+"""`warpsight optimize TASK`: a model makes the kernel faster with the tools; you get the kernel and the evidence.
+
+Thin: the job is planned and judged in `reason/optimize.py`, shown in `optimize_view.py` and `optimize_text.py`. Exit
+code 0 when a right and faster kernel was found, 1 when not, 130 when interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from warpsight.cli.check import TASK_HELP
+from warpsight.cli.compare import UNSAFE_HELP
+from warpsight.cli.output import ExitCode, emit
+from warpsight.cli.profile import GPU_HELP
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from warpsight.cli.optimize_view import View
+    from warpsight.models.model import Model
+    from warpsight.nouns import Task
+    from warpsight.nouns.run import Run
+    from warpsight.reason.job import Job
+    from warpsight.reason.optimize import Outcome
+    from warpsight.runs.sqlite import SqliteStore
+    from warpsight.tools.task_box import TaskBox
+
+INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
+LOCAL = "local"
+MODEL_HELP = (
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, scripted:FILE.json or scripted:demo;"
+    " by default the embedded local model."
+)
+FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
+BUDGET_HELP = "calls=20,tokens=100000,seconds=900,usd=0.50; what is left out has its default."
+OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
+StrategyName = Literal["single", "refine", "best-of-n", "beam"]
+
+
+def optimize(
+    task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
+    model: Annotated[str | None, typer.Option(metavar="MODEL", help=MODEL_HELP)] = None,
+    gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
+    device: Annotated[
+        Literal["virtual", "opencl"], typer.Option(help="The virtual GPU, or this machine through OpenCL.")
+    ] = "virtual",
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with this kernel, and beat it.")] = None,
+    feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
+    budget: Annotated[str, typer.Option(metavar="LIMITS", help=BUDGET_HELP)] = "calls=24",
+    strategy: Annotated[StrategyName, typer.Option(help="How attempts are put together.")] = "single",
+    attempts: Annotated[int, typer.Option(min=1, help="refine: rounds; best-of-n: how many; beam: depth.")] = 4,
+    width: Annotated[int, typer.Option(min=1, help="beam: how many kernels are kept.")] = 2,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="An endpoint of the model's format.")] = None,
+    api_key_env: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
+    ] = None,
+    adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
+    prompt: Annotated[
+        Literal["untrained", "trained"] | None, typer.Option(help="By default `trained` with an adapter.")
+    ] = None,
+    calling: Annotated[
+        Literal["native", "text"], typer.Option(help="`text` for endpoints that cannot call tools.")
+    ] = "native",
+    temperature: Annotated[float | None, typer.Option(min=0, help="Of the model; not sent by default.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the model's sampling.")] = None,
+    max_tokens: Annotated[int, typer.Option(min=16, help="Of one reply.")] = 8192,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
+    unsafe: Annotated[bool, typer.Option("--unsafe", help=UNSAFE_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Let a model make a kernel faster: it profiles, edits, checks and times; a faster kernel gets a certificate.
+
+    \b
+    Examples:
+      warpsight optimize transpose --model scripted:demo
+      warpsight optimize tasks/softmax --model anthropic:NAME --budget calls=30,usd=1
+      warpsight optimize matmul_naive --model openai:NAME --base-url http://127.0.0.1:8000/v1 --strategy refine
+    """
+    from warpsight.cli.task_argument import find_task
+    from warpsight.reason.budget import parse_budget
+    from warpsight.reason.job import Strategy
+    from warpsight.reason.optimize import plan
+    from warpsight.tools.feedback import require_offered
+
+    found = find_task(task)
+    settings: dict[str, JsonValue] = {
+        "base_url": base_url,
+        "api_key_env": api_key_env,
+        "adapter": None if adapter is None else str(adapter.resolve()),
+    }
+    job = plan(
+        found,
+        model_word(model),
+        device=device,
+        gpu=gpu,
+        kernel=None if kernel is None else _text(found, kernel),
+        feedback=require_offered(feedback),
+        budget=parse_budget(budget),
+        strategy=Strategy(name=strategy, attempts=attempts, width=width),
+        prompt=prompt or ("trained" if adapter is not None else "untrained"),
+        calling=calling,
+        temperature=temperature,
+        sampling_seed=seed,
+        max_tokens=max_tokens,
+        unsafe=unsafe,
+        settings={name: value for name, value in settings.items() if value is not None},
+    )
+    if model is None and not quiet:
+        print("no --model was given: using the embedded local model (SmolLM2-135M)", file=sys.stderr)
+    run_and_report(job, out, quiet=quiet, as_json=as_json)
+
+
+def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
+    """Start a job or go on with it, and end the command as it ended."""
+    from warpsight.cli.optimize_view import View
+    from warpsight.reason.optimize import LEDGER
+    from warpsight.reason.resume import model_of
+    from warpsight.runs.sqlite import SqliteStore
+
+    with SqliteStore() as store, View(job.id, job.budget, quiet=quiet) as view:
+        view.say("opening the model")
+        model = model_of(job)
+        try:
+            found = _run(job, model, store, store.folder / LEDGER, view)
+        finally:
+            model.close()
+    report(found, out, as_json=as_json)
+
+
+def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
+    """Write the kernel, say what came of the run, and end with the code that it means."""
+    from warpsight.cli import optimize_text
+
+    file = _write_kernel(found, out)
+    emit(
+        optimize_text.document_of(found, file),
+        as_json=as_json,
+        render=lambda console: optimize_text.render(console, found, file),
+    )
+    if found.run.outcome == "stopped":
+        raise typer.Exit(INTERRUPTED if found.run.reason == "interrupted" else int(ExitCode.BROKEN))
+    raise typer.Exit(int(ExitCode.WRONG if found.final is None else ExitCode.FINE))
+
+
+def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -> Outcome:
+    from warpsight.reason.optimize import Outcome, open_tools, opened_box, outcome_of
+    from warpsight.reason.resume import run_job
+
+    box: TaskBox = open_tools(job, store, ledger, say=view.say)
+    try:
+        run: Run = run_job(job, model, opened_box(job, box), store, watch=view.watch)
+        # A run that was broken off is to be gone on with: its best kernel is not evaluated yet.
+        return Outcome(run) if run.outcome == "stopped" else outcome_of(run, box, store)
+    finally:
+        box.close()
+
+
+def model_word(model: str | None) -> str:
+    """The model as it is stored: files by their whole path, so that the run can be resumed from any folder."""
+    from warpsight.models.scripted import shipped_script
+
+    if model is None:
+        return LOCAL
+    kind, _, rest = model.partition(":")
+    if kind == "scripted" and shipped_script(rest) is not None:
+        return model
+    return f"{kind}:{Path(rest).resolve()}" if kind in ("scripted", LOCAL) and rest else model
+
+
+def _text(task: Task, file: Path) -> str:
+    from warpsight.cli.task_argument import read_kernel
+
+    return read_kernel(task, file)[1].source
+
+
+def _write_kernel(found: Outcome, out: Path | None) -> Path | None:
+    if found.kernel is None:
+        return None
+    language = "cl" if found.run.device == "opencl" else "cu"
+    file = (out or Path(f"{found.run.id}.{language}")).resolve()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(found.kernel, encoding="utf-8")
+    return file

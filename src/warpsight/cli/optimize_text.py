@@ -1,0 +1,88 @@
+"""What came of a run, for a person and as a document: the kernel, how much faster, why, and the evidence. Draws only.
+
+What must stay true: "simulated" or "measured" stands beside every ratio, and a run that found nothing says so plainly.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from warpsight.cli.show import render_ending
+from warpsight.cli.timing_text import decision_text, time_line
+from warpsight.lens import find_findings
+from warpsight.tools.compare import Move, move_line, moves
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsight.reason.optimize import Outcome
+
+SHOWN_MOVES = 8
+
+
+def why_faster(found: Outcome) -> tuple[list[Move], list[str]]:
+    """The counters that tell why, and the findings that are gone: those predicted or expected first, then the rest."""
+    if found.before is None or found.after is None:
+        return [], []
+    before = find_findings(found.before)
+    after = {finding.name for finding in find_findings(found.after)}
+    gone = [finding for finding in before if finding.name not in after]
+    predictions = found.run.submission.predictions if found.run.submission else ()
+    expected = [p.counter for p in predictions] + [name for finding in gone for name in finding.should_move]
+    all_moves = {move.counter: move for move in moves(found.before, found.after, most=10**6)[0]}
+    first = [name for name in dict.fromkeys(("duration_us", *expected)) if name in all_moves]
+    rest = [] if len(first) > 1 else [name for name in all_moves if name not in first]
+    return [all_moves[name] for name in (*first, *rest)][:SHOWN_MOVES], [finding.name for finding in gone]
+
+
+def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
+    """The outcome as one JSON document."""
+    timing = None if found.final is None else found.final.timing
+    moved, gone = why_faster(found)
+    run = json.loads(found.run.model_dump_json(exclude={"job", "steps", "best", "submitted"}))
+    return {
+        "run": run,
+        "faster": found.final is not None,
+        "kernel_file": None if kernel_file is None else str(kernel_file),
+        "kernel_sha256": None if found.final is None else found.final.candidate_sha256,
+        "ratio": None if timing is None else timing.ratio,
+        "interval": None if timing is None else timing.interval,
+        "source": None if timing is None else timing.source,
+        "device": None if timing is None else timing.device,
+        "decision": None if timing is None else timing.decision,
+        "moved": [move.model_dump() for move in moved],
+        "findings_gone": gone,
+        "certificate": None if found.final is None else found.final.certificate,
+        "certificate_file": None if found.certificate_file is None else str(found.certificate_file),
+        "unsafe": found.final is not None and found.final.unsafe,
+    }
+
+
+def render(console: Console, found: Outcome, kernel_file: Path | None) -> None:
+    """The outcome as text; the kernel itself is in its file."""
+    render_ending(console, found.run)
+    console.print()
+    timing = None if found.final is None else found.final.timing
+    if found.final is None or timing is None:
+        console.print(Text("no kernel was found that is right and faster", style="bold yellow"))
+        return
+    console.print(Text.assemble("the gate: right, ", decision_text(timing)))
+    if timing.samples_us and timing.baseline_us:
+        console.print(Text(time_line("given", timing, timing.baseline_us)))
+        console.print(Text(time_line("new", timing, timing.samples_us)))
+    moved, gone = why_faster(found)
+    if gone:
+        console.print(Text(f"gone: {', '.join(gone)}"))
+    if moved:
+        console.print(Text("counters, given to new:"))
+        for move in moved:
+            console.print(Text(f"  {move_line(move)}"))
+    if found.final.unsafe:
+        console.print(Text("unsafe: it ran without all protections", style="bold red"))
+    console.print(Text(f"kernel: {kernel_file}"))
+    console.print(Text(f"certificate: {found.certificate_file}"))
+    console.print(Text(f"run: {found.run.id}"))

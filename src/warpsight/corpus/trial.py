@@ -1,0 +1,63 @@
+"""Each defect of a family alone, at every size on some GPUs: does it matter anywhere, and is it a trap elsewhere?
+
+For whoever writes a family. A defect that never costs anything, or that helps everywhere, teaches the wrong thing.
+Simulated times.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+from warpsight.corpus.families import Family
+from warpsight.corpus.specs import Spec
+from warpsight.corpus.truth import look_at
+from warpsight.corpus.variants import plant
+from warpsight.nouns import Noun
+
+MATTERS, HELPS = 1.1, 0.97
+
+
+class Trial(Noun):
+    """Time with some defects over the time of the fast kernel, by (GPU, size)."""
+
+    family: str
+    defects: tuple[str, ...]
+    ratios: Mapping[str, float]
+
+    @property
+    def says(self) -> str:
+        """What is wrong with the defect as a teacher, or nothing."""
+        if all(ratio < HELPS for ratio in self.ratios.values()):
+            return "helps everywhere"
+        return "" if any(ratio >= MATTERS for ratio in self.ratios.values()) else "matters nowhere"
+
+
+def try_alone(family: Family, gpus: Sequence[str]) -> Iterator[Trial]:
+    """Every defect by itself."""
+    for defect in family.defects:
+        yield try_together(family, (defect,), gpus)
+
+
+def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], sizes: int | None = None) -> Trial:
+    """These defects together, at the first `sizes` sizes (all when None)."""
+    ratios: dict[str, float] = {}
+    for gpu, size in itertools.product(gpus, family.sizes[:sizes]):
+        spec = Spec(
+            family=family.name,
+            defects=defects,
+            constants=tuple(constant.find for constant in family.constants),
+            size=size,
+            gpu=gpu,
+            style_seed=0,
+        )
+        where = f"{gpu} " + " ".join(f"{axis}={value}" for axis, value in size.items())
+        ratios[where] = look_at(spec, defects).boost_us / look_at(spec, ()).boost_us
+    return Trial(family=family.name, defects=defects, ratios=ratios)
+
+
+def pairs_that_apply(family: Family) -> Iterator[tuple[str, str]]:
+    """Pairs of defects that can stand together."""
+    for pair in itertools.combinations(sorted(family.defects), 2):
+        if plant(family, pair) is not None:
+            yield pair
