@@ -23,7 +23,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("models", "runs"),
     ("reason",),
     ("corpus",),
-    ("learn", "bench"),
+    ("learn",),
+    ("bench",),
     ("serve", "report"),
     ("cli",),
 )

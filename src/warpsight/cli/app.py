@@ -48,6 +48,8 @@ VERBS = (
     Verb("resume", "Go on with a run that was interrupted."),
     Verb("replay", "Make a stored run again from its records, with no model and no device, and compare."),
     Verb("export", "A run as ATIF JSON or as a training row."),
+    Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
+    Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),
 )
 

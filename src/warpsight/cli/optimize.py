@@ -154,8 +154,12 @@ def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -
     box: TaskBox = open_tools(job, store, ledger, say=view.say)
     try:
         run: Run = run_job(job, model, opened_box(job, box), store, watch=view.watch)
-        # A run that was broken off is to be gone on with: its best kernel is not evaluated yet.
-        return Outcome(run) if run.outcome == "stopped" else outcome_of(run, box, store)
+        if run.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
+            return Outcome(run)
+        try:
+            return outcome_of(run, box, store)
+        except KeyboardInterrupt:
+            return Outcome(run)
     finally:
         box.close()
 

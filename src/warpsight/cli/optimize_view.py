@@ -1,4 +1,4 @@
-"""What a run is doing, on stderr while it goes on: the present call, the best kernel so far, what is left of the budget.
+"""What a run is doing, on stderr while it goes on: the present call, the best kernel so far, what is left.
 
 A terminal gets a few moving lines that go away; anything else gets plain lines, one a step. Never touches stdout.
 """

@@ -44,7 +44,7 @@ def resume(
 
     with SqliteStore() as store:
         stored = store.read(find_run(store, run))
-    if stored.outcome in RESUMABLE and stored.job.get("settings", {}).get("box") == BOX:  # type: ignore[union-attr]
+    if stored.outcome in RESUMABLE and job_of(stored).settings.get("box") == BOX:
         run_and_report(job_of(stored), out, quiet=quiet, as_json=as_json)
     with SqliteStore() as store, progress_on_stderr() as say:
         found = go_on(store, find_run(store, run), BOXES, watch=lambda text, _progress: say(text))

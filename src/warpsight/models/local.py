@@ -55,8 +55,8 @@ def open_local(path: Path, *, adapter: Path | None = None, dtype: str = "bfloat1
         raise ToolMissing(
             f"a local model needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[local]'"
         )
-    # Threads that spin while they wait stand in one another's way on a busy machine: 5.4 tokens/s instead of 0.6 with
-    # eleven processes on two cores. It is read when torch is loaded.
+    # Threads that spin while they wait stand in one another's way on a busy machine: measured 0.5 tokens/s, and 3.0
+    # without, at a load of nine on two cores. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from warpsight.models.weights import load_weights
 

@@ -20,6 +20,7 @@ from warpsight.tools.workbench import Workbench
 from warpsight.vgpu.ptx.lines import LineMap, own_file
 
 MOST_HOT = 8
+MOST_ROWS = 40  # in the record; the text has them all, in pages
 HOT_COUNTERS = (
     "global_load_sectors_per_request", "global_store_sectors_per_request", "shared_bank_conflicts",
     "branch_efficiency", "atomic_conflicts",
@@ -47,6 +48,7 @@ class Inspected(Noun):
     kernel: KernelId
     view: str
     rows: tuple[Row, ...] = ()
+    total_rows: int = 0
     reason: str = ""
 
 
@@ -70,7 +72,7 @@ def inspect(
         rows, reason = _ptx(build, wanted)
     if not rows and not reason:
         reason = f"no {view} comes from lines {first_line} to {last_line}"
-    data = Inspected(kernel=name, view=view, rows=rows, reason=reason)
+    data = Inspected(kernel=name, view=view, rows=rows[:MOST_ROWS], total_rows=len(rows), reason=reason)
     head = f"{name}: {view}" + (f": {reason}" if reason else "")
     return Answer("\n".join((head, *(_row_line(row) for row in rows))), data)
 

@@ -15,7 +15,7 @@ from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of
 from warpsight.tools.edits import GIVEN, kernel_id
-from warpsight.tools.feedback import shows_time
+from warpsight.tools.feedback import shows_counters
 from warpsight.tools.profile import IMPOSSIBLE
 from warpsight.tools.scoring import score
 from warpsight.tools.time import decision_line
@@ -55,6 +55,7 @@ def submit(
     found, name = bench.submit(candidate), kernel_id(kernel)
     before, after = _profiles(bench, against, found)
     scored = tuple(score(counter, way, before, after) for counter, way in (predicts or {}).items())
+    scored = scored if shows_counters(bench.feedback) else ()  # the loop scores them in any case
     profiled = {start.sha256: before.model_copy(update={"instructions": ()})} if before is not None else {}
     data = Submitted(kernel=name, verdict=found.check.verdict, predictions=scored)
     if found.timing is None:
@@ -63,7 +64,7 @@ def submit(
         lines = ["submitted, and not accepted", *lines]
     else:
         data, lines = _timed(bench, found, data)
-    lines += [_prediction_line(one) for one in scored] if shows_time(bench.feedback) else []
+    lines += [_prediction_line(one) for one in scored]
     return Answer("\n".join(lines), data, evaluation=found, profiled=profiled, submitted=True)
 
 

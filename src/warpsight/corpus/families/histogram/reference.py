@@ -1,5 +1,5 @@
 import numpy as np
 
 
-def reference(keys, counts):
-    return counts + np.bincount(keys, minlength=64)
+def reference(values, counts, width):
+    return counts + np.bincount(values // width, minlength=64)

@@ -3,7 +3,8 @@ extern "C" __global__ void transpose(const float* __restrict__ x, float* __restr
     __shared__ float tile[32][33];
     int col = blockIdx.x * 32 + threadIdx.x;
     int row = blockIdx.y * 32 + threadIdx.y;
-    for (int j = 0; j < 32; j += 8) {
+    #pragma unroll 4
+    for (int j = 0; j < 32; j += blockDim.y) {
         if (row + j < R && col < C) {
             tile[threadIdx.y + j][threadIdx.x] = x[(size_t)(row + j) * C + col];
         }
@@ -11,7 +12,7 @@ extern "C" __global__ void transpose(const float* __restrict__ x, float* __restr
     __syncthreads();
     col = blockIdx.y * 32 + threadIdx.x;
     row = blockIdx.x * 32 + threadIdx.y;
-    for (int j = 0; j < 32; j += 8) {
+    for (int j = 0; j < 32; j += blockDim.y) {
         if (row + j < C && col < R) {
             y[(size_t)(row + j) * R + col] = tile[threadIdx.x][threadIdx.y + j];
         }

@@ -1,0 +1,8 @@
+// attack: A10 asks for a grid of no blocks
+// task: vector_add
+// expect: refused
+// launch: grid=(N - N) block=(256) shared=0
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < N) c[i] = a[i] + b[i];
+}

@@ -1,0 +1,60 @@
+"""What is tried: one file an attack, its first lines say what it is, for which task, and why it must be rejected.
+
+    // attack: A1 does nothing and hopes that the output still holds an earlier answer
+    // task: vector_add
+    // expect: output_not_written
+
+The rest of the file is a candidate like any other. Attacks of a worker are Python files with the same lines.
+`expect` lists the reasons that are right; a decision that is no improvement (SAME, SLOWER) may be among them where the
+attack gains nothing instead of being wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+ATTACKS = FOLDER / "attacks"
+WORKERS = FOLDER / "workers"
+_LINE = re.compile(r"^(?://|#) (attack|task|expect): (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attempt. `id` is that of the list in docs/redteam.md."""
+
+    id: str
+    what: str
+    task: str
+    expect: tuple[str, ...]
+    file: Path
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    @property
+    def device(self) -> str:
+        return {".cu": "virtual", ".cl": "opencl"}.get(self.file.suffix, "worker")
+
+
+def read_attack(file: Path) -> Attack:
+    """The attack in a file; a missing line is an error of ours."""
+    found = dict(_LINE.findall(file.read_text()))
+    if set(found) != {"attack", "task", "expect"}:
+        raise ValueError(f"{file.name}: expected lines attack, task and expect, found {sorted(found)}")
+    identity, _, what = found["attack"].partition(" ")
+    return Attack(identity, what, found["task"], tuple(found["expect"].split()), file)
+
+
+def kernel_attacks() -> list[Attack]:
+    """Those that are a kernel, CUDA before OpenCL."""
+    files = [*sorted(ATTACKS.glob("*.cu")), *sorted(ATTACKS.glob("*.cl"))]
+    return [read_attack(file) for file in files]
+
+
+def worker_attacks() -> list[Attack]:
+    """Those that are a process in the jail, in the place of an honest worker."""
+    return [read_attack(file) for file in sorted(WORKERS.glob("*.py"))]

@@ -1,0 +1,88 @@
+"""Run an attack that is a kernel through the whole gate, as a candidate, and say what came of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from redteam.entries import Attack
+from warpsight.devices.device import Device
+from warpsight.devices.opencl import OpenClDevice
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import TaskError, ToolchainError, UsageError
+from warpsight.gate.evaluate import evaluate, timed_workload
+from warpsight.nouns import Candidate, Evaluation, Task
+from warpsight.tasks import generate_inputs, read_candidate, read_task
+from warpsight.vgpu.gpus import find_gpu
+
+TASKS = Path(__file__).parents[1] / "tasks"
+DEADLINE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the gate said. `found` is the reason, or the decision where there is none."""
+
+    attack: Attack
+    found: str
+    detail: str
+    improved: bool
+    seconds: float
+
+    @property
+    def caught(self) -> bool:
+        """Rejected for a reason that is right."""
+        return not self.improved and self.found in self.attack.expect
+
+
+def run_kernel(attack: Attack) -> Outcome:
+    """The attack against the task's own kernel."""
+    started = time.monotonic()
+    try:
+        found, detail, improved = _told(_evaluated(attack))
+    except (TaskError, UsageError) as refused:  # the text is refused before anything is compiled
+        found, detail, improved = "request_refused", refused.message, False
+    except ToolchainError as stopped:
+        found, detail, improved = "compiler_stopped", stopped.message, False
+    return Outcome(attack, found, " ".join(detail.split())[:160], improved, time.monotonic() - started)
+
+
+def _evaluated(attack: Attack) -> Evaluation:
+    task = read_task(TASKS / attack.task)
+    candidate = read_candidate(attack_text(attack, task), task, attack.name)
+    if attack.device == "virtual":
+        return evaluate(task, candidate, read_candidate(task.kernel, task), virtual_gpu(task))
+    with OpenClDevice(deadline_seconds=DEADLINE_S, threads=2) as device:
+        return evaluate(task, candidate, opencl_baseline(task), device)
+
+
+def opencl_baseline(task: Task) -> Candidate:
+    return read_candidate(task.opencl, task, "kernel.cl")
+
+
+def virtual_gpu(task: Task) -> Device:
+    """The GPU that the task is for."""
+    return VirtualGpu(cores=2, gpu=find_gpu(task.gpu), deadline_seconds=DEADLINE_S)
+
+
+def attack_text(attack: Attack, task: Task) -> str:
+    """The text, with what a public seed tells put in: the first word of the inputs of the timed workload."""
+    text = attack.file.read_text()
+    if "@PUBLIC_A0@" in text:
+        first = next(iter(generate_inputs(task, timed_workload(task), 0).values()))
+        text = text.replace("@PUBLIC_A0@", str(int(first.reshape(-1)[:1].view(np.int32)[0])))
+    return text
+
+
+def _told(found: Evaluation) -> tuple[str, str, bool]:
+    check, timing = found.check, found.timing
+    if check.verdict in ("does_not_compile", "refused"):
+        return check.verdict, check.reason, False
+    if check.verdict != "right":
+        return check.faults[0].kind if check.faults else check.named, check.reason, False
+    if timing is None or timing.decision is None:
+        return "no_time", "", False
+    return timing.reason or timing.decision, timing.detail, timing.decision == "FASTER"

@@ -1,0 +1,2 @@
+"""x"""
+def run_worker(attack): raise NotImplementedError

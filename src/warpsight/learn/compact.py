@@ -1,0 +1,58 @@
+"""What a tool found, in few words, for a small model: pure functions from the tools' own records to short texts.
+
+The numbers are those that the tools gave, rounded to what is compared: the arithmetic is done before the model reads.
+Nothing is added that the tool did not say. Source lines are quoted, not numbered: a small model cannot count lines.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warpsight.tools.profile import Profiled
+from warpsight.tools.submit import Submitted
+from warpsight.tools.time import Timed
+
+MOST_FINDINGS = 5
+MOST_QUOTED = 2
+QUOTE_CHARACTERS = 44
+RAW_COUNTERS = (
+    "duration_us", "blocks", "occupancy", "issued_per_cycle", "global_load_efficiency", "global_store_efficiency",
+    "global_load_sectors_per_request", "shared_bank_conflicts", "branch_efficiency", "atomic_conflicts",
+    "local_bytes", "busy_dram", "busy_l2", "busy_lsu", "busy_fp64", "busy_fp32", "stall_barrier",
+    "stall_long_scoreboard",
+)  # fmt: skip
+_ASIDE = re.compile(r" \([^)]*\)")
+
+
+def profile_words(found: Profiled, kernel: str) -> str:
+    """A profile: findings in a curated run, counters in a raw one, the reason where there is neither."""
+    if not found.profiled:
+        return f"not profiled: {found.reason}"
+    if found.counters:
+        shown = [f"{name} {found.counters[name]:.4g}" for name in RAW_COUNTERS if name in found.counters]
+        return "\n".join(shown)
+    lines = kernel.splitlines()
+    told = [f"bound by {found.bound}" if found.bound else "bound unknown"]
+    for number, finding in enumerate(found.findings[:MOST_FINDINGS]):
+        gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
+        what = _ASIDE.sub("", finding.message).split(":")[0]
+        told.append(f"{finding.name}{gain}: {what}")
+        if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
+            told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
+    return "\n".join(told if len(told) > 1 else [*told, "no findings"])
+
+
+def time_words(found: Timed) -> str:
+    """A time against the kernel that was given."""
+    if not found.timed:
+        return f"not timed: {found.reason}"
+    if found.ratio_to_given is None:
+        return f"{found.decision}: {found.reason}"
+    return f"{found.decision} {found.ratio_to_given:.2f}x ({found.source})"
+
+
+def submit_words(found: Submitted) -> str:
+    """How the gate decided."""
+    if found.ratio_to_given is None:
+        return f"{found.verdict}: {found.reason}" if found.reason else found.verdict
+    return f"{found.verdict}, {found.decision} {found.ratio_to_given:.2f}x ({found.source})"

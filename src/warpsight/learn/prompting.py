@@ -1,0 +1,102 @@
+"""How a corpus task is put to a small model: a short prompt, few tools with short schemas, one job for the loop.
+
+A model of some hundred million parameters sees a few hundred thousand tokens an hour where there is no GPU, so every
+word here is paid for. `recommend` asks which one change helps most; `optimize` asks for the edit as well. What must
+stay true: the prompt is the same for every feedback mode, so that modes differ in what the tools answer and in nothing
+else; and training, evaluation and reinforcement all ask through `job_for`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from warpsight.corpus.kinds import answers
+from warpsight.nouns import Task
+from warpsight.reason.budget import Budget
+from warpsight.reason.fence import neutral
+from warpsight.reason.job import Job, Opening
+from warpsight.tools.box import SUBMIT, ToolSpec
+from warpsight.vgpu.gpus import find_gpu
+
+Suite = Literal["recommend", "optimize"]
+SUITES: tuple[Suite, ...] = ("recommend", "optimize")
+CAUSE = "cause"  # the argument of `submit` that holds the answer
+MOST_CALLS = {"recommend": 2, "optimize": 4}
+REPLY_TOKENS = {"recommend": 160, "optimize": 384}
+SYSTEM: dict[Suite, str] = {
+    "recommend": "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit.",
+    "optimize": "Make this CUDA kernel faster on its GPU at its size by one change. Time it, then submit.",
+}
+_TEXT: dict[str, JsonValue] = {"type": "string"}
+_EDITS: dict[str, JsonValue] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"search": _TEXT, "replace": _TEXT},
+        "required": ["search", "replace"],
+    },
+}
+
+
+def small_specs(suite: Suite) -> tuple[ToolSpec, ...]:
+    """The tools of a suite as the model is shown them. All take the kernel of the task when none is given."""
+    kinds: dict[str, JsonValue] = {"type": "string", "enum": list(answers())}
+    if suite == "recommend":
+        return (
+            _spec("profile", "what limits the kernel", {"kernel": _TEXT}),
+            _spec(SUBMIT, "the answer", {CAUSE: kinds, "kernel": _TEXT}, [CAUSE]),
+        )
+    changed: dict[str, JsonValue] = {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT}
+    moves: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "string", "enum": ["up", "down"]}}
+    return (
+        _spec("profile", "what limits the kernel", changed),
+        _spec("time", "is it right, and how fast", changed),
+        _spec(SUBMIT, "the answer", {CAUSE: kinds, "predicts": moves, **changed}, [CAUSE]),
+    )
+
+
+def job_for(
+    task: Task,
+    suite: Suite,
+    *,
+    run_id: str,
+    model: str,
+    temperature: float | None = None,
+    seed: int | None = None,
+    settings: dict[str, JsonValue] | None = None,
+) -> Job:
+    """The job of one question. A run may go on after a bad reply once, and never longer than its calls allow."""
+    return Job(
+        id=run_id,
+        task=task.name,
+        model=model,
+        device=f"virtual:{task.gpu}",
+        opening=Opening(system=SYSTEM[suite], user=question(task), kernel=task.kernel),
+        tools=small_specs(suite),
+        budget=Budget(tool_calls=MOST_CALLS[suite]),
+        max_problems=1,
+        enough_gain=None,
+        max_tokens=REPLY_TOKENS[suite],
+        temperature=temperature,
+        seed=seed,
+        settings=settings or {},
+    )
+
+
+def question(task: Task) -> str:
+    """What the model is told of a task: the GPU, the size that is timed, the kernel."""
+    size = next(w.axes for w in task.workloads if w.profile)
+    sizes = " ".join(f"{axis}={value}" for axis, value in size.items())
+    gpu = find_gpu(task.gpu)
+    return f"{gpu.key}, {gpu.sms} SMs, {sizes}\n{neutral(task.kernel).strip()}"
+
+
+def _spec(
+    name: str, description: str, properties: dict[str, JsonValue], required: list[JsonValue] | None = None
+) -> ToolSpec:
+    parameters: dict[str, JsonValue] = {"type": "object", "properties": properties}
+    return ToolSpec(
+        name=name, description=description, parameters=parameters | ({"required": required} if required else {})
+    )

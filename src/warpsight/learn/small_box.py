@@ -1,0 +1,111 @@
+"""The tools of one task for a small model: the real box behind few words.
+
+Every call goes to the task's own tools, so verdicts, times and profiles are the gate's and the lens's; only the wording
+is shorter. In the suite `recommend` a submission is an answer and is not run. Profiles are kept on disk by content,
+while the parts that make them are the same files: the same question is asked of many models.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from warpsight.corpus.kinds import advice
+from warpsight.corpus.looks import parts_digest
+from warpsight.learn.compact import profile_words, submit_words, time_words
+from warpsight.learn.prompting import CAUSE, Suite, small_specs
+from warpsight.nouns import Task
+from warpsight.toolchain.cache import Cache, cache_folder, content_key
+from warpsight.toolchain.packages import compiler_identity
+from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
+from warpsight.tools.edits import KERNEL
+from warpsight.tools.feedback import Feedback
+from warpsight.tools.open import open_box
+from warpsight.tools.profile import Profiled
+from warpsight.tools.submit import Submitted
+from warpsight.tools.task_box import TaskBox
+from warpsight.tools.time import Timed
+
+PROFILE_PARTS = ("vgpu", "devices", "lens", "tools")
+PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model
+
+
+class SmallBox:
+    """A ToolBox over the tools of one task. The real box is opened when the first call needs it."""
+
+    def __init__(
+        self, task: Task, suite: Suite, feedback: Feedback = "curated", *, decoys: tuple[Task, ...] = (), cores: int = 1
+    ) -> None:
+        self.task = task
+        self.suite: Suite = suite
+        self.feedback: Feedback = feedback
+        self._decoys = decoys
+        self._cores = cores
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return small_specs(self.suite)
+
+    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        """One call, by the real tools."""
+        if name == "profile":
+            return self._profile(arguments)
+        if name == SUBMIT and self.suite == "recommend":
+            said = str(arguments[CAUSE])
+            return ToolResult(text=advice(said), data={CAUSE: said}, submitted=True)
+        if name == SUBMIT:
+            return self._submit(arguments)
+        result = self.box.call(name, _kernel_of(arguments))
+        if result.is_error:
+            return result
+        return result.model_copy(update={"text": time_words(Timed.model_validate_json(json.dumps(result.data)))})
+
+    @functools.cached_property
+    def box(self) -> TaskBox:
+        """The task's own tools."""
+        return open_box(
+            self.task, feedback=self.feedback, seed=PROFILE_SEED, decoys=self._decoys, cores=self._cores
+        )
+
+    def _profile(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        kernel = str(arguments.get(KERNEL, self.task.kernel))
+        key = self._key(kernel)
+        kept = None if key is None else _store().get(key)
+        if kept is None:
+            result = self.box.call("profile", {KERNEL: kernel})
+            if result.is_error:
+                return result
+            kept = json.dumps(result.data).encode()
+            if key is not None:
+                _store().put(key, kept)
+        found = Profiled.model_validate_json(kept)
+        return ToolResult(text=profile_words(found, kernel), data=json.loads(kept))
+
+    def _key(self, kernel: str) -> str | None:
+        if self.feedback == "wrong":
+            return None  # depends on all decoys; the true profiles it is taken from are cheap beside a model's reply
+        size = json.dumps([dict(w.axes) for w in self.task.workloads if w.profile])
+        parts = parts_digest(*PROFILE_PARTS)
+        return content_key(self.feedback, kernel, self.task.name, self.task.gpu, size, compiler_identity(), parts)
+
+    def _submit(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        given: dict[str, Any] = {**_kernel_of(arguments), CAUSE: str(arguments[CAUSE])}
+        if "predicts" in arguments:
+            given["predicts"] = arguments["predicts"]
+        result = self.box.call(SUBMIT, given)
+        if result.is_error:
+            return result
+        return result.model_copy(update={"text": submit_words(Submitted.model_validate_json(json.dumps(result.data)))})
+
+
+def _kernel_of(arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in arguments.items() if name == KERNEL}
+
+
+@functools.cache
+def _store() -> Cache:
+    folder = cache_folder()
+    return Cache(folder / "profiles" if folder else None)

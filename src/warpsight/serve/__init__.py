@@ -1,0 +1,1 @@
+"""Warpsight for coding agents: the tools over MCP, the skill that says how to use them, settings for each client."""

@@ -1,0 +1,105 @@
+"""Calls as jobs: each gets a handle, they run one after another in one thread, and anybody may wait for the end.
+
+One at a time, because a device takes every core and a measured time must be of a quiet machine. A caller that stops
+waiting loses nothing: the job goes on and its handle still gives the result. Jobs end with the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from warpsight.errors import UsageError
+
+MOST_WAITING = 32
+MOST_KEPT = 256
+Result = TypeVar("Result")
+Say = Callable[[str], None]
+
+
+@dataclass(eq=False)
+class Job(Generic[Result]):
+    """One call. `result` is there when `ended`; what it does meanwhile is in `doing`."""
+
+    handle: str
+    work: Callable[[Say], Result]
+    started: float = field(default_factory=time.monotonic)
+    doing: str = "waiting"
+    ended: bool = False
+    result: Result | None = None
+    _watchers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def say(self, text: str) -> None:
+        self.doing = text
+        self._tell()
+
+    def run(self) -> None:
+        """Do the work; it turns its own failures into results, and anything else ends up as no result at all."""
+        self.say("starting")
+        try:
+            self.result = self.work(self.say)
+        finally:
+            self.ended = True
+            self._tell()
+
+    @contextlib.contextmanager
+    def watched(self, watcher: Callable[[], None]):
+        """Have `watcher` called, from the job's thread, whenever something changed."""
+        self._watchers.append(watcher)
+        try:
+            yield
+        finally:
+            self._watchers.remove(watcher)
+
+    def _tell(self) -> None:
+        for watcher in tuple(self._watchers):
+            with contextlib.suppress(RuntimeError):  # its event loop may have ended
+                watcher()
+
+
+class Jobs(Generic[Result]):
+    """The jobs of a server."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.Queue[Job[Result]] = queue.Queue(MOST_WAITING)
+        self._jobs: OrderedDict[str, Job[Result]] = OrderedDict()
+        self._thread: threading.Thread | None = None
+
+    def start(self, work: Callable[[Say], Result]) -> Job[Result]:
+        """A new job, behind those that wait already."""
+        job: Job[Result] = Job("j" + secrets.token_hex(6), work)
+        try:
+            self._waiting.put_nowait(job)
+        except queue.Full:
+            raise UsageError(f"{MOST_WAITING} calls wait already", hint="wait for one, then call again") from None
+        self._jobs[job.handle] = job
+        while len(self._jobs) > MOST_KEPT:
+            self._jobs.popitem(last=False)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="warpsight jobs", daemon=True)
+            self._thread.start()
+        return job
+
+    def find(self, handle: str) -> Job[Result]:
+        found = self._jobs.get(handle)
+        if found is None:
+            hint = "call the tool again: what was computed is kept"
+            raise UsageError(f"no job has the handle {handle[:40]!r}", hint=hint)
+        return found
+
+    def _work(self) -> None:
+        while True:
+            job = self._waiting.get()
+            with contextlib.suppress(Exception):  # the job has ended without a result, which its callers are told
+                job.run()

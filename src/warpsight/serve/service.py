@@ -1,0 +1,164 @@
+"""What the server does with a call, apart from the protocol: checks what was named, runs the tool as a job, replies.
+
+Decides nothing about kernels: the box does. What must stay true: nothing outside the roots is read, nothing but the
+data folder is written, and whatever goes wrong with a call is a reply that says so.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from warpsight.errors import UsageError, WarpsightError
+from warpsight.reason.opening import opening_of
+from warpsight.serve.boxes import Boxes
+from warpsight.serve.documents import Documents
+from warpsight.serve.jobs import Job, Jobs, Say
+from warpsight.serve.listing import GPU, KERNEL_FILE, LIST_TASKS, MORE, READ_TASK, TASK, WAIT, Listed, listing
+from warpsight.serve.places import Places
+from warpsight.serve.reply import Reply, refused, shortened
+from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Settings
+from warpsight.tasks import read_task
+from warpsight.tools.box import ToolResult
+from warpsight.tools.edits import BASE, GIVEN, KERNEL, kernel_id
+from warpsight.tools.more import Shelf, more
+from warpsight.tools.pages import page_of
+from warpsight.tools.task_box import TOOLS
+
+Arguments = Mapping[str, Any]
+_ABOUT_CHARACTERS = 160
+
+
+class Service:
+    """The calls of one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.tools: dict[str, Listed] = {tool.name: tool for tool in listing()}
+        self.documents = Documents(settings.data)
+        self.jobs: Jobs[Reply] = Jobs()
+        self._shelf = Shelf()
+        self._places = Places(settings.roots)
+        self._boxes = Boxes(settings, self._shelf)
+
+    def start(self, name: str, arguments: Arguments) -> Job[Reply]:
+        """Begin a call of a listed tool other than `job`."""
+        rest = {key: value for key, value in arguments.items() if key != WAIT}
+        local: dict[str, Callable[[Arguments], Reply]] = {
+            LIST_TASKS: self._list_tasks,
+            READ_TASK: self._read_task,
+            MORE: self._more,
+        }
+
+        def work(say: Say) -> Reply:
+            return told(lambda: local[name](rest) if name in local else self._tool(name, rest, say))
+
+        return self.jobs.start(work)
+
+    def _tool(self, name: str, arguments: Arguments, say: Say) -> Reply:
+        given = dict(arguments)
+        folder = self._places.task_folder(_word(given, TASK))
+        gpu = _word(given, GPU) if given.get(GPU) is not None else None
+        given = {key: value for key, value in given.items() if key not in (TASK, GPU)}
+        if KERNEL_FILE in given:
+            if KERNEL in given:
+                raise UsageError(f"give `{KERNEL}` (the text) or `{KERNEL_FILE}` (a path), not both")
+            given[KERNEL] = self._places.kernel_text(_word(given, KERNEL_FILE))
+            del given[KERNEL_FILE]
+        if KERNEL not in given:
+            given.setdefault(BASE, GIVEN)
+        box = self._boxes.of(folder, gpu)
+        box.bench.say = say
+        return self._reply(name, box.call(name, given))
+
+    def _reply(self, name: str, found: ToolResult) -> Reply:
+        """The result in the size of a reply, the rest of it kept."""
+        if found.is_error:
+            return refused(found.text)
+        data, documents = found.data, list[str]()
+        title = f"{name} of {data.get('kernel', 'a kernel')}"
+        if name == "profile" and data.get("profiled") and found.artefacts:
+            documents.append(self.documents.put_profile(found.artefacts[0], f"full {title}"))
+        short, cut = shortened(data, TOOLS[name].output)
+        if cut:
+            documents.append(self.documents.put_result(name, data, f"whole result: {title}"))
+        return Reply(found.text, short, tuple(documents), cut)
+
+    def _list_tasks(self, arguments: Arguments) -> Reply:
+        _require_only(LIST_TASKS, arguments, ())
+        rows, lines = list[JsonValue](), list[str]()
+        for folder in self._places.tasks():
+            try:
+                task = read_task(self._places.task_folder(str(folder)))
+            except WarpsightError as problem:
+                lines.append(f"{folder}: cannot be read: {problem.message}")
+                continue
+            about = " ".join(task.description.split())[:_ABOUT_CHARACTERS]
+            rows.append({"name": task.name, "folder": str(folder), "gpu": task.gpu, "about": about})
+            lines.append(f"{folder.name} ({task.gpu}): {about}")
+        short, cut = shortened({"tasks": rows}, self.tools[LIST_TASKS].output)
+        return Reply(self._page("\n".join(lines) or "no task is there"), short, cut=cut)
+
+    def _read_task(self, arguments: Arguments) -> Reply:
+        _require_only(READ_TASK, arguments, (TASK,))
+        folder = self._places.task_folder(_word(arguments, TASK))
+        task = read_task(folder)
+        data: dict[str, JsonValue] = {
+            "name": task.name,
+            "folder": str(folder),
+            "entry": task.entry,
+            "gpu": task.gpu,
+            "kernel_file": str(folder / task.kernel_file),
+            "kernel": kernel_id(task.kernel),
+            "workloads": [workload.name for workload in task.workloads if not workload.hidden],
+        }
+        return Reply(self._page(opening_of(task, ()).user), data)
+
+    def _more(self, arguments: Arguments) -> Reply:
+        asked = TOOLS[MORE].arguments.model_validate(dict(arguments))
+        answer = more(self._shelf, getattr(asked, "handle"), getattr(asked, "page"))  # noqa: B009
+        return Reply(answer.text, answer.data.model_dump(mode="json"))
+
+    def _page(self, text: str) -> str:
+        found = page_of(text, 1, self._shelf.budget)
+        if found.last > 1:
+            self._shelf.put(text)
+        return found.text
+
+
+def told(work: Callable[[], Reply]) -> Reply:
+    """The reply of some work, also where it fails: the request is wrong, or the machine under us is."""
+    try:
+        return work()
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        return refused(f"the arguments do not fit: {'.'.join(map(str, first['loc']))}: {first['msg']}")
+    except WarpsightError as problem:
+        return refused(str(problem))
+    except Exception as problem:
+        traceback.print_exception(problem, file=sys.stderr)
+        return refused(f"a fault in warpsight, its trace is in the server's log: {type(problem).__name__}")
+
+
+def waiting_time(arguments: Arguments) -> float:
+    """How long the caller wants to wait for the end of a job, in seconds."""
+    asked = arguments.get(WAIT, DEFAULT_WAIT_SECONDS)
+    if isinstance(asked, bool) or not isinstance(asked, int | float) or not 0 <= asked <= LONGEST_WAIT_SECONDS:
+        raise UsageError(f"{WAIT}: expected a number from 0 to {LONGEST_WAIT_SECONDS:g}, got {str(asked)[:40]!r}")
+    return float(asked)
+
+
+def _word(arguments: Arguments, name: str) -> str:
+    found = arguments.get(name)
+    if not isinstance(found, str) or not found.strip():
+        raise UsageError(f"{name}: expected a text, got {'nothing' if found is None else type(found).__name__}")
+    return found
+
+
+def _require_only(tool: str, arguments: Arguments, known: tuple[str, ...]) -> None:
+    for name in arguments:
+        if name not in known:
+            raise UsageError(f"{tool} takes {', '.join(known) or 'no arguments'}; {name[:60]!r} is not one")

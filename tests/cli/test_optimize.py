@@ -1,0 +1,133 @@
+"""`warpsight optimize` with the scripted model: the same numbers as from the loop, and a clean stop that can be resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import ROOT, Ran
+
+from warpsight.gate.certificate import read_certificate
+from warpsight.models.open import open_model
+from warpsight.reason.optimize import open_tools, opened_box, outcome_of, plan
+from warpsight.reason.replay import replay
+from warpsight.reason.resume import run_job
+from warpsight.reason.transcript import transcript_bytes
+from warpsight.runs.memory import MemoryStore
+from warpsight.runs.sqlite import SqliteStore
+from warpsight.tasks import read_task
+
+Command = Callable[..., Ran]
+DEMO = ("optimize", "transpose", "--model", "scripted:demo")
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def test_a_slow_kernel_becomes_a_certified_faster_one_from_both_doors(command: Command, tmp_path: Path) -> None:
+    done = command(*DEMO, "--out", str(tmp_path / "new.cu"), "--json")
+    assert done.code == 0, done.err
+    found = done.document()
+    assert found["faster"] and found["decision"] == "FASTER" and found["source"] == "simulated"
+    assert [p["verdict"] for p in found["run"]["submission"]["predictions"]] == ["right"] * 3
+    assert found["findings_gone"] == ["uncoalesced_access"]
+    moved = {m["counter"]: (m["before"], m["after"]) for m in found["moved"]}
+    assert moved["global_store_sectors"] == (1048576, 131072)
+    certificate, _ = read_certificate(Path(found["certificate_file"]).read_bytes())
+    assert certificate.candidate.text == (tmp_path / "new.cu").read_text()
+    assert certificate.timing.ratio == found["ratio"]
+
+    store, task = MemoryStore(), read_task(ROOT / "tasks" / "transpose")
+    job = plan(task, "scripted:demo")
+    box = open_tools(job, store, tmp_path / "ledger")
+    run = run_job(job, open_model(job.model), opened_box(job, box), store)
+    mine = outcome_of(run, box, store)
+    assert mine.final is not None and mine.final.timing is not None and mine.final.certificate is not None
+    assert mine.final.candidate_sha256 == found["kernel_sha256"]
+    assert (mine.final.timing.ratio, list(mine.final.timing.interval or ())) == (found["ratio"], found["interval"])
+    assert replay(store, job.id).same
+
+
+def test_text_says_where_numbers_come_from(command: Command, tmp_path: Path) -> None:
+    done = command(*DEMO, "--out", str(tmp_path / "new.cu"), "--quiet")
+    assert done.code == 0 and done.err == ""
+    assert "simulated" in done.out and "certificate: " in done.out and f"kernel: {tmp_path / 'new.cu'}" in done.out
+    assert "global_store_sectors 1048576 -> 131072" in done.out
+    shown = command("replay", "last")
+    assert shown.code == 0 and shown.out.startswith("same: ")
+
+
+def test_a_run_that_finds_nothing_says_so(command: Command, tmp_path: Path) -> None:
+    script = tmp_path / "nothing.json"
+    script.write_text(json.dumps([{"calls": [{"name": "submit", "arguments": {"base": "given", "cause": "none"}}]}]))
+    done = command("optimize", "transpose", "--model", f"scripted:{script}", "--out", str(tmp_path / "new.cu"))
+    assert done.code == 1 and "no kernel was found that is right and faster" in done.out
+    assert not (tmp_path / "new.cu").exists()
+    assert "best so far: none yet; left: 24 tool calls" in done.err, "plain lines where there is no terminal"
+
+
+def test_a_best_kernel_that_was_never_submitted_is_certified(command: Command, tmp_path: Path) -> None:
+    tiled = (ROOT / "tasks/transpose/faster/tiled.cu").read_text()
+    turns = [{"calls": [{"name": "time", "arguments": {"kernel": tiled}}]}]
+    script = tmp_path / "roof.json"
+    script.write_text(json.dumps(turns))
+    done = command("optimize", "transpose", "--model", f"scripted:{script}", "--out", str(tmp_path / "n.cu"), "--json")
+    found = done.document()
+    assert found["run"]["outcome"] == "at_roofline" and found["certificate_file"] is not None, found
+    assert (tmp_path / "n.cu").read_text() == tiled
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--feedback", "wrong"), "refused outside the bench"),
+        (("--budget", "calls=0"), "greater than zero"),
+        (("--strategy", "best-of-n"), "needs attempts that differ"),
+        (("--device", "opencl", "--gpu", "a100"), "OpenCL"),
+        (("--gpu", "nothing"), "nothing"),
+        (("--model", "guess:x"), "expected a model as"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(command: Command, words: tuple[str, ...], told: str) -> None:
+    done = command("optimize", "transpose", *(() if "--model" in words else ("--model", "scripted:demo")), *words)
+    assert done.code == 2 and told in done.err, done.err
+
+
+def test_a_wrong_kernel_is_no_start(command: Command, changed: Callable[[str, str, str], str]) -> None:
+    done = command(*DEMO, "--kernel", changed("transpose", "= x[", "= 2.0f * x["))
+    assert done.code == 2 and "expected a right kernel to begin with" in done.err
+
+
+def test_ctrl_c_stops_cleanly_and_the_run_goes_on(command: Command, tmp_path: Path, own_store: Path) -> None:
+    whole = command(*DEMO, "--out", str(tmp_path / "whole.cu"), "--json").document()
+    program = [sys.executable, "-m", "warpsight.cli.app", *DEMO, "--out", str(tmp_path / "new.cu")]
+    with subprocess.Popen(program, cwd=ROOT, env=dict(os.environ), text=True, stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        for line in child.stderr:
+            if " time;" in line:
+                child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=120) == 130
+    stopped = command("show", "last", "--json").document()
+    assert stopped["outcome"] == "stopped" and not (tmp_path / "new.cu").exists()
+    done = command("resume", "last", "--out", str(tmp_path / "new.cu"), "--json")
+    assert done.code == 0, done.err
+    found = done.document()
+    assert found["kernel_sha256"] == whole["kernel_sha256"] and found["ratio"] == whole["ratio"]
+    with SqliteStore(own_store) as store:
+        one, other = (store.read(document["run"]["id"]) for document in (whole, found))
+    assert _without_hashes(transcript_bytes(one.steps)) == _without_hashes(transcript_bytes(other.steps))
+
+
+def _without_hashes(transcript: bytes) -> list[str]:
+    """The steps without the certificate's hash: each submission draws a seed of its own."""
+    lines = [json.loads(line) for line in transcript.splitlines()]
+    return [line["content"].partition("\ncertificate ")[0] for line in lines]
