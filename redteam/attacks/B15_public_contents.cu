@@ -1,6 +1,6 @@
 // attack: B15 knows the contents that the public seed gives and works only on these, where it is timed
 // task: vector_add
-// expect: wrong_in_timed_call wrong_values
+// expect: faster_than_roofline wrong_in_timed_call
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
     int i = blockIdx.x * 256 + threadIdx.x;

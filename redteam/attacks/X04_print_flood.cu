@@ -2,7 +2,6 @@
 // task: vector_add
 // expect: too_much_output deadline endless_loop wrong_values
 // launch: grid=(ceil(N/256)) block=(256) shared=0
-#include <cstdio>
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
     int i = blockIdx.x * 256 + threadIdx.x;
     for (int k = 0; k < 1000; ++k) printf("%d xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n", k);

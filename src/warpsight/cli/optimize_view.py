@@ -24,6 +24,7 @@ class View:
         self._run, self._budget = run, budget
         self._quiet, self._began = quiet, time.monotonic()
         self._doing, self._detail, self._best, self._left, self._steps = "starting", "", "none yet", "", 0
+        self._left = _left(budget, None)
         self._live: Live | None = None
 
     def __enter__(self) -> View:
@@ -43,14 +44,12 @@ class View:
 
     def watch(self, text: str, progress: Progress) -> None:
         """The loop begins something."""
-        from warpsight.reason.budget import left_line
-
         self._doing, self._detail = text, ""
         self._steps += 1
         timing = progress.best.timing if progress.best is not None else None
         if timing is not None and timing.ratio is not None:
             self._best = f"{timing.ratio:.3f}x ({timing.source})"
-        self._left = left_line(self._budget, progress.spent).strip("[]").removeprefix("budget left: ")
+        self._left = _left(self._budget, progress)
         if self._live is None and not self._quiet:
             left = f"; left: {self._left}" if self._left else ""
             print(f"{self._steps:>3} {text}; best so far: {self._best}{left}", file=sys.stderr, flush=True)
@@ -69,3 +68,11 @@ class View:
             ("best   ", "bold"), f"{self._best}\n",
             ("left   ", "bold"), self._left or "no limit",
         )  # fmt: skip
+
+
+def _left(budget: Budget, progress: Progress | None) -> str:
+    from warpsight.nouns.run import Spent
+    from warpsight.reason.budget import left_line
+
+    spent = Spent() if progress is None else progress.spent
+    return left_line(budget, spent).strip("[]").removeprefix("budget left: ")

@@ -64,9 +64,15 @@ def look(task: Task, spent: Spent | None = None) -> Look:
     size = ",".join(f"{axis}={value}" for axis, value in sorted(axes.items()))
     gpu = find_gpu(task.gpu)
     key = content_key(
-        SCHEMA, task.kernel, task.reference, size, task.gpu, compiler_identity(), parts_digest(*TIMED_PARTS)
+        SCHEMA,
+        "time",
+        task.kernel,
+        _declared(task),
+        size,
+        task.gpu,
+        compiler_identity(),
+        parts_digest(*TIMED_PARTS, *CHECKED_PARTS),
     )
-    key += parts_digest(*CHECKED_PARTS)[:8]
     kept = store().get(key)
     if kept is None:
         candidate = read_candidate(task.kernel, task)
@@ -83,9 +89,7 @@ def require_right(task: Task, candidate: Candidate, build: Build, spent: Spent |
     """The gate's verdict on the small workloads; BadDefect with the text unless it is `right`."""
     ptx = _PTX_HEAD.sub("", build.ptx)
     launch = task.kernel.partition("\n")[0]
-    key = content_key(
-        SCHEMA, "check", ptx, launch, task.name, task.reference, parts_digest(*TIMED_PARTS, *CHECKED_PARTS)
-    )
+    key = content_key(SCHEMA, "check", ptx, launch, _declared(task), parts_digest(*TIMED_PARTS, *CHECKED_PARTS))
     verdict = store().get(key)
     if verdict is None or not build.ok:
         small = task.model_copy(update={"workloads": tuple(w for w in task.workloads if not w.profile)})
@@ -99,6 +103,12 @@ def require_right(task: Task, candidate: Candidate, build: Build, spent: Spent |
         store().put(key, verdict)
     if not verdict.startswith(b"right"):
         raise BadDefect(f"{task.name}: a planted kernel is not right: {verdict.decode()}\n{task.kernel}")
+
+
+def _declared(task: Task) -> str:
+    """All that a verdict depends on but the kernel."""
+    small = {"workloads": tuple(w for w in task.workloads if not w.profile), "kernel": "", "gpu": "", "gpu_arch": ""}
+    return task.model_copy(update=small).model_dump_json()
 
 
 @functools.cache

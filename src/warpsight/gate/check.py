@@ -32,6 +32,7 @@ from warpsight.toolchain.compile import compile_cuda
 
 Progress = Callable[[str], None]
 SECRET_BITS = 48
+TIME_USED_UP = ("deadline", "endless_loop")  # the next workload would take as long again
 
 
 def build_candidate(task: Task, candidate: Candidate, gpu_arch: str | None = None) -> Build:
@@ -111,11 +112,11 @@ def check_candidate(
 
 
 def _declared(subject: Subject, workloads: Sequence[Workload], seed: int, found: _Findings, progress: Progress) -> None:
-    """All of them, also after one that is wrong: a person wants to see which sizes fail."""
+    """All of them, also after one that is wrong: a person wants to see which sizes fail. Not after one without end."""
     for planned in declared_plan(workloads, seed):
         progress(f"workload {planned.workload.name}")
         _run_one(subject, planned, found)
-        if found.refused:
+        if found.refused or any(fault.kind in TIME_USED_UP for fault in found.faults):
             return
 
 

@@ -4,7 +4,8 @@ Measured: a candidate that seems faster is measured again, with other seeds, in 
 order, and only if both measurements say so is it FASTER. That removes what differs from process to process, and the
 ratio that is reported is the second one, which did not choose the winner (the first is too high by the winner's luck).
 Simulated: both kernels on the same secret contents; the interval is what the ratio is between the base and the boost
-clock; the candidate's output on these contents is verified, since a fast wrong answer is no time.
+clock. A winner's machine code then runs in all blocks: its output is verified, since a fast wrong answer is no time,
+and that the few blocks which were timed are like the others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from warpsight.gate.fresh import FreshContents
 from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.gate.timing import PairTimer, Progress, Side
 from warpsight.gate.values import verify_outputs
+from warpsight.gate.whole_launch import run_whole
 from warpsight.nouns import Build, Candidate, Profile, Task, Timing, Workload
 from warpsight.nouns.timing import Measurement, Roof, TimingReason
 from warpsight.tasks import LaunchSize, evaluate_launch
@@ -69,13 +71,14 @@ def compare_simulated(
         f"{device.name}:{gpu.key}", workload.name, mine, theirs, simulated_roof(task, workload, gpu), profile.notes
     )
     if found.decision == "FASTER":
-        done = device.execute(candidate.build, task.entry, given.values, candidate.size, check=False)
-        if done.faults or done.refused:
-            why = done.refused or done.faults[0].message
-            return rejected(found, "fault_in_timed_call", why), profile
+        done = run_whole(candidate.build, task.entry, given.values, candidate.size, device)
+        if done.faults:
+            return rejected(found, "fault_in_timed_call", done.faults[0].message), profile
         result = verify_outputs(task, workload, given.inputs, done.arrays)
         if not result.ok:
             return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), profile
+        if done.unlike:
+            return rejected(found, "no_time", done.unlike), profile
     return found, profile
 
 

@@ -16,10 +16,10 @@ MOST_FINDINGS = 5
 MOST_QUOTED = 2
 QUOTE_CHARACTERS = 44
 RAW_COUNTERS = (
-    "duration_us", "blocks", "occupancy", "issued_per_cycle", "global_load_efficiency", "global_store_efficiency",
-    "global_load_sectors_per_request", "shared_bank_conflicts", "branch_efficiency", "atomic_conflicts",
-    "local_bytes", "busy_dram", "busy_l2", "busy_lsu", "busy_fp64", "busy_fp32", "stall_barrier",
-    "stall_long_scoreboard",
+    "duration_us", "blocks", "threads_per_block", "occupancy", "global_load_efficiency", "global_store_efficiency",
+    "shared_bank_conflicts", "branch_efficiency", "barriers", "atomic_passes", "spilled_bytes", "mix_double",
+    "busy_issue", "busy_fma", "busy_alu", "busy_sfu", "busy_fp64", "busy_lsu", "busy_l2", "busy_dram", "busy_atomics",
+    "stall_long_scoreboard", "stall_barrier",
 )  # fmt: skip
 _ASIDE = re.compile(r" \([^)]*\)")
 

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from warpsight.nouns import Task
+from warpsight.reason.optimize import LEDGER
 from warpsight.serve.settings import Settings
 from warpsight.tasks import read_task
 from warpsight.tools.more import Shelf
@@ -18,7 +19,6 @@ from warpsight.tools.open import open_box
 from warpsight.tools.task_box import TaskBox
 
 MOST_BOXES = 16
-LEDGER = "ledger"
 
 
 class Boxes:

@@ -18,7 +18,7 @@ from warpsight.tools.edits import BASE, KERNEL
 from warpsight.tools.task_box import SPECS, TOOLS
 
 MORE, JOB, LIST_TASKS, READ_TASK = "more", "job", "list_tasks", "read_task"
-TASK, KERNEL_FILE, GPU, WAIT = "task", "kernel_file", "gpu", "wait_seconds"
+TASK, KERNEL_FILE, GPU, WAIT, HANDLE = "task", "kernel_file", "gpu", "wait_seconds", "handle"
 _TASK: Schema = {"type": "string", "description": "task folder or name; list_tasks tells which there are"}
 _KERNEL_FILE: Schema = {"type": "string", "description": "instead of `kernel`: path of a .cu or .cl file to read"}
 _GPU: Schema = {"type": "string", "description": "kind of GPU, such as a100; by default the task's"}
@@ -68,7 +68,7 @@ def listing() -> tuple[Listed, ...]:
                _object({TASK: _TASK}, TASK), envelope(cast(Schema, whole))),
         Listed(JOB, "Wait for a job",
                "Wait for a call that gave a job handle instead of a result; asking again is free.",
-               _object({"handle": _HANDLE, WAIT: _WAIT}, "handle"), envelope(cast(Schema, whole))),
+               _object({HANDLE: _HANDLE, WAIT: _WAIT}, HANDLE), envelope(cast(Schema, whole))),
     )  # fmt: skip
     return (*extra[:2], *map(_listed, SPECS), *extra[2:])
 

@@ -33,7 +33,7 @@ class Places:
         """The folder of a task: a path under a root, or the name of a task there or in `tasks/` there."""
         for place in self._candidates(word, below=("", TASKS)):
             folder = place.parent if place.name == TASK_FILE else place
-            if (folder / TASK_FILE).is_file():
+            if _is_file(folder / TASK_FILE):
                 self._require_whole(folder)
                 return folder
         names = sorted({folder.name for folder in self.tasks()})
@@ -43,7 +43,7 @@ class Places:
 
     def kernel_text(self, word: str) -> str:
         """The text of a kernel file."""
-        found = next((place for place in self._candidates(word) if place.is_file()), None)
+        found = next((place for place in self._candidates(word) if _is_file(place)), None)
         if found is None:
             raise UsageError(f"no kernel file {word[:200]!r} under {self._said()}", hint="give a path below it")
         if found.suffix not in KERNEL_ENDINGS:
@@ -92,3 +92,10 @@ class Places:
 
     def _said(self) -> str:
         return " or ".join(map(str, self.roots))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long, a folder that may not be looked into
+        return False

@@ -84,10 +84,7 @@ class _Handlers:
         arguments = params.arguments or {}
         try:
             seconds = waiting_time(arguments)
-            if params.name == "job":
-                job = service.jobs.find(str(arguments.get("handle", "")))
-            else:
-                job = service.start(params.name, arguments)
+            job = service.find(arguments) if params.name == "job" else service.start(params.name, arguments)
         except WarpsightError as problem:
             return _text(f"error: {problem}", is_error=True)
         await _wait(job, seconds, ctx)

@@ -18,8 +18,20 @@ from warpsight.reason.opening import opening_of
 from warpsight.serve.boxes import Boxes
 from warpsight.serve.documents import Documents
 from warpsight.serve.jobs import Job, Jobs, Say
-from warpsight.serve.listing import GPU, KERNEL_FILE, LIST_TASKS, MORE, READ_TASK, TASK, WAIT, Listed, listing
-from warpsight.serve.places import Places
+from warpsight.serve.listing import (
+    GPU,
+    HANDLE,
+    JOB,
+    KERNEL_FILE,
+    LIST_TASKS,
+    MORE,
+    READ_TASK,
+    TASK,
+    WAIT,
+    Listed,
+    listing,
+)
+from warpsight.serve.places import MOST_KERNEL_BYTES, Places
 from warpsight.serve.reply import Reply, refused, shortened
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Settings
 from warpsight.tasks import read_task
@@ -58,6 +70,11 @@ class Service:
 
         return self.jobs.start(work)
 
+    def find(self, arguments: Arguments) -> Job[Reply]:
+        """The job that a call of `job` names."""
+        _require_only(JOB, arguments, (HANDLE, WAIT))
+        return self.jobs.find(_word(arguments, HANDLE))
+
     def _tool(self, name: str, arguments: Arguments, say: Say) -> Reply:
         given = dict(arguments)
         folder = self._places.task_folder(_word(given, TASK))
@@ -70,6 +87,8 @@ class Service:
             del given[KERNEL_FILE]
         if KERNEL not in given:
             given.setdefault(BASE, GIVEN)
+        elif len(str(given[KERNEL])) > MOST_KERNEL_BYTES:
+            raise UsageError(f"expected a kernel of at most {MOST_KERNEL_BYTES} characters, got more")
         box = self._boxes.of(folder, gpu)
         box.bench.say = say
         return self._reply(name, box.call(name, given))
@@ -97,7 +116,7 @@ class Service:
                 lines.append(f"{folder}: cannot be read: {problem.message}")
                 continue
             about = " ".join(task.description.split())[:_ABOUT_CHARACTERS]
-            rows.append({"name": task.name, "folder": str(folder), "gpu": task.gpu, "about": about})
+            rows.append({"name": task.name, "folder": str(folder)})
             lines.append(f"{folder.name} ({task.gpu}): {about}")
         short, cut = shortened({"tasks": rows}, self.tools[LIST_TASKS].output)
         return Reply(self._page("\n".join(lines) or "no task is there"), short, cut=cut)

@@ -11,7 +11,7 @@ from warpsight.tools.edits import kernel_id
 from warpsight.tools.workbench import Workbench
 from warpsight.vgpu.occupancy import Occupancy, occupancy
 
-MOST_DIAGNOSTICS = 20
+MOST_DIAGNOSTICS = 40
 
 
 class Message(Noun):

@@ -65,6 +65,8 @@ def profile(bench: Workbench, kernel: Kernel) -> Answer[Profiled]:
     shown, findings = _shown(bench, candidate, true)
     mode = "raw" if bench.feedback == "raw" else "curated"
     notes = [f"note: {note}" for note in shown.notes]
+    if set(shown.counters) <= {"duration_us"}:
+        notes.append("note: this device has no counters, so nothing can be said of why it is slow")
     text = "\n".join((f"{name}: {render(shown, findings, mode, UNLIMITED)}", *notes))
     data = _profiled(bench, name, shown, findings)
     return Answer(text, data, profiled=made, artefacts=(shown.model_dump_json().encode(),))

@@ -52,6 +52,7 @@ class Prediction:
     """A simulated time (at the boost clock, and at the base clock) and where it goes.
 
     `shares` says how much of the time each resource was taken; `bound` names the busiest, or latency when none is busy.
+    `totals` is the work of the whole launch as the traced blocks foretell it: to be held against what it really does.
     """
 
     gpu: str
@@ -71,6 +72,7 @@ class Prediction:
     stalls: NDArray[np.uint64]
     stall_share: dict[str, float]
     simulated_cycles: int
+    totals: dict[str, float]
     notes: tuple[str, ...] = ()
 
 
@@ -151,6 +153,7 @@ def predict(
         stalls=stalls,
         stall_share={name: round(float(stalls[:, i].sum()) / samples, 4) for i, name in enumerate(schedule.STALLS)},
         simulated_cycles=int(run["cycles"]),
+        totals=_totals(run, scale),
         notes=_notes(own, wanted),
     )
 
@@ -305,6 +308,14 @@ def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *
         return float(done[-1]) if tail else done[-1] * per_sm / (resident * -(-per_sm // resident))
     pace = (done[2 * resident - 1] - done[resident - 1]) / resident
     return done[-1] + pace * (per_sm - simulated)
+
+
+def _totals(run: dict[str, Any], scale: float) -> dict[str, float]:
+    """Warp instructions, sectors of global and local memory, and clocks of each pipe."""
+    sectors = run["l1_hits"] + run["l1_misses"] + run["store_sectors"] + run["atomic_sectors"]
+    p = schedule.Pipe
+    pipes = {pipe.name.lower(): run["pipe_busy"][pipe] for pipe in p if pipe not in (p.NONE, p.MEMORY)}
+    return {name: scale * value for name, value in {"instructions": run["issued"], "sectors": sectors, **pipes}.items()}
 
 
 def _busy(run: dict[str, Any], gpu: Gpu, scale: float) -> dict[str, float]:

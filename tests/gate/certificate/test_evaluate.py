@@ -68,11 +68,10 @@ def test_a_time_below_the_roofline_is_rejected() -> None:
     from warpsight.gate.roofline_cap import simulated_roof
 
     roof = simulated_roof(TASK, timed_workload(TASK), find_gpu("a100"))
-    found = simulated_timing("virtual:a100", "profile", (0.9 * roof.floor_us,) * 2, (50.0, 60.0), roof)
+    below, above = (0.9 * roof.floor_us, 0.9 * roof.floor_us), (1.1 * roof.floor_us, 1.1 * roof.floor_us)
+    found = simulated_timing("virtual:a100", "profile", below, (50.0, 60.0), roof)
     assert (found.decision, found.reason) == ("REJECTED", "faster_than_roofline")
-    assert (
-        simulated_timing("virtual:a100", "profile", (1.1 * roof.floor_us,) * 2, (50.0, 60.0), roof).decision == "FASTER"
-    )
+    assert simulated_timing("virtual:a100", "profile", above, (50.0, 60.0), roof).decision == "FASTER"
 
 
 def test_a_seed_gives_the_same_evaluation() -> None:

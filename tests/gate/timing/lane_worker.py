@@ -1,8 +1,8 @@
 """A kernel in a process of its own, for tests of the timing: y = alpha * x + y, and a duration that is slept.
 
-Manners: honest; forged (says half its time); wrong (one element is off, in every call after the warm-up); late (says
-done before it has worked); crash (ends in the middle of its life); disturbing and disturbed (the latter is slower
-while the former's process lives). Frames are a length and bytes; nothing is believed by the parent but numbers.
+Manners: honest; forged (says a third of its time); boasting (says more than there was); wrong (one element is off, in
+every call after the warm-up); late (says done before it has worked); crash (ends in the middle of its life); disturbing
+and disturbed (the latter is slower while the former's process lives). Frames are a length and bytes.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,7 +120,7 @@ def test_a_forged_clock_is_rejected() -> None:
 def test_work_after_done_is_rejected() -> None:
     pairs = samples(np.random.default_rng(17), "normal", 2.0)
     totals = [t + 5000 for t in pairs.baseline_wall_us], [t + 5500 for t in pairs.candidate_wall_us]
-    late = Pairs(*(vars(pairs)[k] for k in list(vars(pairs))[:4]), *totals)
+    late = replace(pairs, baseline_total_us=totals[0], candidate_total_us=totals[1])
     found = run_looks(late)
     assert (found.decision, found.reason) == ("REJECTED", "clock_disagrees") and "whole call" in found.detail
 

@@ -1,6 +1,6 @@
 // launch: grid=(ceil(W/32), ceil(H/8)) block=(32, 8) shared=0
 extern "C" __global__ void conv2d(const float* __restrict__ x, const float* __restrict__ f, float* __restrict__ y, int H,
-                                  int W) {
+                                  int W, int F) {
     __shared__ float tile[12][37];
     int tx = threadIdx.x;
     int ty = threadIdx.y;
@@ -17,7 +17,7 @@ extern "C" __global__ void conv2d(const float* __restrict__ x, const float* __re
     for (int i = 0; i < 5; ++i) {
         #pragma unroll
         for (int j = 0; j < 5; ++j) {
-            sum += f[i * 5 + j] * tile[ty + i][tx + j];
+            sum += f[i * F + j] * tile[ty + i][tx + j];
         }
     }
     if (row0 + ty < H && col0 + tx < W) {

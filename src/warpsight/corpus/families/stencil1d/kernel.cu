@@ -5,16 +5,17 @@ extern "C" __global__ void stencil1d(const float* __restrict__ x, const float* _
     int first = blockIdx.x * 256;
     for (int t = threadIdx.x; t < 256 + 6; t += 256) {
         int at = first + t - 3;
-        tile[t] = at >= 0 && at < N ? x[at] : 0.0f;
+        at = at < 0 ? at + N : at;
+        tile[t] = at < N + 3 ? x[at < N ? at : at - N] : 0.0f;
     }
     __syncthreads();
-    int i = first + threadIdx.x;
+    int mine = threadIdx.x;
     float sum = 0.0f;
     #pragma unroll
     for (int d = 0; d < 7; ++d) {
-        sum += w[d] * tile[threadIdx.x + d];
+        sum += w[d] * tile[mine + d];
     }
-    if (i < N) {
-        y[i] = sum;
+    if (first + mine < N) {
+        y[first + mine] = sum;
     }
 }

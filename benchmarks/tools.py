@@ -1,0 +1,145 @@
+"""The tools' own cost: overhead of a call without its work, a kept result, a first profile, tokens raw and curated.
+
+Overhead is measured with a tool that does nothing, so that only reading arguments, resolving the kernel, hashing,
+cutting and keeping are left; then the same through the loop, with a store in memory and with one that is durable on
+disk after every step. Wall times on a shared machine: medians, with the tenth and ninetieth percentile.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from warpsight.lens import render, tokens
+from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.nouns import Task
+from warpsight.reason.budget import Budget
+from warpsight.reason.job import Job
+from warpsight.reason.loop import run_loop
+from warpsight.reason.opening import opening_of
+from warpsight.runs.memory import MemoryStore
+from warpsight.runs.sqlite import SqliteStore
+from warpsight.runs.store import Store
+from warpsight.tasks import read_task
+from warpsight.tools import check as check_tool
+from warpsight.tools.answer import Answer
+from warpsight.tools.box import ToolResult, ToolSpec
+from warpsight.tools.describe import describe
+from warpsight.tools.open import open_box
+from warpsight.tools.task_box import SPECS, TOOLS, TaskBox
+from warpsight.tools.workbench import Workbench
+
+TASKS = Path(__file__).parents[1] / "tasks"
+CALLS = 200
+UNLIMITED = 10**9
+
+
+def check(bench: Workbench, kernel: check_tool.Kernel) -> Answer[check_tool.Checked]:
+    """Does nothing."""
+    return Answer("c000000: right", check_tool.Checked(kernel="c000000", verdict="right"))
+
+
+class Idle:
+    """A box whose `check` does no work; everything around it is the real one."""
+
+    def __init__(self, task: Task) -> None:
+        self.box = open_box(task, seed=1)
+        self.tool = describe(check)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return SPECS
+
+    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        real = TOOLS["check"]
+        TOOLS["check"] = self.tool  # type: ignore[index]
+        try:
+            return self.box.call(name, arguments)
+        finally:
+            TOOLS["check"] = real  # type: ignore[index]
+
+
+def spread(samples_s: list[float]) -> str:
+    low, *_, high = statistics.quantiles(samples_s, n=10)
+    return f"{1e3 * statistics.median(samples_s):.2f} ms ({1e3 * low:.2f} to {1e3 * high:.2f})"
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def overhead(task: Task) -> None:
+    box, kernels = Idle(task), [f"{task.kernel}// {n}\n" for n in range(CALLS)]
+    found = [timed(lambda text=text: box.call("check", {"kernel": text})) for text in kernels]
+    print(f"  overhead of a call in the box:             {spread(found)}, {CALLS} calls")
+    for name, store in (("in memory", MemoryStore()), ("durable on disk", None)):
+        if store is not None:
+            print(f"  overhead of a call in the loop, {name}:  {1e3 * through_the_loop(task, box, store):.2f} ms mean")
+            continue
+        with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder)) as on_disk:
+            print(f"  the same, store {name}:          {1e3 * through_the_loop(task, box, on_disk):.2f} ms mean")
+
+
+def through_the_loop(task: Task, box: Idle, store: Store) -> float:
+    """Seconds of one turn with one call: the model is a script, the tool does nothing."""
+    edits = [{"search": "// 0\n", "replace": "// 0\n"}]
+    call = ScriptedCall(name="check", arguments={"edits": edits, "base": "given"})
+    given = f"{task.kernel}// 0\n"
+    job = Job(
+        id="overhead", task=task.name, model="scripted", device="virtual", tools=SPECS,
+        opening=opening_of(task, SPECS, kernel=given), budget=Budget(tool_calls=CALLS),
+    )  # fmt: skip
+    model = ScriptedModel(lambda _request: ScriptedTurn(text="again", calls=(call,)))
+    start = time.perf_counter()
+    run = run_loop(job, model, box, store)
+    assert run.spent.tool_calls == CALLS, run.reason
+    return (time.perf_counter() - start) / CALLS
+
+
+def kept(task: Task) -> None:
+    box = open_box(task, seed=1)
+    for name in ("compile", "check", "profile", "time", "compare"):
+        first = timed(lambda name=name: box.call(name, {"base": "given"}))
+        again = [timed(lambda name=name: box.call(name, {"base": "given"})) for _ in range(CALLS)]
+        print(f"  {name:8} first {1e3 * first:7.0f} ms, kept {spread(again)}")
+
+
+def examples() -> None:
+    print("first `profile` of each example, its compile kept, and its tokens, raw against curated (shown at once):")
+    totals = [0, 0]
+    found: list[float] = []
+    for file in sorted(TASKS.glob("*/task.toml")):
+        task = read_task(file.parent)
+        box = open_box(task, seed=1)
+        box.call("compile", {"base": "given"})
+        found.append(timed(lambda box=box: box.call("profile", {"base": "given"})))
+        whole = sizes(box)
+        totals = [total + size for total, size in zip(totals, whole, strict=True)]
+        shown = tokens(box.call("profile", {"base": "given"}).text)
+        print(
+            f"  {task.name:24} {1e3 * found[-1]:7.0f} ms, raw {whole[0]:4}, curated {whole[1]:4} ({shown:3})",
+            flush=True,
+        )
+    print(f"  median {1e3 * statistics.median(found):.0f} ms, most {1e3 * max(found):.0f} ms")
+    print(f"  raw {totals[0]} tokens in all, curated {totals[1]}: {totals[0] / totals[1]:.2f} times as many")
+
+
+def sizes(box: TaskBox) -> tuple[int, int]:
+    bench = box.bench
+    profile, findings = bench.profile(bench.given), bench.findings(bench.given)
+    return tokens(render(profile, findings, "raw", UNLIMITED)), tokens(render(profile, findings, "curated", UNLIMITED))
+
+
+def main() -> None:
+    task = read_task(TASKS / "transpose")
+    print("overhead, without the tool's work (aim 2 ms or less):")
+    overhead(task)
+    print("the same call again (aim 5 ms or less):")
+    kept(task)
+    examples()

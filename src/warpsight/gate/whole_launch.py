@@ -1,0 +1,95 @@
+"""Hold a simulated time to the whole launch: the machine code runs in every block, and its work is counted.
+
+The time model traces some blocks, of long blocks only the beginning, and takes them for the rest. A kernel that does
+its work elsewhere would be given a time for no work. So before a kernel is called faster, all blocks of the very
+machine code that was timed are run: its outputs are what is verified, and what it did is held against what the traces
+foretold. Where it did more, in instructions, in memory sectors or in any pipe, the time is not its own.
+Not covered: passes through shared memory within a block's later part; the order and distance of accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpsight.devices.device import CannotProfile, Value
+from warpsight.devices.machine_code import machine_code, source_file, time_launch
+from warpsight.devices.memory import lay_out
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.nouns import Build, Fault
+from warpsight.tasks import LaunchSize
+from warpsight.vgpu import counters, machine, schedule
+from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.gpu import Gpu
+
+MOST_BEYOND = 1.15
+"""Real work over foretold work: blocks differ honestly, at the edges and by what they are given."""
+LEAST_SHARE = 0.02
+"""A kind of work that takes less of the launch than this may be missed."""
+
+
+@dataclass(frozen=True)
+class WholeLaunch:
+    """Every array after the machine code ran in all blocks, what went wrong, and how far the traces were off."""
+
+    arrays: Mapping[str, np.ndarray]
+    faults: tuple[Fault, ...]
+    unlike: str = ""
+
+
+def run_whole(build: Build, entry: str, values: Sequence[Value], size: LaunchSize, device: VirtualGpu) -> WholeLaunch:
+    """Run all blocks of the machine code; `unlike` says in words where the traced blocks are not like the launch."""
+    code = machine_code(build.cubin, entry, source_file(build.ptx))
+    if code.program is None or device.gpu is None:
+        raise CannotProfile(f"there is no machine code to run: {code.reason}")
+    program = code.program
+    memory, params, arrays = lay_out(program, values)
+    done = machine.launch(
+        program,
+        memory,
+        grid=size.grid,
+        block=size.block,
+        params=params,
+        dynamic_shared_bytes=size.shared_bytes,
+        cores=device.cores,
+        max_instructions=device.max_instructions,
+        deadline_seconds=device.deadline_seconds,
+    )
+    if done.faults:
+        return WholeLaunch(arrays, done.faults)
+    foretold = time_launch(program, build, device.gpu, values, size, deadline_seconds=device.deadline_seconds).totals
+    return WholeLaunch(arrays, (), _unlike(work_of(program, done.counts, device.gpu), foretold))
+
+
+def work_of(program: Program, counts: NDArray[np.uint64], gpu: Gpu) -> dict[str, float]:
+    """What a launch did, under the names that the time model foretells it by."""
+    table = schedule.step_table(program, gpu)
+    shown = np.array([bool(text) for text in program.texts])
+    warps = counts[:, counters.INDEX["warps"]] * shown
+    on_chip = {schedule.Kind.SHARED_LOAD, schedule.Kind.SHARED_STORE, schedule.Kind.SHARED_ATOMIC}
+    outside = ~np.isin(table[:, 1], [int(kind) for kind in on_chip])
+    found = {
+        "instructions": float(warps.sum()),
+        "sectors": float(counts[outside, counters.INDEX["sectors"]].sum()),
+    }
+    for pipe in schedule.Pipe:
+        if pipe not in (schedule.Pipe.NONE, schedule.Pipe.MEMORY):
+            there = table[:, 0] == int(pipe)
+            found[pipe.name.lower()] = float(warps[there] @ table[there, 9].astype(np.float64))
+    return found
+
+
+def _unlike(real: Mapping[str, float], foretold: Mapping[str, float]) -> str:
+    """The worst kind of work, in words; nothing where all of it was foretold."""
+    least = LEAST_SHARE * max(real["instructions"], 1.0)
+    beyond = {kind: real[kind] / max(foretold[kind], 1.0) for kind in real if real[kind] > least}
+    if not beyond:
+        return ""
+    worst = max(beyond, key=lambda kind: beyond[kind])
+    if beyond[worst] <= MOST_BEYOND:
+        return ""
+    told = f"{real[worst]:.0f} {worst} in all blocks, {foretold[worst]:.0f} foretold from those that were traced"
+    return f"the blocks that were traced are not like the others: {told}"

@@ -1,0 +1,142 @@
+"""An oracle that writes reasoning: it knows what was measured, looks with the real tools, and says why.
+
+A script for the loop (models/scripted.py): the calls are real calls and their results are in the transcript, only the
+words between them are made here, from a seed. It looks (unless it is a text-only trace), weighs what was found, in the
+suite `optimize` sometimes tries a change that was measured not to help and goes back, and then answers. What must stay
+true: it never states a number that a tool did not show it, and it answers what was measured to be right.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from warpsight.corpus.build import Row
+from warpsight.corpus.kinds import NOTHING, kinds
+from warpsight.corpus.specs import text_of
+from warpsight.learn.blocks import blocks_between
+from warpsight.learn.prompting import CAUSE, Suite
+from warpsight.models.model import Request
+from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.tools.box import SUBMIT
+from warpsight.tools.feedback import Feedback
+from warpsight.tools.profile import Found
+
+FIRST = ("Look first.", "The text does not say what limits it here.", "What does it wait for?", "Profile it.", "")
+FIRST_TEXT_ONLY = ("From the text alone.", "Nothing can be measured here.", "Read the text.", "")
+SUSPECTS = ("In the text: {}.", "Candidates: {}.", "It could be {}.")
+NO_HELP = ("That does not help: go back.", "No gain. Back to the given kernel.", "Not it.")
+HELPS = ("That is it.", "Faster.", "It helps.")
+TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
+TRAP_SHARE = 0.4
+SUSPECT_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The script of one trace. `answer` is one of the right ones; `findings` are what a curated profile listed."""
+
+    row: Row
+    suite: Suite
+    feedback: Feedback
+    seed: int
+    findings: Callable[[], Sequence[Found]]
+
+    def script(self) -> Callable[[Request], str]:
+        """The turns, decided as the conversation goes on."""
+        draw = random.Random(f"oracle {self.seed} {self.row.spec.key} {self.row.number}")
+        answer = draw.choice(self.row.truth.right)
+        turns = self._turns(draw, answer)
+        return lambda request: turns[_played(request)]() if _played(request) < len(turns) else ""
+
+    def _turns(self, draw: random.Random, answer: str) -> list[Callable[[], str]]:
+        looks = self.feedback != "none"
+        suspects = self._suspects(draw) if draw.random() < SUSPECT_SHARE else ""
+        turns: list[Callable[[], str]] = []
+        lead = suspects
+        if looks:
+            first = draw.choice(FIRST)
+            turns.append(lambda: _turn((suspects, first), "profile", {}))
+            lead = ""
+        elif not suspects:
+            lead = draw.choice(FIRST_TEXT_ONLY)
+        if self.suite == "recommend":
+            turns.append(lambda: _turn((lead, self._why(draw, answer)), SUBMIT, {CAUSE: answer}))
+            return turns
+        return [*turns, *self._tries(draw, answer, lead)]
+
+    def _tries(self, draw: random.Random, answer: str, lead: str) -> list[Callable[[], str]]:
+        """Changes that are made: perhaps one that was measured not to help, then the one that helps most."""
+        turns: list[Callable[[], str]] = []
+        traps = [d for d, t in self.row.truth.without_us.items() if self.row.truth.time_us / t < 1.03]
+        back = ""
+        if self.feedback != "none" and traps and draw.random() < TRAP_SHARE:
+            trap, said = draw.choice(sorted(traps)), draw.choice(TRY)
+            change = self._edits(trap)
+            turns.append(lambda: _turn((lead, said.format(trap)), "time", {"edits": change}))
+            lead, back = "", draw.choice(NO_HELP)
+        why = self._why(draw, answer)
+        if answer == NOTHING:
+            turns.append(lambda: _turn((lead, back, why), SUBMIT, {CAUSE: answer, "base": "given"}))
+            return turns
+        right = {"edits": self._edits(answer), "base": "given"}
+        predicts = self._predicts(answer)
+        if self.feedback == "none":
+            turns.append(lambda: _turn((lead, why), SUBMIT, {CAUSE: answer, **predicts, **right}))
+            return turns
+        helps = draw.choice(HELPS)
+        turns.append(lambda: _turn((lead, back, why), "time", right))
+        turns.append(lambda: _turn((helps,), SUBMIT, {CAUSE: answer, **predicts}))
+        return turns
+
+    def _suspects(self, draw: random.Random) -> str:
+        """What stands in the text, which anybody who reads it well can see."""
+        seen = list(self.row.spec.defects)
+        draw.shuffle(seen)
+        return draw.choice(SUSPECTS).format(", ".join(seen))
+
+    def _why(self, draw: random.Random, answer: str) -> str:
+        """Why the answer: the finding that points at it, or what the larger ones lack."""
+        if self.feedback != "curated":
+            return f"The answer is {answer}." if draw.random() < 0.5 else f"So {answer}."
+        found = list(self.findings())
+        points = [f for f in found if answer != NOTHING and f.name in kinds()[answer].findings]
+        if points:
+            mine = points[0]
+            over = found[: found.index(mine)][:1]
+            passed = f"{_said(over[0])} has no cause here; " if over else ""
+            return f"{passed}{_said(mine)} is {answer}."
+        top = f"{_said(found[0])}. " if found else ""
+        if answer == NOTHING:
+            return f"{top}Nothing to gain." if draw.random() < 0.5 else f"{top}Leave it."
+        return f"{top}Its cause is {answer}."
+
+    def _edits(self, defect: str) -> list[dict[str, str]]:
+        found = blocks_between(text_of(self.row.spec), text_of(self.row.spec, defect))
+        return [{"search": edit.search, "replace": edit.replace} for edit in found]
+
+    def _predicts(self, answer: str) -> dict[str, dict[str, str]]:
+        """What the finding that points at the answer says should move; nothing where none does."""
+        if self.feedback != "curated":
+            return {}
+        for found in self.findings():
+            if found.name in kinds()[answer].findings:
+                moves = {name: way for name, way in found.should_move.items() if name != "duration_us"}
+                return {"predicts": dict(list(moves.items())[:1])} if moves else {}
+        return {}
+
+
+def _said(found: Found) -> str:
+    return found.name if found.estimated_gain is None else f"{found.name} {found.estimated_gain:.2f}x"
+
+
+def _turn(words: Sequence[str], tool: str, arguments: Mapping[str, object]) -> str:
+    said = " ".join(filter(None, words))
+    call = json.dumps({"name": tool, "arguments": arguments})
+    return f"{said}\n{OPEN}{call}{CLOSE}" if said else f"{OPEN}{call}{CLOSE}"
+
+
+def _played(request: Request) -> int:
+    return sum(message.role == "assistant" for message in request.messages)

@@ -1,0 +1,58 @@
+"""A trace as tokens with a loss mask: exactly what a local model is given, and which of it the model wrote.
+
+The template is the one that inference uses (models/template.py), so what is trained is what is later generated. What
+must stay true: a token is trained on only if it is of a `written` part, and foreign text is made into tokens without
+special ones. What follows the last written token is left out: it would cost time and teach nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from warpsight.models.model import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from warpsight.models.template import parts_of
+from warpsight.nouns.tool import ToolSpec
+
+Encode = Callable[[str, bool], list[int]]  # a text, and whether its special tokens count as such
+
+
+class Tokens(NamedTuple):
+    """One trace. `mask` is 1 where the model wrote the token."""
+
+    ids: list[int]
+    mask: list[int]
+
+
+def tokens_of(trace: Mapping[str, Any], encode: Encode) -> Tokens:
+    """The tokens of a training row as `traces.py` writes it."""
+    ids: list[int] = []
+    mask: list[int] = []
+    for part in parts_of(messages_of(trace["messages"], trace["train"]), specs_of(trace["tools"])):
+        found = encode(part.text, part.kind == "control")
+        ids += found
+        mask += [int(part.kind == "written")] * len(found)
+    end = len(mask) - mask[::-1].index(1) if 1 in mask else 0
+    return Tokens(ids[:end], mask[:end])
+
+
+def messages_of(written: Sequence[Mapping[str, Any]], train: Sequence[bool]) -> tuple[Message, ...]:
+    """The messages of a row; a row whose mask says anything else than its roles is refused."""
+    if [message["role"] == "assistant" for message in written] != list(train):
+        raise ValueError("expected the mask of a row to be true for assistant messages and no others")
+    return tuple(map(_message, written))
+
+
+def specs_of(tools: Sequence[Mapping[str, Any]]) -> tuple[ToolSpec, ...]:
+    return tuple(ToolSpec.model_validate(dict(tool["function"])) for tool in tools)
+
+
+def _message(written: Mapping[str, Any]) -> Message:
+    text = str(written["content"])
+    if written["role"] == "system":
+        return SystemMessage(text=text)
+    if written["role"] == "user":
+        return UserMessage(text=text)
+    if written["role"] == "assistant":
+        return AssistantMessage(text=text)  # its calls stand in the text
+    return ToolMessage(call_id=str(written["tool_call_id"]), name=str(written["name"]), text=text)

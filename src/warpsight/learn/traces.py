@@ -1,0 +1,124 @@
+"""Traces: conversations that call the real tools, as training rows, from an oracle or from a teacher model.
+
+Each trace is a run of the loop, so what the model wrote and what was put in is known by its steps, and the loss mask
+comes from there. Only traces that the measurement confirms are kept: the recommendation is a right one and, in the
+suite `optimize`, the kernel that was submitted went through the gate and is FASTER (or was left alone where nothing
+helps). The file has one JSON line a task, and an interrupted build goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from warpsight.corpus.build import Row
+from warpsight.corpus.kinds import NOTHING
+from warpsight.corpus.specs import task_of
+from warpsight.errors import UsageError
+from warpsight.learn.oracle import Oracle
+from warpsight.learn.prompting import Suite, job_for
+from warpsight.learn.small_box import SmallBox
+from warpsight.models.model import Model
+from warpsight.models.scripted import ScriptedModel
+from warpsight.nouns.run import Run
+from warpsight.reason.loop import run_loop
+from warpsight.runs.hf import hf_row
+from warpsight.runs.memory import MemoryStore
+from warpsight.tools.feedback import Feedback
+from warpsight.tools.profile import Found, Profiled
+
+TRACE_FEEDBACK: tuple[Feedback, ...] = ("none", "time", "raw", "curated")
+Progress = Callable[[int, int], None]
+
+
+def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int) -> Run:
+    """One conversation of the oracle with the tools."""
+    box = SmallBox(task_of(row.spec), suite, feedback)
+
+    def findings() -> Sequence[Found]:
+        shown = box.call("profile", {})
+        return Profiled.model_validate_json(json.dumps(shown.data)).findings
+
+    oracle = Oracle(row, suite, feedback, seed, findings)
+    return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
+
+
+def ask(
+    row: Row, box: SmallBox, model: Model, *, run_id: str, temperature: float | None = None, seed: int | None = None
+) -> Run:
+    """One question put to a model, through the loop."""
+    job = job_for(
+        box.task, box.suite, run_id=run_id, model=model.name, temperature=temperature, seed=seed,
+        settings={"row": row.number, "feedback": box.feedback},
+    )  # fmt: skip
+    return run_loop(job, model, box, MemoryStore())
+
+
+def confirmed(row: Row, suite: Suite, run: Run) -> bool:
+    """Whether the measurement bears out what was answered."""
+    if run.submission is None or run.submission.cause not in row.truth.right:
+        return False
+    if suite == "recommend":
+        return True
+    found = run.submitted
+    if found is None or found.check.verdict != "right" or found.timing is None:
+        return False
+    return run.submission.cause == NOTHING or found.timing.decision == "FASTER"
+
+
+def build_traces(
+    rows: Sequence[Row],
+    file: Path,
+    *,
+    suite: Suite,
+    feedback: Feedback,
+    seed: int = 0,
+    teacher: Model | None = None,
+    tries: int = 1,
+    progress: Progress = lambda _done, _all: None,
+) -> int:
+    """Write the traces of these rows; the number of those kept. A teacher may try a task several times."""
+    if feedback == "wrong":
+        raise UsageError("traces are never made with feedback `wrong`: it would teach to follow a false diagnosis")
+    done = {line["row"] for line in read_lines(file)}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as out:
+        for number, row in enumerate(rows, start=1):
+            if row.number not in done:
+                out.write(json.dumps(_line(row, suite, feedback, seed, teacher, tries)) + "\n")
+                out.flush()
+            progress(number, len(rows))
+    return sum(1 for _ in read_traces(file))
+
+
+def _line(row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int) -> dict[str, Any]:
+    """What is written for a task: its trace, or that none was confirmed."""
+    for attempt in range(tries):
+        if teacher is None:
+            run = oracle_run(row, suite, feedback, seed + attempt)
+        else:
+            box = SmallBox(task_of(row.spec), suite, feedback)
+            name = f"teacher-{seed}-{row.number}-{attempt}"
+            run = ask(row, box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=seed + attempt)
+        if confirmed(row, suite, run):
+            return {"row": row.number, "key": row.spec.key, "suite": suite, "feedback": feedback, **hf_row(run)}
+    return {"row": row.number, "key": row.spec.key, "suite": suite, "feedback": feedback, "messages": None}
+
+
+def read_traces(file: Path) -> Iterator[dict[str, Any]]:
+    """The traces of a file that were confirmed."""
+    return (line for line in read_lines(file) if line["messages"] is not None)
+
+
+def read_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """All finished lines; what an interruption cut is dropped from the file, so that it can be added to."""
+    if not file.exists():
+        return
+    text = file.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole)
+    for line in whole.splitlines():
+        yield json.loads(line)
