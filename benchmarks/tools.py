@@ -10,10 +10,8 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-
-from pydantic import JsonValue
 
 from warpsight.lens import render, tokens
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
@@ -28,7 +26,6 @@ from warpsight.runs.store import Store
 from warpsight.tasks import read_task
 from warpsight.tools import check as check_tool
 from warpsight.tools.answer import Answer
-from warpsight.tools.box import ToolResult, ToolSpec
 from warpsight.tools.describe import describe
 from warpsight.tools.open import open_box
 from warpsight.tools.task_box import SPECS, TOOLS, TaskBox
@@ -44,23 +41,9 @@ def check(bench: Workbench, kernel: check_tool.Kernel) -> Answer[check_tool.Chec
     return Answer("c000000: right", check_tool.Checked(kernel="c000000", verdict="right"))
 
 
-class Idle:
+def idle_box(task: Task) -> TaskBox:
     """A box whose `check` does no work; everything around it is the real one."""
-
-    def __init__(self, task: Task) -> None:
-        self.box = open_box(task, seed=1)
-        self.tool = describe(check)
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return SPECS
-
-    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        real = TOOLS["check"]
-        TOOLS["check"] = self.tool  # type: ignore[index]
-        try:
-            return self.box.call(name, arguments)
-        finally:
-            TOOLS["check"] = real  # type: ignore[index]
+    return TaskBox(open_box(task, seed=1).bench, tools={**TOOLS, "check": describe(check)})
 
 
 def spread(samples_s: list[float]) -> str:
@@ -75,18 +58,17 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def overhead(task: Task) -> None:
-    box, kernels = Idle(task), [f"{task.kernel}// {n}\n" for n in range(CALLS)]
+    box, kernels = idle_box(task), [f"{task.kernel}// {n}\n" for n in range(CALLS)]
     found = [timed(lambda text=text: box.call("check", {"kernel": text})) for text in kernels]
     print(f"  overhead of a call in the box:             {spread(found)}, {CALLS} calls")
-    for name, store in (("in memory", MemoryStore()), ("durable on disk", None)):
-        if store is not None:
-            print(f"  overhead of a call in the loop, {name}:  {1e3 * through_the_loop(task, box, store):.2f} ms mean")
-            continue
-        with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder)) as on_disk:
-            print(f"  the same, store {name}:          {1e3 * through_the_loop(task, box, on_disk):.2f} ms mean")
+    memory = through_the_loop(task, box, MemoryStore())
+    print(f"  a whole turn of the loop, store in memory: {1e3 * memory:.2f} ms, mean")
+    with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder)) as on_disk:
+        disk = through_the_loop(task, box, on_disk)
+    print(f"  a whole turn, every step durable on disk:  {1e3 * disk:.2f} ms, mean")
 
 
-def through_the_loop(task: Task, box: Idle, store: Store) -> float:
+def through_the_loop(task: Task, box: TaskBox, store: Store) -> float:
     """Seconds of one turn with one call: the model is a script, the tool does nothing."""
     edits = [{"search": "// 0\n", "replace": "// 0\n"}]
     call = ScriptedCall(name="check", arguments={"edits": edits, "base": "given"})

@@ -73,7 +73,7 @@ async def tell(client: Client, root: Path) -> Told:
     for name, (tool, arguments) in CALLS.items():
         seen = told.progress.setdefault(name, [])
 
-        async def note(progress: float, _total: float | None, message: str | None, seen: list[Any] = seen) -> None:
+        async def note(progress: float, total: float | None, message: str | None, seen: list[Any] = seen) -> None:
             seen.append((progress, message))
 
         told.results[name] = await client.call_tool(tool, arguments, progress_callback=note)

@@ -1,15 +1,18 @@
 """Builds a corpus: draws tasks, measures the truth of each, and writes one JSON row a task. Resumable, never rewrites.
 
-A row is written and flushed when its truth is known, so an interrupted build goes on where it stopped. Workers are
-processes: the simulator uses one core each. What must stay true: the same seed gives the same rows in the same order.
+A row is written and flushed when its truth is known, so an interrupted build goes on where it stopped. A drawn task
+whose answer is common already is left out, so that no answer is right by habit. Workers are processes: the simulator
+uses one core each. What must stay true: the same seed gives the same rows in the same order.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from warpsight.corpus.families import Split
@@ -19,12 +22,17 @@ from warpsight.errors import UsageError
 from warpsight.nouns import Noun
 
 Progress = Callable[[int, int], None]
+MOST_SHARE = 0.14  # an answer that is right for this share of the tasks so far is common
+FEW = 3
+PATIENCE = 40
+AHEAD = 3
 
 
 class Row(Noun):
     """One task of a corpus file, with its measured truth (simulated times)."""
 
     number: int
+    draw: int
     split: Split
     seed: int
     spec: Spec
@@ -51,26 +59,48 @@ def build_corpus(
     if any(row.seed != seed or row.split != split for row in rows):
         raise UsageError(f"{file} was built with another seed or split", hint="give another file, or the same --seed")
     _drop_cut_line(file, rows)
-    todo = itertools.islice(enumerate(draw_specs(seed, split)), len(rows), count)
-    with file.open("a") as out:
-        for number, spec, truth in _measured(todo, cores):
-            row = Row(number=number, split=split, seed=seed, spec=spec, truth=truth)
+    if len(rows) >= count:
+        return rows
+    todo = itertools.islice(enumerate(draw_specs(seed, split)), rows[-1].draw + 1 if rows else 0, None)
+    with file.open("a") as out, closing(_measured(todo, cores)) as measured:
+        for draw, spec, truth in measured:
+            if not balanced(rows, draw, truth):
+                continue
+            row = Row(number=len(rows), draw=draw, split=split, seed=seed, spec=spec, truth=truth)
             out.write(row.model_dump_json() + "\n")
             out.flush()
             rows.append(row)
             progress(len(rows), count)
+            if len(rows) == count:
+                break
     return rows
 
 
-def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Iterator[tuple[int, Spec, Truth]]:
+def balanced(rows: Sequence[Row], draw: int, truth: Truth) -> bool:
+    """Whether a task may join: not when its answer is common, unless that has turned too many away in a row."""
+    last = rows[-1].draw if rows else -1
+    seen = Counter(kind for row in rows for kind in row.truth.right)
+    most = max(FEW, MOST_SHARE * len(rows))
+    return draw - last > PATIENCE or min(seen[kind] for kind in truth.right) < most
+
+
+def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[int, Spec, Truth]]:
+    """In the order of the draws; with several cores a few are measured ahead."""
     if cores == 1:
-        for number, spec in todo:
-            yield number, spec, measure(spec)
+        for draw, spec in todo:
+            yield draw, spec, measure(spec)
         return
     with ProcessPoolExecutor(cores) as pool:
-        waiting = [(number, spec, pool.submit(measure, spec)) for number, spec in todo]
-        for number, spec, result in waiting:
-            yield number, spec, result.result()
+        waiting: deque[tuple[int, Spec, Future[Truth]]] = deque()
+        try:
+            for draw, spec in todo:
+                waiting.append((draw, spec, pool.submit(measure, spec)))
+                if len(waiting) > AHEAD * cores:
+                    first = waiting.popleft()
+                    yield first[0], first[1], first[2].result()
+        finally:
+            for _, _, result in waiting:
+                result.cancel()
 
 
 def _drop_cut_line(file: Path, rows: list[Row]) -> None:

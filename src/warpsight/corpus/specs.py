@@ -1,7 +1,8 @@
 """Which tasks there are: a family, one to three defects, sizes, a GPU and a way of writing, drawn from a seed.
 
 Families and some GPUs are held out: `test` has families that `train` never sees, on any GPU, and the GPUs of `test`
-include ones that `train` never sees. The same seed gives the same tasks on every machine.
+include ones that `train` never sees. Half of the draws repeat an earlier text of the family at another size or on
+another GPU, so that the same text often has different answers. The same seed gives the same tasks on every machine.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from warpsight.nouns import Noun, Task, Workload
 TRAIN_GPUS = ("a100", "rtx-a6000", "t4", "l4")
 TEST_GPUS = ("a100", "rtx-a6000", "rtx-4090", "rtx-2070")  # the last two are never trained on
 MAX_DEFECTS = 3
+REPEAT_SHARE = 0.5
 
 
 class Spec(Noun):
@@ -37,13 +39,21 @@ class Spec(Noun):
 
 
 def draw_specs(seed: int, split: Split) -> Iterator[Spec]:
-    """Tasks without end, each family as often as the others."""
+    """Tasks without end, each family as often as the others, none twice with all but the writing the same."""
     draw = random.Random(f"corpus {seed} {split}")
     pool = [family for family in families().values() if family.split == split]
+    seen: set[str] = set()
+    texts: dict[str, list[Spec]] = {family.name: [] for family in pool}
     for family in itertools.cycle(pool):
-        spec = _draw_one(family, split, draw)
-        if spec is not None:
-            yield spec
+        known = texts[family.name]
+        again = bool(known) and draw.random() < REPEAT_SHARE
+        spec = _elsewhere(draw.choice(known), split, draw) if again else _draw_one(family, split, draw)
+        if spec is None or spec.key in seen:
+            continue
+        seen.add(spec.key)
+        if not again:
+            known.append(spec)
+        yield spec
 
 
 def style_of(spec: Spec) -> Style:
@@ -81,16 +91,30 @@ def _draw_one(family: Family, split: Split, draw: random.Random) -> Spec | None:
     wanted = draw.randint(1, min(MAX_DEFECTS, len(family.defects)))
     defects = tuple(sorted(draw.sample(sorted(family.defects), wanted)))
     constants = tuple(draw.choice((c.find, *c.use)) for c in family.constants)
-    # Every subset must have a text too: removals are tried one by one.
-    for count in range(1, wanted + 1):
-        for subset in itertools.combinations(defects, count):
-            if plant(family, subset, constants) is None:
-                return None
+    if not all_subsets_apply(family, defects, constants):
+        return None
     return Spec(
         family=family.name,
         defects=defects,
         constants=constants,
         size=draw.choice(family.sizes),
-        gpu=draw.choice(TRAIN_GPUS if split == "train" else TEST_GPUS),
+        gpu=draw.choice(gpus_of(split)),
         style_seed=draw.randrange(2**31),
     )
+
+
+def _elsewhere(spec: Spec, split: Split, draw: random.Random) -> Spec:
+    """The same text, written otherwise, at a size and on a GPU of its own."""
+    size, gpu = draw.choice(families()[spec.family].sizes), draw.choice(gpus_of(split))
+    return spec.model_copy(update={"size": size, "gpu": gpu, "style_seed": draw.randrange(2**31)})
+
+
+def all_subsets_apply(family: Family, defects: tuple[str, ...], constants: tuple[str, ...] = ()) -> bool:
+    """Whether every subset has a text too: removals are tried one by one, and others may follow."""
+    subsets = (s for count in range(1, len(defects) + 1) for s in itertools.combinations(defects, count))
+    return all(plant(family, subset, constants) is not None for subset in subsets)
+
+
+def gpus_of(split: Split) -> tuple[str, ...]:
+    """The GPUs that tasks of this split are drawn for."""
+    return TRAIN_GPUS if split == "train" else TEST_GPUS

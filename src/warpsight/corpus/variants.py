@@ -55,7 +55,8 @@ def restyle(text: str, style: Style) -> str:
 
 def choose_style(family: Family, draw: random.Random) -> Style:
     """A way of writing, drawn at random; two old names never get the same new one, nor one that is in use."""
-    taken = set(re.findall(r"\b[A-Za-z_]\w*\b", family.task.kernel))
+    written = [family.task.kernel, *(edit.replace for edits in family.defects.values() for edit in edits)]
+    taken = {word for text in written for word in re.findall(r"\b[A-Za-z_]\w*\b", text)}
     renames: list[tuple[str, str]] = []
     for old, others in family.names.items():
         new = draw.choice((old, *others))

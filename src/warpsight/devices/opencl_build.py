@@ -18,6 +18,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from warpsight.devices import opencl_wire as wire
+from warpsight.devices.opencl_assembly import NO_ASSEMBLY, refused_assembly
 from warpsight.errors import TaskError, ToolMissing, UsageError
 from warpsight.jail import Limits, package_files, run_jailed
 from warpsight.jail.scrub import scrubbed
@@ -48,10 +49,11 @@ _TEMPORARY = re.compile(r"\S*tempfile_\w+(\.preproc)?\.cl")
 def build_opencl(task: Task, candidate: Candidate, *, unsafe: bool = False) -> Build:
     """The candidate compiled, with native code for the block sizes of the task's workloads."""
     name = task.opencl_file or "kernel.cl"
+    if refused := refused_assembly(candidate.source, candidate.options, name):
+        return _build(False, candidate.source, candidate.options, refused, "")
+    options = (*candidate.options, *NO_ASSEMBLY)
     blocks = blocks_of(task, candidate)
-    return compile_opencl(
-        candidate.source, entry=task.entry, options=candidate.options, name=name, blocks=blocks, unsafe=unsafe
-    )
+    return compile_opencl(candidate.source, entry=task.entry, options=options, name=name, blocks=blocks, unsafe=unsafe)
 
 
 def blocks_of(task: Task, candidate: Candidate) -> tuple[Dim3, ...]:

@@ -33,7 +33,7 @@ def load_weights(path: Path, adapter: Path | None, dtype: str) -> Weights:
     quiet = io.StringIO()  # progress bars are for a program of their own
     try:
         with contextlib.redirect_stderr(quiet):
-            tokenizer, model = _load(path, dtype)
+            tokenizer, model = load_pair(path, dtype)
             if adapter is not None:
                 import peft
 
@@ -43,7 +43,8 @@ def load_weights(path: Path, adapter: Path | None, dtype: str) -> Weights:
     return Weights(tokenizer, model.eval())
 
 
-def _load(path: Path, dtype: str) -> tuple[Any, Any]:
+def load_pair(path: Path, dtype: str) -> tuple[Any, Any]:
+    """Tokenizer and model as transformers has them, for training; `load_weights` is for everything else."""
     if path.suffix != ".gguf":
         return _from_folder(path, dtype)
     kept = _unpacked_folder(path, dtype)

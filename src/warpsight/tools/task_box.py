@@ -40,8 +40,15 @@ _TOLD_EXIT_CODES = (1, 2)  # the kernel or the request is wrong, not the machine
 class TaskBox:
     """The tools on one workbench. Calls run one at a time, whichever thread they come from."""
 
-    def __init__(self, bench: Workbench, shelf: Shelf | None = None, budget_tokens: int = PAGE_TOKENS) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        shelf: Shelf | None = None,
+        budget_tokens: int = PAGE_TOKENS,
+        tools: Mapping[str, Described] = TOOLS,
+    ) -> None:
         self.bench = bench
+        self._tools = tools
         self.shelf = shelf or Shelf(budget_tokens)
         self._results: Keep[ToolResult] = Keep(most=512)
         self._lock = threading.RLock()
@@ -51,11 +58,11 @@ class TaskBox:
         self._remember(bench.given.source)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return SPECS
+        return tuple(offer_edits(tool.spec) for tool in self._tools.values())
 
     def output_schema(self, name: str) -> Schema:
         """The JSON schema of a tool's `data`."""
-        return TOOLS[name].output
+        return self._tools[name].output
 
     def kernels(self) -> dict[str, str]:
         """The kernels that may be named here: current, best, given, and every one that came by, by its id."""
@@ -63,9 +70,9 @@ class TaskBox:
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """Run one call. A request that cannot be run is a result that says so; a broken machine raises."""
-        tool = TOOLS.get(name)
+        tool = self._tools.get(name)
         if tool is None:
-            return _refused(f"no tool {name[:80]!r}; the tools are {', '.join(TOOLS)}")
+            return _refused(f"no tool {name[:80]!r}; the tools are {', '.join(self._tools)}")
         with self._lock:
             try:
                 return self._call(tool, arguments)

@@ -1,0 +1,120 @@
+"""The model that training begins with, and how what was learned is written: the parts both trainers share.
+
+What must stay true: a folder that training writes can be opened by `warpsight ... --model local:FOLDER` (all weights)
+or `--adapter FOLDER` (an adapter), and an adapter is stored in half precision, since it ships with the package.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from warpsight.learn.config import Start, Train
+from warpsight.learn.curves import write_curves
+from warpsight.models.local import embedded_weights
+from warpsight.models.weights import load_pair
+
+FINAL = "final"
+
+
+def load_start(start: Start, seed: int, texts: Iterable[str] = ()) -> tuple[Any, Any]:
+    """Tokenizer and model, with a new or a given adapter on it."""
+    if start.scratch is not None:
+        from warpsight.learn.scratch import make_scratch
+
+        return make_scratch(start.scratch, texts, seed, start.dtype)
+    tokenizer, model = load_pair(Path(start.weights) if start.weights else embedded_weights(), start.dtype)
+    if tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token:
+        tokenizer.pad_token = "<|endoftext|>"
+    if start.adapter:
+        import peft
+
+        return tokenizer, peft.PeftModel.from_pretrained(model, start.adapter, is_trainable=True, local_files_only=True)
+    if start.lora_rank:
+        import peft
+
+        torch.manual_seed(seed)
+        lora = peft.LoraConfig(
+            r=start.lora_rank, lora_alpha=start.lora_alpha, target_modules="all-linear", task_type="CAUSAL_LM"
+        )
+        return tokenizer, peft.get_peft_model(model, lora)
+    return tokenizer, model
+
+
+def arguments_of(train: Train, output: Path) -> dict[str, Any]:
+    """What both trainers are told."""
+    if train.threads:
+        torch.set_num_threads(train.threads)
+    return {
+        "output_dir": str(output / "checkpoints"),
+        "seed": train.seed,
+        "max_steps": train.max_steps,
+        "per_device_train_batch_size": train.batch,
+        "gradient_accumulation_steps": train.accumulate,
+        "learning_rate": train.learning_rate,
+        "lr_scheduler_type": train.schedule,
+        "warmup_steps": train.warmup_steps,
+        "logging_steps": train.log_steps,
+        "save_strategy": "steps",
+        "save_steps": 10**9,  # by the clock instead: see Pace
+        "save_total_limit": 2,
+        "report_to": "none",
+        "use_cpu": train.cpu,
+        "bf16": False,  # weights are in the configured precision already
+        "gradient_checkpointing": False,
+        "disable_tqdm": True,
+        "dataloader_pin_memory": not train.cpu,
+    }
+
+
+class Pace(transformers.TrainerCallback):
+    """Saves every few minutes, ends when the minutes are spent, and writes the curves while it goes on."""
+
+    def __init__(self, train: Train, output: Path, names: tuple[str, ...]) -> None:
+        self._train = train
+        self._output = output
+        self._names = names
+        self._began = self._saved = time.monotonic()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+        now = time.monotonic()
+        if now - self._saved >= 60 * self._train.save_minutes:
+            self._saved = now
+            control.should_save = True
+        if self._train.minutes is not None and now - self._began >= 60 * self._train.minutes:
+            control.should_save = control.should_training_stop = control.should_log = True
+        return control
+
+    def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        write_curves(state.log_history, self._output, self._names)
+        row = state.log_history[-1]
+        shown = {name: row[name] for name in self._names if name in row}
+        if shown:
+            told = " ".join(f"{name} {value:.4g}" for name, value in shown.items())
+            print(f"step {state.global_step}: {told}", flush=True)
+
+
+def last_checkpoint(output: Path) -> str | None:
+    """The newest whole checkpoint, to go on from."""
+    folder = output / "checkpoints"
+    found = [p for p in folder.glob("checkpoint-*") if (p / "trainer_state.json").is_file()]
+    return str(max(found, key=lambda p: int(p.name.rpartition("-")[2]))) if found else None
+
+
+def save_final(trainer: Any, tokenizer: Any, output: Path, summary: dict[str, Any]) -> Path:
+    """The weights or the adapter as they are used afterwards, and what the run was."""
+    final = output / FINAL
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    model.to(torch.bfloat16).save_pretrained(str(final))
+    tokenizer.save_pretrained(str(final))
+    (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    return final

@@ -1,0 +1,99 @@
+"""A training run as one TOML file: the data, the model to begin with, how to train, where to write.
+
+The same file works without a GPU and with one: only [train] changes (batch, precision, device). Unknown keys are
+errors. What must stay true: everything that the result depends on is in here, with the seed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from warpsight.errors import UsageError
+from warpsight.learn.prompting import Suite
+from warpsight.learn.reward import Prices
+from warpsight.nouns.base import Count, Noun
+from warpsight.tools.feedback import Feedback
+
+Positive = Annotated[int, Field(gt=0)]
+
+
+class Scratch(Noun):
+    """A small model from nothing, with a tokenizer of its own made from the traces."""
+
+    vocabulary: Positive = 4096
+    hidden: Positive = 256
+    layers: Positive = 6
+    heads: Positive = 4
+    context_tokens: Positive = 2048
+
+
+class Start(Noun):
+    """What to begin with: weights (a folder or a GGUF file; empty: the embedded ones), or a model from nothing."""
+
+    weights: str = ""
+    adapter: str = ""
+    scratch: Scratch | None = None
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    lora_rank: Count = 16  # 0: all weights are trained
+    lora_alpha: Positive = 32
+
+
+class Train(Noun):
+    """How long, how fast, how large. `minutes` ends it early, with what was learned saved."""
+
+    seed: Count = 0
+    max_steps: Positive = 100
+    minutes: Annotated[float, Field(gt=0)] | None = None
+    batch: Positive = 8
+    accumulate: Positive = 1
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    schedule: Literal["constant_with_warmup", "cosine", "linear"] = "cosine"
+    warmup_steps: Count = 10
+    max_tokens: Positive = 1024
+    save_minutes: Annotated[float, Field(gt=0)] = 4.0
+    log_steps: Positive = 5
+    cpu: bool = True
+    threads: Count = 0  # of torch; 0 leaves it as it is
+
+
+class Sft(Noun):
+    """Supervised tuning on traces; several files are mixed."""
+
+    traces: tuple[str, ...] = Field(min_length=1)
+    start: Start = Start()
+    train: Train = Train()
+    output: str
+
+
+class Rl(Noun):
+    """Reinforcement on corpus tasks: `group` answers to each question, compared with one another."""
+
+    corpus: str
+    suite: Suite = "recommend"
+    feedback: Feedback = "curated"
+    start: Start = Start()
+    train: Train = Train(batch=8, learning_rate=1e-4, schedule="constant_with_warmup")
+    group: Annotated[int, Field(ge=2)] = 8
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    resample: Count = 2  # other questions tried where all answers to one earned the same
+    kl: Annotated[float, Field(ge=0)] = 0.0
+    prices: Prices = Prices()
+    output: str
+
+
+def read_config(file: Path, kind: Literal["sft", "rl"]) -> Sft | Rl:
+    """The configuration of a file; paths in it are from the folder that the command is run in."""
+    try:
+        written = tomllib.loads(file.read_text())
+        return Sft.model_validate(written) if kind == "sft" else Rl.model_validate(written)
+    except OSError as problem:
+        raise UsageError(f"could not read {file}: {problem.strerror}") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise UsageError(f"{file}: not TOML: {problem}") from None
+    except ValidationError as problem:
+        told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()[:5])
+        raise UsageError(f"{file}: {told}", hint="see docs/training.md for the keys") from None

@@ -1,0 +1,63 @@
+"""The reward of one answer: a pure function of what the gate evaluated and of what was measured to be right.
+
+The order that must hold, whatever else is added: no answer and a wrong kernel are worst, then a kernel that is right
+but not faster, then the faster the better on a logarithmic scale. A right recommendation and a right prediction add to
+it; each tool call costs a little, so that looking must pay for itself. Nothing that a model says is read here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from warpsight.nouns import Evaluation
+from warpsight.nouns.base import Noun
+from warpsight.nouns.run import Run, Submission
+from warpsight.reason.predictions import accuracy
+
+
+class Prices(Noun):
+    """What each thing is worth. With `most_calls` calls the price of all calls stays below what being right adds."""
+
+    no_answer: float = -1.0
+    wrong: float = -0.75
+    right: float = 0.0
+    per_doubling: float = 1.0
+    most_doublings: float = 4.0
+    recommended: float = 1.0
+    predicted: float = 0.2
+    per_call: float = 0.02
+
+
+def reward(
+    submission: Submission | None,
+    evaluation: Evaluation | None,
+    right: tuple[str, ...],
+    tool_calls: int,
+    prices: Prices | None = None,
+) -> float:
+    """The reward. `evaluation` is None where the suite asks for an answer alone; `right` are the right answers."""
+    price = prices or Prices()
+    paid = price.per_call * tool_calls
+    if submission is None:
+        return price.no_answer - paid
+    if evaluation is not None and evaluation.check.verdict != "right":
+        return price.wrong - paid
+    earned = price.right + _speed(evaluation, price)
+    if submission.cause in right:
+        earned += price.recommended
+    share = accuracy([submission]).share
+    return earned + price.predicted * (share or 0.0) - paid
+
+
+def reward_of(run: Run, right: tuple[str, ...], prices: Prices | None = None) -> float:
+    """The reward of a run of the loop."""
+    return reward(run.submission, run.submitted, right, run.spent.tool_calls, prices)
+
+
+def _speed(evaluation: Evaluation | None, price: Prices) -> float:
+    """Doublings of speed; a kernel that is not FASTER by the gate's decision earns none, and a slower one loses none:
+    leaving it alone would be worth as much."""
+    timing = evaluation.timing if evaluation is not None else None
+    if timing is None or timing.decision != "FASTER" or timing.ratio is None:
+        return 0.0
+    return price.per_doubling * min(math.log2(timing.ratio), price.most_doublings)

@@ -1,0 +1,96 @@
+"""Supervised tuning on traces, with TRL: `warpsight train sft CONFIG`. Reads top to bottom.
+
+Rows become tokens by our own template with our own mask, so TRL is given tokens and labels and decides neither. An
+interrupted run goes on from its last checkpoint. Runs on the CPU here and on GPUs with the same file.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from datasets import Dataset
+from trl import SFTConfig, SFTTrainer
+
+from warpsight.errors import UsageError
+from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, save_final
+from warpsight.learn.config import Sft
+from warpsight.learn.tokens import Tokens, tokens_of
+from warpsight.learn.traces import read_traces
+
+IGNORED = -100  # a label that has no part in the loss
+CURVES = ("loss", "mean_token_accuracy", "learning_rate", "eval_loss")
+
+
+def train_sft(config: Sft) -> Path:
+    """Train, and return the folder of what was learned."""
+    output = Path(config.output)
+    traces = read_all(config.traces)
+    texts = (message["content"] for trace in traces for message in trace["messages"])
+    tokenizer, model = load_start(config.start, config.train.seed, texts)
+
+    def encode(text: str, special: bool) -> list[int]:
+        return tokenizer(text, add_special_tokens=False, split_special_tokens=not special)["input_ids"]
+
+    rows = [tokens_of(trace, encode) for trace in traces]
+    kept = [row for row in rows if len(row.ids) <= config.train.max_tokens and 1 in row.mask]
+    if not kept:
+        raise UsageError(f"no trace has at most {config.train.max_tokens} tokens", hint="raise [train] max_tokens")
+    data = Dataset.from_list([{"input_ids": row.ids, "labels": labels_of(row), "length": len(row.ids)} for row in kept])
+    arguments = SFTConfig(
+        **arguments_of(config.train, output),
+        max_length=None,  # what is too long was left out, never cut
+        packing=False,
+        train_sampling_strategy="group_by_length",
+        length_column_name="length",
+    )
+    trainer = SFTTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=data,
+        processing_class=tokenizer,
+        callbacks=[Pace(config.train, output, CURVES)],
+    )
+    began = time.monotonic()
+    result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
+    seconds = time.monotonic() - began
+    tokens = sum(len(row.ids) for row in kept) / len(kept)
+    seen = result.global_step * config.train.batch * config.train.accumulate
+    summary = {
+        "config": config.model_dump(mode="json"),
+        "traces": len(kept),
+        "too_long": len(rows) - len(kept),
+        "tokens_a_trace": tokens,
+        "written_tokens_a_trace": sum(sum(row.mask) for row in kept) / len(kept),
+        "steps": result.global_step,
+        "traces_seen": seen,
+        "seconds": seconds,
+        "tokens_per_second_about": seen * tokens / seconds if seconds else None,
+        "parameters": sum(p.numel() for p in trainer.model.parameters()),
+        "trained_parameters": sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
+        "loss": result.training_loss,
+    }
+    return save_final(trainer, tokenizer, output, summary)
+
+
+def read_all(files: Sequence[str]) -> list[dict[str, Any]]:
+    """The traces of several files, mixed in a fixed order."""
+    traces: list[dict[str, Any]] = []
+    for name in files:
+        found = list(read_traces(Path(name)))
+        if not found:
+            raise UsageError(f"no traces in {name}", hint="make them: warpsight train traces CORPUS FILE")
+        traces += found
+    random.Random(0).shuffle(traces)
+    return traces
+
+
+def labels_of(row: Tokens) -> list[int]:
+    """What is to be predicted: the tokens the model wrote, and nothing else."""
+    return [token if written else IGNORED for token, written in zip(row.ids, row.mask, strict=True)]
