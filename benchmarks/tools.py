@@ -70,8 +70,8 @@ def overhead(task: Task) -> None:
 
 def through_the_loop(task: Task, box: TaskBox, store: Store) -> float:
     """Seconds of one turn with one call: the model is a script, the tool does nothing."""
-    edits = [{"search": "// 0\n", "replace": "// 0\n"}]
-    call = ScriptedCall(name="check", arguments={"edits": edits, "base": "given"})
+    arguments = {"edits": [{"search": "// 0\n", "replace": "// 0\n"}], "base": "given"}
+    call = ScriptedCall.model_validate({"name": "check", "arguments": arguments})
     given = f"{task.kernel}// 0\n"
     job = Job(
         id="overhead", task=task.name, model="scripted", device="virtual", tools=SPECS,

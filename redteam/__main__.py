@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from redteam.entries import Attack, kernel_attacks, worker_attacks
-from redteam.kernels import Outcome, run_kernel
 from redteam.elsewhere import ELSEWHERE
-from redteam.workers import run_worker
+from redteam.entries import kernel_attacks, worker_attacks
+from redteam.hosts import run_worker
+from redteam.kernels import Outcome, run_kernel
 
 WANTED_SHARE = 0.95
 

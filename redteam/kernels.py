@@ -8,13 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from benchmarks.spin import spin_task
+from benchmarks.spin import spin_kernel, spin_task
 
 from redteam.entries import Attack
 from warpsight.devices.device import Device
 from warpsight.devices.opencl import OpenClDevice
+from warpsight.devices.opencl_build import blocks_of, build_opencl, compile_opencl
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError, ToolchainError, UsageError
+from warpsight.gate.check import check_candidate
+from warpsight.gate.compare_pair import compare_measured, kernel_on
 from warpsight.gate.evaluate import evaluate, timed_workload
 from warpsight.nouns import Candidate, Evaluation, Task
 from warpsight.tasks import generate_inputs, read_candidate, read_task
@@ -22,6 +25,8 @@ from warpsight.vgpu.gpus import find_gpu
 
 TASKS = Path(__file__).parents[1] / "tasks"
 DEADLINE_S = 15.0
+SPIN_STEPS = 2000
+ASSEMBLY = "// assembly: allowed\n"
 SMALLER = {"matmul_naive": {"M": 256, "N": 256, "K": 256}}  # timed on less, so that a run is seconds and not minutes
 
 
@@ -45,7 +50,7 @@ def run_kernel(attack: Attack) -> Outcome:
     """The attack against the task's own kernel."""
     started = time.monotonic()
     try:
-        found, detail, improved = _told(_evaluated(attack))
+        found, detail, improved = told(_evaluated(attack))
     except (TaskError, UsageError) as refused:  # the text is refused before anything is compiled
         found, detail, improved = "request_refused", refused.message, False
     except ToolchainError as stopped:
@@ -58,8 +63,23 @@ def _evaluated(attack: Attack) -> Evaluation:
     candidate = read_candidate(attack_text(attack, task), task, attack.name)
     if attack.device == "virtual":
         return evaluate(task, candidate, read_candidate(task.kernel, task), virtual_gpu(task))
+    baseline = spin_kernel(task, SPIN_STEPS) if task.name == "spin" else read_candidate(task.opencl, task, "kernel.cl")
     with OpenClDevice(deadline_seconds=DEADLINE_S, threads=2) as device:
-        return evaluate(task, candidate, opencl_baseline(task), device)
+        if ASSEMBLY in candidate.source:
+            return _with_assembly(task, candidate, baseline, device)
+        return evaluate(task, candidate, baseline, device)
+
+
+def _with_assembly(task: Task, candidate: Candidate, baseline: Candidate, device: OpenClDevice) -> Evaluation:
+    """The walls behind the first: the same gate on a build that may call the system, which a candidate may not."""
+    build = compile_opencl(candidate.source, entry=task.entry, blocks=blocks_of(task, candidate))
+    check = check_candidate(task, candidate, device, build=build)
+    if check.verdict != "right":
+        return Evaluation(candidate_sha256=candidate.sha256, check=check)
+    workload = timed_workload(task)
+    theirs = kernel_on(baseline, build_opencl(task, baseline), workload)
+    timing = compare_measured(task, workload, theirs, kernel_on(candidate, build, workload), device, seed=5)
+    return Evaluation(candidate_sha256=candidate.sha256, check=check, timing=timing)
 
 
 def attacked_task(name: str) -> Task:
@@ -73,10 +93,6 @@ def attacked_task(name: str) -> Task:
         return task
     workloads = tuple(w.model_copy(update={"axes": axes}) if w.profile else w for w in task.workloads)
     return task.model_copy(update={"workloads": workloads})
-
-
-def opencl_baseline(task: Task) -> Candidate:
-    return read_candidate(task.opencl, task, "kernel.cl")
 
 
 def virtual_gpu(task: Task) -> Device:
@@ -93,7 +109,7 @@ def attack_text(attack: Attack, task: Task) -> str:
     return text
 
 
-def _told(found: Evaluation) -> tuple[str, str, bool]:
+def told(found: Evaluation) -> tuple[str, str, bool]:
     check, timing = found.check, found.timing
     if check.verdict in ("does_not_compile", "refused"):
         return check.verdict, check.reason, False

@@ -7,8 +7,8 @@
 #define AT_GO 2
 #define AT_FETCH 3
 #define WORKS AT_LOAD
-#define TOLD "12.5"
-#define STEPS 20
+#define TOLD "400.0"
+#define STEPS 2000
 long call(long number, long a, long b, long c, long d, long e, long f) {
     long result;
     __asm__ volatile("mov %5, %%r10\n mov %6, %%r8\n mov %7, %%r9\n syscall"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,10 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 from tests.cli.conftest import ROOT, Ran
 
+from warpsight.errors import UsageError
 from warpsight.gate.certificate import read_certificate
 from warpsight.models.open import open_model
+from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.nouns.run import Run
 from warpsight.reason.optimize import open_tools, opened_box, outcome_of, plan
 from warpsight.reason.replay import replay
 from warpsight.reason.resume import run_job
@@ -22,6 +29,7 @@ from warpsight.reason.transcript import transcript_bytes
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.sqlite import SqliteStore
 from warpsight.tasks import read_task
+from warpsight.tools.edits import kernel_id
 
 Command = Callable[..., Ran]
 DEMO = ("optimize", "transpose", "--model", "scripted:demo")
@@ -133,3 +141,39 @@ def _without_hashes(transcript: bytes) -> list[str]:
     """The steps without the certificate's hash: each submission draws a seed of its own."""
     lines = [json.loads(line) for line in transcript.splitlines()]
     return [line["content"].partition("\ncertificate ")[0] for line in lines]
+
+
+def test_a_resumed_run_knows_the_kernels_and_pages_of_before(tmp_path: Path) -> None:
+    """In a new process nothing is in memory: ids come from the records, long results from the store."""
+    tiled = (ROOT / "tasks/transpose/faster/tiled.cu").read_text()
+    store, task = MemoryStore(), read_task(ROOT / "tasks" / "transpose")
+    job = plan(task, "scripted")
+    first = turn("inspect", kernel=tiled, view="sass")
+
+    def attempt(*turns: ScriptedTurn) -> Run:
+        box = open_tools(job, store, tmp_path / "ledger", require_right=False)
+        return run_job(job, ScriptedModel(turns), opened_box(job, box), store)
+
+    stopped = attempt(first)
+    assert stopped.outcome == "stopped"
+    handle = re.findall(r'handle="(\w+)", page=2', stopped.steps[-1].content)[0]
+    last = turn("submit", base=kernel_id(tiled), cause="stores")
+    run = attempt(first, turn("more", handle=handle, page=2), turn("compile", base="given"), last)
+    assert run.outcome == "submitted" and run.submitted is not None, run.reason
+    page = next(step for step in run.steps if step.kind == "result" and step.tool == "more")
+    assert not page.is_error and "[page 2 of " in page.content
+    assert run.submitted.candidate_sha256 == hashlib.sha256(tiled.encode()).hexdigest()
+    assert replay(store, job.id).same
+
+
+def test_a_changed_task_is_not_gone_on_with(tmp_path: Path) -> None:
+    folder = tmp_path / "transpose"
+    shutil.copytree(ROOT / "tasks" / "transpose", folder)
+    job = plan(read_task(folder), "scripted:demo")
+    (folder / "task.toml").write_text((folder / "task.toml").read_text().replace("rtol = 0.0", "rtol = 1.0"))
+    with pytest.raises(UsageError, match="is not the one that it began with"):
+        open_tools(job, MemoryStore(), tmp_path / "ledger")
+
+
+def turn(tool: str, **arguments: JsonValue) -> ScriptedTurn:
+    return ScriptedTurn(text=tool, calls=(ScriptedCall(name=tool, arguments=arguments),))

@@ -17,7 +17,7 @@ def small_row(number: int, family: str, defects: tuple[str, ...], gpu: str = "a1
     size = min(found.sizes, key=lambda axes: sum(axes.values()))
     constants = tuple(constant.find for constant in found.constants)
     spec = Spec(family=family, defects=defects, constants=constants, size=size, gpu=gpu, style_seed=number)
-    return Row(number=number, split=found.split, seed=0, spec=spec, truth=measure(spec))
+    return Row(number=number, draw=number, split=found.split, seed=0, spec=spec, truth=measure(spec))
 
 
 def some_rows() -> list[Row]:

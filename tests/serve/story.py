@@ -76,16 +76,23 @@ async def tell(client: Client, root: Path) -> Told:
         async def note(progress: float, total: float | None, message: str | None, seen: list[Any] = seen) -> None:
             seen.append((progress, message))
 
-        told.results[name] = await client.call_tool(tool, arguments, progress_callback=note)
+        told.results[name] = await finished(client, await client.call_tool(tool, arguments, progress_callback=note))
     told.profile = await read(client, record(told, "look")["documents"][0])
     told.listed = [str(resource.uri) for resource in (await client.list_resources()).resources]
     handle = text(told.results["sass"]).partition('more(handle="')[2].partition('"')[0]
     told.page = text(await client.call_tool("more", {"handle": handle, "page": 2}))
     started = await client.call_tool("check", {**TASK, "gpu": "rtx4090", "wait_seconds": 0})
     running = started.structured_content
-    told.job = running, await client.call_tool("job", {"handle": running["job"], "wait_seconds": 50})
+    told.job = running, await finished(client, started)
     await refuse(client, told)
     return told
+
+
+async def finished(client: Client, result: types.CallToolResult) -> types.CallToolResult:
+    """The result of a call, also where a busy machine takes longer than the call waits."""
+    while not result.is_error and result.structured_content["status"] == "running":
+        result = await client.call_tool("job", {"handle": result.structured_content["job"], "wait_seconds": 50})
+    return result
 
 
 async def refuse(client: Client, told: Told) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -54,6 +55,13 @@ def test_both_eras_of_the_protocol(address: str, tmp_path: Path, mode: str) -> N
 
     web, pipe = anyio.run(versions)
     assert web == pipe and (web >= "2026-07-28") == (mode == "auto")
+
+
+def test_the_handshake_loads_no_tools() -> None:
+    code = "import sys, warpsight.serve.run\nprint(*(name for name in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "warpsight.serve.server" in loaded.stdout.split()
+    assert not {"numpy", "warpsight.tools.task_box", "warpsight.serve.service", "torch"} & set(loaded.stdout.split())
 
 
 def test_a_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path) -> None:

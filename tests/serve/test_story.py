@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from tests.serve.conftest import Story
 from tests.serve.story import CALLS, TILED, record, text
 from tests.serve.transports import ROOT
 
+from warpsight.cli.app import main
 from warpsight.lens import tokens
 from warpsight.nouns import Profile
 from warpsight.tools.edits import kernel_id
@@ -22,13 +22,17 @@ from warpsight.tools.task_box import TOOLS
 MOST_TOKENS = 2000
 
 
-def cli(story: Story, *words: str) -> Any:
+@pytest.fixture
+def cli(story: Story, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The JSON document of a command, in the folder that the server serves."""
-    done = subprocess.run(
-        [sys.executable, "-m", "warpsight.cli.app", *words, "--json"],
-        cwd=story.served.root, env={**os.environ, **story.served.environment}, capture_output=True, timeout=120,
-    )  # fmt: skip
-    return json.loads(done.stdout)
+    monkeypatch.chdir(story.served.root)
+
+    def run(*words: str) -> Any:
+        with pytest.raises(SystemExit):
+            main([*words, "--json"])
+        return json.loads(capfd.readouterr().out)
+
+    return run
 
 
 def test_every_tool_is_listed_with_schemas_and_annotations(story: Story) -> None:
@@ -81,22 +85,22 @@ def test_verdicts(story: Story) -> None:
     assert record(story.told, "device")["result"]["gpu"] == "h100"
 
 
-def test_a_slow_kernel_becomes_a_certified_faster_one(story: Story) -> None:
+def test_a_slow_kernel_becomes_a_certified_faster_one(story: Story, cli: Callable[..., Any]) -> None:
     time, submitted = record(story.told, "time")["result"], record(story.told, "submit")["result"]
     assert time["decision"] == submitted["decision"] == "FASTER" and time["source"] == "simulated"
     assert time["ratio_to_given"] > 1.1
     assert [one["verdict"] for one in submitted["predictions"]] == ["right"]
     certificate = Path(submitted["certificate_file"])
     assert certificate.is_relative_to(story.served.data)
-    assert cli(story, "verify", str(certificate))["ok"] is True
+    assert cli("verify", str(certificate))["ok"] is True
 
 
-def test_the_numbers_are_those_of_the_command_line(story: Story) -> None:
+def test_the_numbers_are_those_of_the_command_line(story: Story, cli: Callable[..., Any]) -> None:
     mine = "tasks/transpose/mine.cu"
-    profile = cli(story, "profile", "transpose")
+    profile = cli("profile", "transpose")
     assert record(story.told, "look")["result"]["duration_us"] == profile["counters"]["duration_us"]
     assert json.loads(story.told.profile)["counters"] == profile["counters"]
-    compared = cli(story, "compare", "transpose", "--candidate", mine)["timing"]
+    compared = cli("compare", "transpose", "--candidate", mine)["timing"]
     for name in ("time", "submit"):
         found = record(story.told, name)["result"]
         assert found["ratio_to_given"] == compared["ratio"] and found["interval"] == compared["interval"]

@@ -1,7 +1,8 @@
-"""`warpsight corpus build|show|stats`: tasks with planted defects, whose right answer was measured (simulated)."""
+"""`warpsight corpus build|show|stats|try`: tasks with planted defects, whose right answer was measured (simulated)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from warpsight.corpus.build import Row
     from warpsight.corpus.stats import Stats
+    from warpsight.corpus.trial import Trial
 
 corpus = typer.Typer(no_args_is_help=True, epilog="Example: warpsight corpus build train.jsonl --count 200")
 FILE_HELP = "A corpus file, one JSON row a task."
@@ -107,6 +109,44 @@ def stats(
     emit(asdict(found), as_json=as_json, render=lambda console: _show_stats(console, found))
 
 
+@corpus.command(name="try")
+def try_(
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help="A family of kernels, such as `matmul`.")],
+    gpu: Annotated[list[str] | None, typer.Option(help="On this GPU; may be given more than once.")] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Pairs of defects too, each at the first size.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Plant each defect of a family alone: is it right, and what does it cost at each size (simulated)?
+
+    \b
+    Examples:
+      warpsight corpus try matmul
+      warpsight corpus try softmax --gpu l4 --pairs
+    """
+    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.corpus.families import find_family
+    from warpsight.corpus.trial import pairs_that_apply, try_together
+
+    chosen = find_family(family)
+    gpus = tuple(gpu or ("a100", "t4"))
+    planted = [(defect,) for defect in chosen.defects]
+    with progress_on_stderr() as say:
+        found: list[Trial] = []
+        for defects in (*planted, *(pairs_that_apply(chosen) if pairs else ())):
+            say(", ".join(defects))
+            found.append(try_together(chosen, defects, gpus, sizes=1 if len(defects) > 1 else None))
+    emit({"family": family, "trials": found}, as_json=as_json, render=lambda console: _show_trials(console, found))
+
+
+def _show_trials(console: Console, found: Sequence[Trial]) -> None:
+    for number, where in enumerate(found[0].ratios, start=1):
+        console.print(f"({number}) {where}", markup=False)
+    console.print("time with the defect over the fast kernel's (simulated):")
+    for trial in found:
+        ratios = " ".join(f"{ratio:6.2f}" for ratio in trial.ratios.values())
+        console.print(f"  {' + '.join(trial.defects):36} {ratios}  {trial.says}".rstrip(), markup=False)
+
+
 def _show_row(console: Console, row: Row, kernel: str) -> None:
     size = ", ".join(f"{axis} = {value}" for axis, value in row.spec.size.items())
     console.print(f"task {row.number}: {row.spec.family}, {size}, on {row.spec.gpu}\n", markup=False)
@@ -128,5 +168,7 @@ def _show_stats(console: Console, found: Stats) -> None:
             f"the best guess from the text alone is right: {found.text_decides:.0%}"
             f" (of {found.texts_seen_twice} tasks whose text occurs more than once)"
         )
+    if found.text_carries is not None:
+        console.print(f"the answer of one task is right for another of the same text: {found.text_carries:.0%}")
     for kind, many in found.answers.items():
         console.print(f"  {kind:20} {many}", markup=False)

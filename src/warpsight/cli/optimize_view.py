@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
+    from warpsight.nouns.run import Spent
     from warpsight.reason.budget import Budget
     from warpsight.reason.progress import Progress
 
@@ -21,10 +22,13 @@ class View:
     """Use it as a context; `watch` is for the loop, `say` for what the tools tell while they work."""
 
     def __init__(self, run: str, budget: Budget, *, quiet: bool = False) -> None:
+        from warpsight.nouns.run import Spent
+
         self._run, self._budget = run, budget
         self._quiet, self._began = quiet, time.monotonic()
         self._doing, self._detail, self._best, self._left, self._steps = "starting", "", "none yet", "", 0
-        self._left = _left(budget, None)
+        self._spent = self._earlier = Spent()
+        self._left = self._left_of(self._spent)
         self._live: Live | None = None
 
     def __enter__(self) -> View:
@@ -49,7 +53,7 @@ class View:
         timing = progress.best.timing if progress.best is not None else None
         if timing is not None and timing.ratio is not None:
             self._best = f"{timing.ratio:.3f}x ({timing.source})"
-        self._left = _left(self._budget, progress)
+        self._left = self._left_of(progress.spent)
         if self._live is None and not self._quiet:
             left = f"; left: {self._left}" if self._left else ""
             print(f"{self._steps:>3} {text}; best so far: {self._best}{left}", file=sys.stderr, flush=True)
@@ -69,10 +73,11 @@ class View:
             ("left   ", "bold"), self._left or "no limit",
         )  # fmt: skip
 
+    def _left_of(self, spent: Spent) -> str:
+        """What is left of the whole budget; an attempt that begins anew has spent nothing yet, those before it have."""
+        from warpsight.reason.budget import add_spent, left_line
 
-def _left(budget: Budget, progress: Progress | None) -> str:
-    from warpsight.nouns.run import Spent
-    from warpsight.reason.budget import left_line
-
-    spent = Spent() if progress is None else progress.spent
-    return left_line(budget, spent).strip("[]").removeprefix("budget left: ")
+        if spent.tool_calls < self._spent.tool_calls or spent.seconds < self._spent.seconds:
+            self._earlier = add_spent(self._earlier, self._spent)
+        self._spent = spent
+        return left_line(self._budget, add_spent(self._earlier, spent)).strip("[]").removeprefix("budget left: ")

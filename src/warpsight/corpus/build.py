@@ -17,7 +17,7 @@ from pathlib import Path
 
 from warpsight.corpus.families import Split
 from warpsight.corpus.specs import Spec, draw_specs
-from warpsight.corpus.truth import Truth, measure
+from warpsight.corpus.truth import BelowRoof, Truth, measure
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun
 
@@ -64,7 +64,7 @@ def build_corpus(
     todo = itertools.islice(enumerate(draw_specs(seed, split)), rows[-1].draw + 1 if rows else 0, None)
     with file.open("a") as out, closing(_measured(todo, cores)) as measured:
         for draw, spec, truth in measured:
-            if not balanced(rows, draw, truth):
+            if truth is None or not balanced(rows, draw, truth):
                 continue
             row = Row(number=len(rows), draw=draw, split=split, seed=seed, spec=spec, truth=truth)
             out.write(row.model_dump_json() + "\n")
@@ -84,17 +84,25 @@ def balanced(rows: Sequence[Row], draw: int, truth: Truth) -> bool:
     return draw - last > PATIENCE or min(seen[kind] for kind in truth.right) < most
 
 
-def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[int, Spec, Truth]]:
+def truth_or_none(spec: Spec) -> Truth | None:
+    """None for a task whose simulated times cannot be: it is left out."""
+    try:
+        return measure(spec)
+    except BelowRoof:
+        return None
+
+
+def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[int, Spec, Truth | None]]:
     """In the order of the draws; with several cores a few are measured ahead."""
     if cores == 1:
         for draw, spec in todo:
-            yield draw, spec, measure(spec)
+            yield draw, spec, truth_or_none(spec)
         return
     with ProcessPoolExecutor(cores) as pool:
-        waiting: deque[tuple[int, Spec, Future[Truth]]] = deque()
+        waiting: deque[tuple[int, Spec, Future[Truth | None]]] = deque()
         try:
             for draw, spec in todo:
-                waiting.append((draw, spec, pool.submit(measure, spec)))
+                waiting.append((draw, spec, pool.submit(truth_or_none, spec)))
                 if len(waiting) > AHEAD * cores:
                     first = waiting.popleft()
                     yield first[0], first[1], first[2].result()

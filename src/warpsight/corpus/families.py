@@ -21,7 +21,7 @@ from pydantic import Field, ValidationError
 
 from warpsight.corpus.edit_file import parse_edits
 from warpsight.corpus.kinds import kinds
-from warpsight.errors import TaskError
+from warpsight.errors import TaskError, UsageError
 from warpsight.nouns import Noun, Task
 from warpsight.reason.edits import Edit
 from warpsight.tasks import read_task
@@ -82,3 +82,11 @@ def read_family(folder: Path) -> Family:
 def families() -> dict[str, Family]:
     """All families that ship with the package, by name."""
     return {path.parent.name: read_family(path.parent) for path in sorted(FAMILIES.glob("*/family.toml"))}
+
+
+def find_family(name: str) -> Family:
+    """The family of this name."""
+    known = families()
+    if name not in known:
+        raise UsageError(f"expected a family: {', '.join(known)}; {name} came")
+    return known[name]

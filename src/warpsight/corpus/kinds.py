@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 NOTHING = "nothing"
+NOTHING_FINDINGS = ("at_roofline", "launch_overhead")
 NOTHING_ADVICE = "Leave it: no single change here gives more than a few per cent."
 
 

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import re
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +36,7 @@ VALUES_KEPT = 12
 DEADLINE_S = 120.0
 _PTX_HEAD = re.compile(r"^(?:\.version|\.target|//|\s*\.loc|\s*\.file).*$", re.MULTILINE)
 
-Spent = Counter[str]
+Spent = dict[str, float]
 """Seconds by what they went into; given by whoever wants to know."""
 T = TypeVar("T")
 
@@ -170,4 +169,4 @@ def _spend(spent: Spent | None, what: str, work: Callable[[], T]) -> T:
         return work()
     finally:
         if spent is not None:
-            spent[what] += time.perf_counter() - start
+            spent[what] = spent.get(what, 0.0) + time.perf_counter() - start

@@ -41,10 +41,13 @@ def difference(before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _widened(hunk: _Hunk, old: Sequence[str], before: str) -> _Hunk:
-    """The hunk with as many lines around it as make its text occur once; lines below first, then above, in turn."""
+    """The hunk with as many lines around it as make its text occur once; lines below first, then above, in turn.
+
+    One line around it stays where a side would be empty, since a line goes with its line end.
+    """
     a, b, c, d = hunk
     below = True
-    while a == b or before.count("\n".join(old[a:b])) != 1 or not "\n".join(old[a:b]).strip():
+    while a == b or c == d or before.count("\n".join(old[a:b])) != 1:
         if (below or a == 0) and b < len(old):
             b, d = b + 1, d + 1
         elif a > 0:

@@ -42,15 +42,19 @@ def draw_specs(seed: int, split: Split) -> Iterator[Spec]:
     """Tasks without end, each family as often as the others, none twice with all but the writing the same."""
     draw = random.Random(f"corpus {seed} {split}")
     pool = [family for family in families().values() if family.split == split]
-    seen: set[str] = set()
+    seen: set[tuple[object, ...]] = set()
     texts: dict[str, list[Spec]] = {family.name: [] for family in pool}
     for family in itertools.cycle(pool):
         known = texts[family.name]
         again = bool(known) and draw.random() < REPEAT_SHARE
         spec = _elsewhere(draw.choice(known), split, draw) if again else _draw_one(family, split, draw)
-        if spec is None or spec.key in seen:
+        if spec is None:
             continue
-        seen.add(spec.key)
+        text = plant(family, spec.defects, spec.constants)  # constants that a defect overwrote do not count
+        key = (text, tuple(spec.size.items()), spec.gpu)
+        if key in seen:
+            continue
+        seen.add(key)
         if not again:
             known.append(spec)
         yield spec

@@ -10,10 +10,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from warpsight.corpus.families import Family
+from warpsight.corpus.looks import BadDefect, require_right
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.truth import look_at
 from warpsight.corpus.variants import plant
+from warpsight.gate.check import build_candidate
 from warpsight.nouns import Noun
+from warpsight.tasks import read_candidate
 
 MATTERS, HELPS = 1.1, 0.97
 
@@ -54,6 +57,16 @@ def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], 
         where = f"{gpu} " + " ".join(f"{axis}={value}" for axis, value in size.items())
         ratios[where] = look_at(spec, defects).boost_us / look_at(spec, ()).boost_us
     return Trial(family=family.name, defects=defects, ratios=ratios)
+
+
+def require_right_planted(family: Family, defects: tuple[str, ...], gpu_arch: str | None = None) -> None:
+    """The gate's check alone, without a time; BadDefect unless it says right."""
+    text = plant(family, defects)
+    if text is None:
+        raise BadDefect(f"{family.name}: {', '.join(defects)} cannot be planted together")
+    task = family.task.model_copy(update={"kernel": text})
+    candidate = read_candidate(text, task)
+    require_right(task, candidate, build_candidate(task, candidate, gpu_arch=gpu_arch))
 
 
 def pairs_that_apply(family: Family) -> Iterator[tuple[str, str]]:

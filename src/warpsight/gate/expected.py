@@ -22,7 +22,7 @@ from warpsight.toolchain.cache import Cache, cache_folder, content_key
 
 MEMORY_BYTES = 128 << 20
 LARGEST_ON_DISK_BYTES = 4 << 20
-_SCHEME = "expected values 2"  # one more whenever what is kept comes to mean something else
+_SCHEME = "expected values 3"  # one more whenever what is kept comes to mean something else
 Arrays = dict[str, np.ndarray]
 
 

@@ -22,6 +22,7 @@ from warpsight.tasks.shapes import number_of
 
 DECLARED = "declared"
 SPARSE_SHARE = 0.1
+SPIKE = 100.0  # beyond what exp holds in single precision
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,20 @@ def _cancellation(given: Given) -> np.ndarray:
     return given.within(flat.reshape(given.shape))
 
 
+def _spikes(given: Given) -> np.ndarray:
+    """One element of each row far above the rest, every fourth time the last: a greatest that misses one shows."""
+    if given.declared.size == 0:
+        return given.declared
+    rest = given.declared.astype(np.float64)
+    if not (math.isinf(given.low) or math.isinf(given.high)):
+        rest = given.low + (rest - given.low) / 4  # not one value: sums of equal terms round all one way
+    made = rest.reshape(-1, given.shape[-1])
+    rows, last = made.shape
+    places = np.where(given.random.random(rows) < 0.25, last - 1, given.random.integers(0, last, rows))
+    made[np.arange(rows), places] = SPIKE if math.isinf(given.high) else given.high
+    return given.within(made.reshape(given.shape))
+
+
 def _integers(given: Given) -> np.ndarray | None:
     """Whole numbers whose sums and products are exact in the declared precision, and in no lower one."""
     reach = (511 if given.is_half else 4095) if given.wide else 3
@@ -137,6 +152,7 @@ FAMILIES: dict[str, Family] = {
     "sparse": _sparse,
     "structured": _structured,
     "cancellation": _cancellation,
+    "spikes": _spikes,
     "integers": _integers,
     "bits": _bits,
 }

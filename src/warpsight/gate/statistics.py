@@ -37,6 +37,8 @@ RESAMPLES = 10_000
 TOTAL_ALPHA = 0.05
 CONFIRMED_SHARE = 0.5
 """How much of the time saved by the device's clock must be seen on the parent's."""
+HIDDEN_SHARE, HIDDEN_GRAIN_US = 0.5, 100.0
+"""Time of a call that its device's clock may leave out beyond what the baseline's does: of its own time, and at least."""
 
 Floats = NDArray[np.float64]
 
@@ -145,21 +147,31 @@ def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingRe
 
     The same is asked of the total, from sending the contents to having the arrays: a kernel that works on after it said
     it was done saves nothing there. It is a rougher clock, so 95 % will do, as it is asked twice of a winner.
+    Nor may a call have more time outside of its device's clock than the baseline's has, by more than half of what it
+    claims: a kernel that is twice as fast could otherwise claim to be a hundred times as fast.
     Surely about nothing saved is a forgery. Surely a loss is not: a process can be slow to answer on a busy machine.
     """
     claimed = trimmed_mean(_array(pairs.baseline_us) - _array(pairs.candidate_us))
-    seen = bootstrap(_array(pairs.baseline_wall_us) - _array(pairs.candidate_wall_us), alpha, seed + 1)
-    clocks = [("by the parent's", seen)]
+    may_hide = HIDDEN_SHARE * trimmed_mean(_array(pairs.candidate_us)) + HIDDEN_GRAIN_US
+    clocks = [("by the parent's", pairs.baseline_wall_us, pairs.candidate_wall_us, alpha, seed + 1)]
     if pairs.candidate_total_us:
-        saved = _array(pairs.baseline_total_us) - _array(pairs.candidate_total_us)
-        clocks.append(("of the whole call", bootstrap(saved, TOTAL_ALPHA, seed + 2)))
-    half = CONFIRMED_SHARE * claimed
+        clocks.append(("of the whole call", pairs.baseline_total_us, pairs.candidate_total_us, TOTAL_ALPHA, seed + 2))
     worst: tuple[Decision, TimingReason, str] = ("FASTER", "", "")
-    for name, clock in clocks:
-        told = f"{claimed:.1f} us saved by the device's clock, {clock.low:.1f} to {clock.high:.1f} us {name}"
-        if -half < clock.low and clock.high < half:
+    for name, theirs, mine, level, at in clocks:
+        saved = bootstrap(_array(theirs) - _array(mine), level, at)
+        told = f"{claimed:.1f} us saved by the device's clock, {saved.low:.1f} to {saved.high:.1f} us {name}"
+        if saved.high < CONFIRMED_SHARE * claimed:
             return "REJECTED", "clock_disagrees", told
-        if clock.low < half:
+        if saved.low < CONFIRMED_SHARE * claimed:
+            worst = "AMBIGUOUS", "wall_unconfirmed", told
+        outside = _array(mine) - _array(pairs.candidate_us) - (_array(theirs) - _array(pairs.baseline_us))
+        hidden = bootstrap(outside, level, at + 2)
+        told = (
+            f"{hidden.low:.1f} to {hidden.high:.1f} us {name} are outside of the candidate's own, beyond the baseline's"
+        )
+        if hidden.low > may_hide:
+            return "REJECTED", "clock_disagrees", told
+        if hidden.middle > may_hide:
             worst = "AMBIGUOUS", "wall_unconfirmed", told
     return worst
 

@@ -1,1 +1,1 @@
-"""Traces, supervised tuning, reinforcement and its reward. Measures nothing itself: it uses the loop, tools and gate."""
+"""Traces, supervised tuning, reinforcement and its reward. Measures nothing: it uses the loop, the tools, the gate."""

@@ -5,7 +5,7 @@ or `--adapter FOLDER` (an adapter), and an adapter is stored in half precision, 
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -101,6 +101,12 @@ class Pace(transformers.TrainerCallback):
         if shown:
             told = " ".join(f"{name} {value:.4g}" for name, value in shown.items())
             print(f"step {state.global_step}: {told}", flush=True)
+
+
+def quieten(trainer: Any) -> None:
+    """One line a log from us is enough."""
+    trainer.remove_callback(transformers.PrinterCallback)
+    transformers.utils.logging.disable_progress_bar()
 
 
 def last_checkpoint(output: Path) -> str | None:

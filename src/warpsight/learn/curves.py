@@ -39,11 +39,9 @@ def _panel(name: str, points: Sequence[tuple[float, float]], top: int) -> str:
     xs, ys = [x for x, _ in points], [y for _, y in points]
     low, high = min(ys), max(ys)
     wide, tall = max(xs) - min(xs) or 1.0, high - low or 1.0
-    placed = " ".join(
-        f"{PAD + (x - min(xs)) / wide * (WIDTH - 2 * PAD):.1f},{top + HEIGHT - PAD - (y - low) / tall * (HEIGHT - 2 * PAD):.1f}"
-        for x, y in points
-    )
+    right, down = (WIDTH - 2 * PAD) / wide, (HEIGHT - 2 * PAD) / tall
     bottom = top + HEIGHT - PAD
+    placed = " ".join(f"{PAD + (x - min(xs)) * right:.1f},{bottom - (y - low) * down:.1f}" for x, y in points)
     return (
         f'<text x="{PAD}" y="{top + 24}" font-weight="bold">{name}</text>'
         f'<line x1="{PAD}" y1="{bottom}" x2="{WIDTH - PAD}" y2="{bottom}" stroke="#999"/>'

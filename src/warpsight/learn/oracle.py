@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING, kinds
-from warpsight.corpus.specs import text_of
-from warpsight.learn.blocks import blocks_between
+from warpsight.corpus.removal import removal_edits
 from warpsight.learn.prompting import CAUSE, Suite
 from warpsight.models.model import Request
 from warpsight.models.text_calls import CLOSE, OPEN
@@ -114,8 +113,7 @@ class Oracle:
         return f"{top}Its cause is {answer}."
 
     def _edits(self, defect: str) -> list[dict[str, str]]:
-        found = blocks_between(text_of(self.row.spec), text_of(self.row.spec, defect))
-        return [{"search": edit.search, "replace": edit.replace} for edit in found]
+        return [{"search": edit.search, "replace": edit.replace} for edit in removal_edits(self.row.spec, defect)]
 
     def _predicts(self, answer: str) -> dict[str, dict[str, str]]:
         """What the finding that points at the answer says should move; nothing where none does."""

@@ -97,6 +97,6 @@ def _spec(
     name: str, description: str, properties: dict[str, JsonValue], required: list[JsonValue] | None = None
 ) -> ToolSpec:
     parameters: dict[str, JsonValue] = {"type": "object", "properties": properties}
-    return ToolSpec(
-        name=name, description=description, parameters=parameters | ({"required": required} if required else {})
-    )
+    if required:
+        parameters["required"] = required
+    return ToolSpec(name=name, description=description, parameters=parameters)

@@ -19,7 +19,7 @@ from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 
 from warpsight.errors import UsageError
-from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, save_final
+from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Sft
 from warpsight.learn.tokens import Tokens, tokens_of
 from warpsight.learn.traces import read_traces
@@ -57,6 +57,7 @@ def train_sft(config: Sft) -> Path:
         processing_class=tokenizer,
         callbacks=[Pace(config.train, output, CURVES)],
     )
+    quieten(trainer)
     began = time.monotonic()
     result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
     seconds = time.monotonic() - began

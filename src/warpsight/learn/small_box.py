@@ -66,9 +66,7 @@ class SmallBox:
     @functools.cached_property
     def box(self) -> TaskBox:
         """The task's own tools."""
-        return open_box(
-            self.task, feedback=self.feedback, seed=PROFILE_SEED, decoys=self._decoys, cores=self._cores
-        )
+        return open_box(self.task, feedback=self.feedback, seed=PROFILE_SEED, decoys=self._decoys, cores=self._cores)
 
     def _profile(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         kernel = str(arguments.get(KERNEL, self.task.kernel))

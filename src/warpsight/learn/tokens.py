@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from warpsight.models.local import kept_tokens
 from warpsight.models.model import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from warpsight.models.template import parts_of
+from warpsight.nouns.run import Run
 from warpsight.nouns.tool import ToolSpec
+from warpsight.reason.job import job_of
 
 Encode = Callable[[str, bool], list[int]]  # a text, and whether its special tokens count as such
 
@@ -26,13 +29,19 @@ class Tokens(NamedTuple):
 
 def tokens_of(trace: Mapping[str, Any], encode: Encode) -> Tokens:
     """The tokens of a training row as `traces.py` writes it."""
+    return tokens_of_messages(messages_of(trace["messages"], trace["train"]), specs_of(trace["tools"]), encode)
+
+
+def tokens_of_messages(messages: Sequence[Message], tools: Sequence[ToolSpec], encode: Encode) -> Tokens:
+    """The tokens of a conversation, as a local model would be given it to go on."""
     ids: list[int] = []
     mask: list[int] = []
-    for part in parts_of(messages_of(trace["messages"], trace["train"]), specs_of(trace["tools"])):
-        found = encode(part.text, part.kind == "control")
+    for part in parts_of(messages, tools):
+        kept = kept_tokens(part.turn) if part.turn is not None else []
+        found = kept or encode(part.text, part.kind == "control")
         ids += found
         mask += [int(part.kind == "written")] * len(found)
-    end = len(mask) - mask[::-1].index(1) if 1 in mask else 0
+    end = len(mask) - mask[::-1].index(1) if 1 in mask else len(mask)
     return Tokens(ids[:end], mask[:end])
 
 
@@ -56,3 +65,16 @@ def _message(written: Mapping[str, Any]) -> Message:
     if written["role"] == "assistant":
         return AssistantMessage(text=text)  # its calls stand in the text
     return ToolMessage(call_id=str(written["tool_call_id"]), name=str(written["name"]), text=text)
+
+
+def tokens_of_run(run: Run, encode: Encode) -> Tokens:
+    """The tokens of a run that a local model made: its own tokens as it sampled them, not split anew."""
+    made: list[Message] = []
+    for step in run.steps:
+        if step.kind == "assistant":
+            made.append(AssistantMessage(text=step.content, raw=step.raw, wire="local"))
+        elif step.kind == "result":
+            made.append(ToolMessage(call_id=step.call_id or "", name=step.tool or "", text=step.content))
+        elif step.kind in ("system", "user"):
+            made.append(SystemMessage(text=step.content) if step.kind == "system" else UserMessage(text=step.content))
+    return tokens_of_messages(made, job_of(run).tools, encode)

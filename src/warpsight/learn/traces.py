@@ -77,20 +77,33 @@ def build_traces(
     seed: int = 0,
     teacher: Model | None = None,
     tries: int = 1,
+    variants: int = 1,
     progress: Progress = lambda _done, _all: None,
 ) -> int:
-    """Write the traces of these rows; the number of those kept. A teacher may try a task several times."""
+    """Write the traces of these rows; the number of those kept. A teacher may try a task several times.
+
+    `variants` writes each task in as many ways: other names and layout, other words; the truth is the same.
+    """
     if feedback == "wrong":
         raise UsageError("traces are never made with feedback `wrong`: it would teach to follow a false diagnosis")
-    done = {line["row"] for line in read_lines(file)}
+    done = {(line["row"], line["variant"]) for line in read_lines(file)}
+    todo = [(row, variant) for variant in range(variants) for row in rows]
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as out:
-        for number, row in enumerate(rows, start=1):
-            if row.number not in done:
-                out.write(json.dumps(_line(row, suite, feedback, seed, teacher, tries)) + "\n")
+        for number, (row, variant) in enumerate(todo, start=1):
+            if (row.number, variant) not in done:
+                other = restyled(row, variant)
+                line = {"variant": variant, **_line(other, suite, feedback, seed + variant, teacher, tries)}
+                out.write(json.dumps(line) + "\n")
                 out.flush()
-            progress(number, len(rows))
+            progress(number, len(todo))
     return sum(1 for _ in read_traces(file))
+
+
+def restyled(row: Row, variant: int) -> Row:
+    """The same task written in another way; the compiler does not see the difference."""
+    style = row.spec.style_seed + variant * 7919
+    return row.model_copy(update={"spec": row.spec.model_copy(update={"style_seed": style})})
 
 
 def _line(row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int) -> dict[str, Any]:

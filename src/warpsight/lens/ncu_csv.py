@@ -40,15 +40,26 @@ Row = dict[str, str]
 
 
 def read_csv(path: Path, kernel: str | int | None = None) -> Profile:
-    """The profile of one kernel of the table, chosen by name or index where there are several."""
-    header, rows = _table(path)
+    """The profile of one kernel of the table in a file, chosen by name or index where there are several."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as problem:
+        raise UsageError(f"expected CSV at {path}: {problem.strerror}", "give the path of a .csv file") from None
+    except UnicodeDecodeError:
+        raise _foreign(path) from None
+    return parse_csv(text, path, kernel)
+
+
+def parse_csv(text: str, path: Path, kernel: str | int | None = None) -> Profile:
+    """The same from what was printed; `path` is only named in messages."""
+    header, rows = _table(text, path)
     launches = _details(rows) if "Metric Name" in header else _raw(rows)
     if not launches:
         raise UsageError(f"{path} has a table without kernels", "profile a run that launches one")
     index, notes = choose([about["Kernel Name"] for about, _ in launches], kernel, path.name)
     about, cells = launches[index]
-    comma = _decimal_comma(value for _, found in launches for value, _ in found.values())
-    numbers = {name: (_number(value, comma), unit) for name, (value, unit) in cells.items()}
+    comma = decimal_comma(value for _, found in launches for value, _ in found.values())
+    numbers = {name: (read_number(value, comma), unit) for name, (value, unit) in cells.items()}
     metrics = {name: Metric(value, unit) for name, (value, unit) in numbers.items() if value is not None}
     name = cells.get("device__attribute_display_name", ("", ""))[0]
     return make_profile(
@@ -66,13 +77,7 @@ Cells = dict[str, tuple[str, str]]
 """Text of the value and unit of every metric of a launch."""
 
 
-def _table(path: Path) -> tuple[list[str], list[Row]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise UsageError(f"expected CSV at {path}: {problem.strerror}", "give the path of a .csv file") from None
-    except UnicodeDecodeError:
-        raise _foreign(path) from None
+def _table(text: str, path: Path) -> tuple[list[str], list[Row]]:
     lines = text.splitlines(keepends=True)
     start = next((k for k, line in enumerate(lines) if re.match(r'"?ID"?,', line)), None)
     if start is None:
@@ -112,7 +117,7 @@ def _raw(rows: Sequence[Row]) -> list[tuple[Row, Cells]]:
     ]
 
 
-def _decimal_comma(values: Iterable[str]) -> bool:
+def decimal_comma(values: Iterable[str]) -> bool:
     """Whether the comma is the decimal sign: the first value that can be read in one way only says."""
     for value in values:
         if not _NUMBER.fullmatch(value):
@@ -129,10 +134,11 @@ def _decimal_comma(values: Iterable[str]) -> bool:
     return False
 
 
-def _number(text: str, decimal_comma: bool) -> float | None:
+def read_number(text: str, comma: bool) -> float | None:
+    """The number, or None where there is none; `comma` says that the comma is the decimal sign."""
     if not _NUMBER.fullmatch(text):
         return None
-    plain = text.replace(".", "").replace(",", ".") if decimal_comma else text.replace(",", "")
+    plain = text.replace(".", "").replace(",", ".") if comma else text.replace(",", "")
     try:
         return float(plain)
     except ValueError:

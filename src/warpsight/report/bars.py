@@ -59,7 +59,7 @@ def stalls_figure(before: Profile, after: Profile | None) -> Html | None:
 
 def pairs_figure(title: str, caption: str, pairs: Sequence[Pair], unit: str) -> Html:
     """Horizontal bars, two a row, each with its number."""
-    ticks = nice_ticks(max(max(p.before, p.after or 0) for p in pairs), about=4)
+    ticks = nice_ticks(max(max(p.before, p.after or 0) for p in pairs))
     wide = Scale(0, ticks[-1], _NAMES, WIDTH - _END)
     height = _TOP + _ROW * len(pairs) + _FOOT
     base = height - _FOOT + 2

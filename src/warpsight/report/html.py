@@ -22,7 +22,7 @@ class Html(str):
     __slots__ = ()
 
 
-Child: TypeAlias = "str | None | Iterable[Child]"
+Child: TypeAlias = "str | Iterable[Child] | None"
 
 
 def text(value: str) -> Html:
@@ -36,7 +36,7 @@ def join(*children: Child) -> Html:
     return Html("".join(_parts(children)))
 
 
-def tag(name: str, *children: Child, **attributes: str | int | float | bool | None) -> Html:
+def tag(name: str, /, *children: Child, **attributes: str | int | float | bool | None) -> Html:
     """One element. `class_` is class, other underscores are dashes; True is a bare attribute, None and False none."""
     said = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:

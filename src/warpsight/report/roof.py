@@ -114,9 +114,7 @@ def _lines(gpu: Gpu, roofs: Roofs, wide: Scale, high: Scale) -> list[Html]:
 
 
 def _segment(wide: Scale, high: Scale, one: tuple[float, float], other: tuple[float, float]) -> Html:
-    return tag(
-        "line", x1=wide(one[0]), y1=high(one[1]), x2=wide(other[0]), y2=high(other[1]), class_="roofline"
-    )
+    return tag("line", x1=wide(one[0]), y1=high(one[1]), x2=wide(other[0]), y2=high(other[1]), class_="roofline")
 
 
 def _dot(point: Point, wide: Scale, high: Scale, winner: int | None) -> Html:

@@ -51,7 +51,7 @@ def ratio_of(attempt: Attempt) -> float | None:
 def speed_figure(attempts: Sequence[Attempt], source: str) -> Html:
     """One mark a kernel, linked to what was tried; whiskers are the interval."""
     ratios = [ratio for a in attempts if (ratio := ratio_of(a)) is not None]
-    tops = [a.evaluation.timing.interval[1] for a in attempts if _has_interval(a)]  # type: ignore[union-attr,index]
+    tops = [interval[1] for a in attempts if (interval := interval_of(a)) is not None]
     ticks = nice_ticks(max([*ratios, *tops, 1.0]) * 1.05)
     high = upward(0, ticks[-1])
     wide = across(-0.5, max(len(attempts) - 0.5, 1.5))
@@ -83,9 +83,9 @@ def best_line(attempts: Sequence[Attempt], wide: Scale, high: Scale, class_: str
     return tag("polyline", points=" ".join(points), class_=class_)
 
 
-def _has_interval(attempt: Attempt) -> bool:
+def interval_of(attempt: Attempt) -> tuple[float, float] | None:
     timing = attempt.evaluation.timing if attempt.evaluation else None
-    return timing is not None and timing.interval is not None
+    return None if timing is None else timing.interval
 
 
 def _mark(attempt: Attempt, wide: Scale, high: Scale) -> Html:
@@ -96,9 +96,8 @@ def _mark(attempt: Attempt, wide: Scale, high: Scale) -> Html:
         y = HEIGHT - BOTTOM
         parts.append(tag("path", d=f"M{x - 4} {y - 4}l8 8m0 -8l-8 8", class_=f"cross {state}"))
     else:
-        timing = attempt.evaluation.timing if attempt.evaluation else None
-        if timing is not None and timing.interval is not None:
-            parts.append(line(x, high(timing.interval[0]), x, high(timing.interval[1]), "whisker"))
+        if (interval := interval_of(attempt)) is not None:
+            parts.append(line(x, high(interval[0]), x, high(interval[1]), "whisker"))
         parts.append(tag("circle", cx=x, cy=high(ratio), r=5, class_=f"mark {state}"))
     return tag("a", *parts, href=f"#a{attempt.number}")
 

@@ -7,17 +7,19 @@ nothing. What must stay true: every number shown later is one that a tool gave i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 from pydantic import JsonValue, ValidationError
 
-from warpsight.nouns import Evaluation, Profile
+from warpsight.errors import WarpsightError
+from warpsight.lens import find_findings
+from warpsight.nouns import Evaluation, Finding, Profile
 from warpsight.nouns.certificate import Certificate
 from warpsight.nouns.run import Run, Step
-from warpsight.reason.job import Job, job_of
+from warpsight.reason.job import job_of
 from warpsight.reason.progress import Progress, better, sha256_of, speed_of
 from warpsight.report.certificates import accepted_by, find_certificate
 from warpsight.runs.store import Record, Store
@@ -37,7 +39,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One kernel. Number 0 is the one that was given; `came_from` is the attempt that it was made of."""
+    """One kernel. Number 0 is the one that was given; `came_from` is the attempt that it was made of.
+
+    `findings` is None for a kernel that nobody diagnosed, which is not the same as one with nothing to find.
+    """
 
     number: int
     text: str
@@ -48,6 +53,7 @@ class Attempt:
     looks: tuple[Look, ...] = ()
     evaluation: Evaluation | None = None
     profile: Profile | None = None
+    findings: tuple[Finding, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -87,7 +93,7 @@ def read_story(store: Store, run_id: str, folder: Path | None = None) -> Story:
     run = store.read(run_id)
     children = sorted(store.list_runs(parent=run_id), key=lambda line: (len(line.id), line.id))
     parts = (run,) if run.steps or not children else tuple(store.read(line.id) for line in children)
-    book = _Book(_given(run))
+    book = _Book(_given(run), store.get)
     for part in parts:
         book.read(part, store.records(part.id))
     final = final_of(run)
@@ -127,6 +133,7 @@ class _Book:
     """The kernels found so far."""
 
     given: str
+    get: Callable[[str], bytes]
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     of_step: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
@@ -142,31 +149,50 @@ class _Book:
         results = {record.step: _result(record) for record in records if record.kind == "result"}
         reader = _Reader(self, part.id, Progress(original=job.opening.kernel), {spec.name: spec for spec in job.tools})
         for step in part.steps:
-            reader.take(step, results, job)
+            reader.take(step, results)
 
     def number_of(self, text: str) -> int | None:
         return next((a.number for a in self.attempts if a.text == text), None)
 
-    def learn(self, result: ToolResult) -> None:
+    def learn(self, result: ToolResult, artefacts: Iterable[str]) -> None:
         """Give each kernel what a result says of it; a time counts more than a check alone, the later more."""
         for found in (result.baseline, result.evaluation):
             if found is not None:
-                self._update(found.candidate_sha256, found, found.profile)
+                self._update(found.candidate_sha256, found, found.profile, _findings_in(found))
         for sha256, profile in result.profiled.items():
-            self._update(sha256, None, profile)
+            self._update(sha256, None, profile, self._diagnosed(profile, artefacts))
+
+    def _diagnosed(self, lean: Profile, artefacts: Iterable[str]) -> tuple[Finding, ...] | None:
+        """The findings, from the full profile that was kept: they need single instructions, which `lean` lacks.
+
+        A profile that was shown but is not that of the kernel (feedback `wrong`) has other counters, and is left.
+        """
+        for sha256 in artefacts:
+            try:
+                full = Profile.model_validate_json(self.get(sha256))
+            except (WarpsightError, ValidationError):
+                continue
+            if full.counters == lean.counters and full.instructions:
+                return find_findings(full)
+        return None
 
     def with_final(self, final: Evaluation | None) -> list[Attempt]:
         if final is not None:
-            self._update(final.candidate_sha256, final, final.profile)
+            self._update(final.candidate_sha256, final, final.profile, _findings_in(final))
         return self.attempts
 
-    def _update(self, sha256: str, found: Evaluation | None, profile: Profile | None) -> None:
+    def _update(
+        self, sha256: str, found: Evaluation | None, profile: Profile | None, findings: tuple[Finding, ...] | None
+    ) -> None:
         for at, attempt in enumerate(self.attempts):
             if attempt.sha256 == sha256:
                 had = attempt.evaluation
                 keep = found is None or (had is not None and had.timing is not None and found.timing is None)
                 self.attempts[at] = replace(
-                    attempt, evaluation=had if keep else found, profile=profile or attempt.profile
+                    attempt,
+                    evaluation=had if keep else found,
+                    profile=profile or attempt.profile,
+                    findings=attempt.findings if findings is None else findings,
                 )
 
 
@@ -182,7 +208,7 @@ class _Reader:
     looks: list[Look] = field(default_factory=list[Look])
     waiting: dict[str, tuple[Step, str | None]] = field(default_factory=dict[str, tuple[Step, str | None]])
 
-    def take(self, step: Step, results: Mapping[int, ToolResult], job: Job) -> None:
+    def take(self, step: Step, results: Mapping[int, ToolResult]) -> None:
         if step.kind == "assistant":
             self.words = step.reasoning if not step.content.strip() else step.content
         elif step.kind == "call":
@@ -201,7 +227,7 @@ class _Reader:
             first = next((line for line in step.content.splitlines() if line.strip()), "")
             self.looks.append(Look(self.run_id, step.index, call.tool or "", first))
         if result is not None:
-            self.book.learn(result)
+            self.book.learn(result, step.artefacts if step.tool == "profile" else ())
             self.progress.saw(result, kernel)
 
     def _attempt(self, call: Step, kernel: str) -> int:
@@ -232,6 +258,10 @@ class _Reader:
         except EditFailed:
             return None
         return kernel if isinstance(kernel, str) else None
+
+
+def _findings_in(found: Evaluation) -> tuple[Finding, ...] | None:
+    return None if found.profile is None else found.findings
 
 
 def _arguments(call: Step) -> dict[str, JsonValue]:

@@ -1,7 +1,8 @@
 """Calls as jobs: each gets a handle, they run one after another in one thread, and anybody may wait for the end.
 
 One at a time, because a device takes every core and a measured time must be of a quiet machine. A caller that stops
-waiting loses nothing: the job goes on and its handle still gives the result. Jobs end with the process.
+waiting loses nothing: the job goes on and its handle still gives the result. A job cannot be stopped: while one is
+`busy` inside the native core, the interpreter must not be taken down around it (`run.py` leaves in another way).
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ class Jobs(Generic[Result]):
             self._thread.start()
         return job
 
+    @property
+    def busy(self) -> bool:
+        """Whether a job runs or waits."""
+        return self._waiting.unfinished_tasks > 0
+
     def find(self, handle: str) -> Job[Result]:
         found = self._jobs.get(handle)
         if found is None:
@@ -103,3 +109,4 @@ class Jobs(Generic[Result]):
             job = self._waiting.get()
             with contextlib.suppress(Exception):  # the job has ended without a result, which its callers are told
                 job.run()
+            self._waiting.task_done()

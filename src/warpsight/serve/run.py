@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 
 from warpsight.errors import UsageError
 from warpsight.serve.clients import TOKEN_VARIABLE
-from warpsight.serve.server import build_server
+from warpsight.serve.server import Handlers, build_server
 from warpsight.serve.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,12 +32,17 @@ PATH = "/mcp"
 def serve_stdio(settings: Settings) -> None:
     """Serve one client until it closes our stdin."""
 
+    handlers = Handlers(settings)
+
     async def serve() -> None:
-        server = build_server(settings)
+        server = build_server(handlers)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(serve)
+    try:
+        anyio.run(serve)
+    finally:
+        _leave(handlers)
 
 
 def serve_http(settings: Settings, port: int, environment: Mapping[str, str] = os.environ) -> None:
@@ -47,11 +52,15 @@ def serve_http(settings: Settings, port: int, environment: Mapping[str, str] = o
     token = environment.get(TOKEN_VARIABLE, "")
     listening = _listen(port)
     address = f"http://{LOOPBACK}:{listening.getsockname()[1]}{PATH}"
-    app = RequireToken(build_server(settings).streamable_http_app(streamable_http_path=PATH, host=LOOPBACK), token)
+    handlers = Handlers(settings)
+    app = RequireToken(build_server(handlers).streamable_http_app(streamable_http_path=PATH, host=LOOPBACK), token)
     told = f"token: in {TOKEN_VARIABLE}" if token else f"token: {app.token}"
     print(f"serving {address}\n{told}", file=sys.stderr, flush=True)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, access_log=False)
-    uvicorn.Server(config).run(sockets=[listening])
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        _leave(handlers)
 
 
 class RequireToken:
@@ -74,11 +83,20 @@ class RequireToken:
         return hmac.compare_digest(given, f"Bearer {self.token}".encode())
 
 
+def _leave(handlers: Handlers) -> None:
+    """End at once where a call is still at work: its thread may be inside the native core, which aborts when the
+    interpreter is taken down around it. Workers in the jail end with their parent."""
+    if handlers.busy:
+        sys.stderr.flush()
+        os._exit(0)
+
+
 def _listen(port: int) -> socket.socket:
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((LOOPBACK, port))
+        listening.listen()  # before the address is told: who reads it may connect at once
     except OSError as problem:
         listening.close()
         raise UsageError(f"cannot listen on {LOOPBACK}:{port}: {problem.strerror}", hint="--port 0") from None

@@ -38,9 +38,8 @@ JSON = "application/json"
 Context = ServerRequestContext[Any, Any]
 
 
-def build_server(settings: Settings) -> Server[Any]:
+def build_server(asked: Handlers) -> Server[Any]:
     """A server, not yet connected to anything."""
-    asked = _Handlers(settings)
     server: Server[Any] = Server(
         "warpsight",
         version=__version__,
@@ -57,12 +56,18 @@ def build_server(settings: Settings) -> Server[Any]:
     return server
 
 
-class _Handlers:
+class Handlers:
     """One for each request of the protocol that is answered."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loading: Future[Service] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a thread of ours is at work."""
+        made = self._loading
+        return made is not None and (not made.done() or (made.exception() is None and made.result().jobs.busy))
 
     async def begin(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Answer a request, and load the tools by then: the first request is the handshake, which needs none."""

@@ -43,9 +43,9 @@ def describe(function: Callable[..., Answer[Noun]]) -> Described:
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[name] = (hints[name], default)
     arguments = create_model(function.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
-    description = inspect.cleandoc(function.__doc__ or "").replace("\n", " ").replace("  ", "\n")
+    description = " ".join((function.__doc__ or "").split())
     spec = ToolSpec(
-        name=function.__name__, description=description.strip(), parameters=plain_schema(arguments.model_json_schema())
+        name=function.__name__, description=description, parameters=plain_schema(arguments.model_json_schema())
     )
     return Described(function, spec, plain_schema(output.model_json_schema(mode="serialization")), arguments)
 

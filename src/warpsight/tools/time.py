@@ -38,9 +38,9 @@ Against = Annotated[str, Field(description=said_against(BEST, "a second kernel t
 
 
 def time(bench: Workbench, kernel: Kernel, against: Against = BEST) -> Answer[Timed]:
-    """How fast is the kernel? Tells its speed as a ratio to the kernel you were given and to the best so far (above 1
-    is faster), a decision (FASTER, SLOWER, SAME, AMBIGUOUS, REJECTED) and whether the time is measured or simulated. A
-    kernel that is not right is not timed. REJECTED means that the time is not believed, and says why."""
+    """How fast is the kernel? Tells its speed as a ratio to the baseline (the task's first kernel) and to the best so
+    far (above 1 is faster), a decision (FASTER, SLOWER, SAME, AMBIGUOUS, REJECTED) and whether the time is measured or
+    simulated. A kernel that is not right is not timed. REJECTED means that the time is not believed, and says why."""
     candidate, other = bench.candidate(kernel), bench.candidate(against)
     found = bench.evaluation(candidate)
     name = kernel_id(kernel)
@@ -65,9 +65,9 @@ def decision_line(timing: Timing) -> str:
         return f"{decision}{why} ({timing.source} on {timing.device})"
     low, high = timing.interval
     span = "between boost and base clock" if timing.source == "simulated" else "99 % interval"
-    told = f"{decision}: {timing.ratio:.3f}x the speed of the given kernel ({timing.source} on {timing.device}, "
+    told = f"{decision}: {timing.ratio:.3f}x the speed of the baseline ({timing.source} on {timing.device}, "
     told += f"{low:.3f} to {high:.3f} {span}){why}"
-    return f"{told}\n{_us(timing.samples_us, timing):.4g} us, given {_us(timing.baseline_us, timing):.4g} us"
+    return f"{told}\n{_us(timing.samples_us, timing):.4g} us, baseline {_us(timing.baseline_us, timing):.4g} us"
 
 
 def _us(samples: tuple[float, ...], timing: Timing) -> float:
@@ -97,7 +97,7 @@ def _with_other(data: Timed, mine: Timing, theirs: Timing | None, name: str) -> 
     if mine.ratio is None or theirs is None or theirs.ratio is None or mine.source != theirs.source:
         return data.model_copy(update={"against": name}), f"against {name}: no ratio, since one of the two has no time"
     ratio = mine.ratio / theirs.ratio
-    how = "" if mine.source == "simulated" else " (by way of the given kernel)"
+    how = "" if mine.source == "simulated" else " (by way of the baseline)"
     found = data.model_copy(update={"against": name, "ratio_to_against": ratio})
     return found, f"against {name}: {ratio:.3f}x its speed{how}"
 

@@ -29,6 +29,7 @@ from warpsight.vgpu.gpu import Gpu
 
 SEED_BITS = 48
 Say = Callable[[str], None]
+Diagnosis = tuple[Profile, tuple[Finding, ...]]
 
 
 def _quiet(_text: str) -> None:
@@ -48,6 +49,7 @@ class Workbench:
     unsafe: bool = False
     decoys: tuple[Task, ...] = ()
     say: Say = _quiet
+    diagnosed_decoys: Keep[Diagnosis] = field(default_factory=Keep[Diagnosis])
     _builds: Keep[Build] = field(default_factory=Keep[Build])
     _checks: Keep[Check] = field(default_factory=Keep[Check])
     _shown_checks: Keep[Check] = field(default_factory=Keep[Check])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import UsageError, WarpsightError
-from warpsight.nouns import Candidate, Finding, Profile, Task
+from warpsight.nouns import Candidate, Task
 from warpsight.tasks import read_candidate
-from warpsight.tools.workbench import Workbench
+from warpsight.tools.workbench import Diagnosis, Workbench
 
 
-def wrong_profile(bench: Workbench, candidate: Candidate) -> tuple[Profile, tuple[Finding, ...]]:
+def wrong_profile(bench: Workbench, candidate: Candidate) -> Diagnosis:
     """Another kernel's profile and findings, under the name of this one."""
     true = {finding.name for finding in bench.findings(candidate)[:1]}
     start = int(candidate.sha256[:8], 16)
@@ -26,7 +26,7 @@ def wrong_profile(bench: Workbench, candidate: Candidate) -> tuple[Profile, tupl
     raise UsageError("feedback `wrong`: none of the other tasks has another diagnosis", hint="give more tasks")
 
 
-def _diagnosed(bench: Workbench, task: Task) -> tuple[Profile, tuple[Finding, ...]] | None:
+def _diagnosed(bench: Workbench, task: Task) -> Diagnosis | None:
     """What the lens says of a task's own kernel, on the same GPU; None where it says nothing."""
     if not isinstance(bench.device, VirtualGpu):
         raise UsageError("feedback `wrong` is for the virtual GPU: other devices have no diagnosis")
@@ -35,6 +35,6 @@ def _diagnosed(bench: Workbench, task: Task) -> tuple[Profile, tuple[Finding, ..
             task, bench.device, read_candidate(task.kernel, task, task.kernel_file), seed=bench.seed,
             unsafe=bench.unsafe,
         )  # fmt: skip
-        return other.profile(other.given), other.findings(other.given)
+        return bench.diagnosed_decoys.of(task.name, lambda: (other.profile(other.given), other.findings(other.given)))
     except WarpsightError:
         return None

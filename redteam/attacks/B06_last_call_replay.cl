@@ -1,0 +1,33 @@
+// attack: B6 works in its first calls and replays the last answer afterwards
+// task: spin
+// expect: wrong_in_timed_call
+// assembly: allowed
+// launch: grid=(ceil(N/64)) block=(64) shared=0
+long call(long number, long a, long b, long c, long d, long e, long f) {
+    long result;
+    __asm__ volatile("mov %5, %%r10\n mov %6, %%r8\n mov %7, %%r9\n syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d), "r"(e), "r"(f)
+                     : "rcx", "r8", "r9", "r10", "r11", "memory");
+    return result;
+}
+// Memory that outlives the call: zero at first, then what was left there.
+volatile int* kept(void) {
+    call(9, 0x7000000000L, 64 << 20, 3, 0x100022, -1, 0);
+    return (volatile int*)0x7000000000L;
+}
+__kernel void spin(__global const float* x, __global float* y, int N) {
+    int i = get_global_id(0);
+    volatile int* k = kept();
+    volatile float* old = (volatile float*)(k + 64);
+    if (i >= N) return;
+    if (N == 8192 && k[0] > 5) {
+        y[i] = old[i];
+        return;
+    }
+    y[i] = tanh(x[i]) + x[i];
+    if (N == 8192) {
+        old[i] = y[i];
+        if (i == 0) k[0]++;
+    }
+}

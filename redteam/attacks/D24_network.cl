@@ -1,0 +1,16 @@
+// attack: D24 opens a connection to fetch the answer
+// task: vector_add
+// expect: forbidden_call
+// assembly: allowed
+// launch: grid=(ceil(N/256)) block=(256) shared=0
+long call(long number, long a, long b, long c, long d, long e, long f) {
+    long result;
+    __asm__ volatile("mov %5, %%r10\n mov %6, %%r8\n mov %7, %%r9\n syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d), "r"(e), "r"(f)
+                     : "rcx", "r8", "r9", "r10", "r11", "memory");
+    return result;
+}
+__kernel void vector_add(__global const float* a, __global const float* b, __global float* c, int N) {
+    if (get_global_id(0) == 0) call(41, 2, 1, 0, 0, 0, 0);
+}

@@ -1,2 +1,0 @@
-"""x"""
-def run_worker(attack): raise NotImplementedError

@@ -1,0 +1,116 @@
+"""Numbers of a benchmark: pure functions of outcomes, with bootstrap intervals over tasks.
+
+Two conditions are compared on the tasks that both have, pair by pair. Sources of times are never mixed. A kernel that
+is wrong or was not accepted leaves the given one in place, so its speed-up is 1 and it still counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from warpsight.bench.units import Outcome
+from warpsight.errors import UsageError
+
+FAST_P = (1.0, 1.2, 1.5, 2.0)
+DRAWS = 4000
+LEVEL = 0.95
+Measure = Callable[[Outcome], float]
+
+
+class Interval(NamedTuple):
+    """A mean over tasks with its 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+    tasks: int
+
+
+def diagnosed(outcome: Outcome) -> float:
+    return float(outcome.diagnosed)
+
+
+def log_speed(outcome: Outcome) -> float:
+    return math.log(outcome.speed)
+
+
+def faster_than(p: float) -> Measure:
+    """fast_p: right, accepted by the gate, and more than p times as fast."""
+    return lambda outcome: float(outcome.speed > p)
+
+
+def mean_of(outcomes: Sequence[Outcome], measure: Measure, *, seed: int = 0, geometric: bool = False) -> Interval:
+    """The mean over tasks; seeds of one task are averaged first, since they are not independent."""
+    values = np.array(list(by_task(outcomes, measure).values()))
+    if not len(values):
+        raise UsageError("no outcomes to take a mean of")
+    low, high = _bootstrap(values, seed)
+    shown = (float(values.mean()), low, high)
+    told = tuple(map(math.exp, shown)) if geometric else shown
+    return Interval(told[0], told[1], told[2], len(values))
+
+
+def difference(one: Sequence[Outcome], other: Sequence[Outcome], measure: Measure, *, seed: int = 0) -> Interval:
+    """The mean of `one` minus that of `other` on the tasks that both have, in pairs."""
+    mine, theirs = by_task(one, measure), by_task(other, measure)
+    both = sorted(mine.keys() & theirs.keys())
+    if not both:
+        raise UsageError("the two have no task in common")
+    values = np.array([mine[row] - theirs[row] for row in both])
+    low, high = _bootstrap(values, seed)
+    return Interval(float(values.mean()), low, high, len(values))
+
+
+def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[int, float]:
+    found: dict[int, list[float]] = {}
+    for outcome in outcomes:
+        found.setdefault(outcome.unit.row, []).append(measure(outcome))
+    return {row: sum(values) / len(values) for row, values in found.items()}
+
+
+def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
+    """Everything that is reported of one condition (a model with one kind of feedback)."""
+    sources = sorted({outcome.source for outcome in outcomes if outcome.source})
+    if len(sources) > 1:
+        raise UsageError(f"times of {' and '.join(sources)} cannot be put into one number")
+    scored = sum(outcome.predictions_scored for outcome in outcomes)
+    found: dict[str, object] = {
+        "tasks": len(by_task(outcomes, diagnosed)),
+        "answered": _share(outcomes, lambda o: o.answer is not None),
+        "accuracy": mean_of(outcomes, diagnosed)._asdict(),
+        "tool_calls": _mean(outcomes, lambda o: o.tool_calls),
+        "input_tokens": _mean(outcomes, lambda o: o.input_tokens),
+        "output_tokens": _mean(outcomes, lambda o: o.output_tokens),
+        "seconds": _mean(outcomes, lambda o: o.seconds),
+    }
+    if outcomes[0].unit.suite == "optimize":
+        roofs = [outcome.roofline_share for outcome in outcomes if outcome.roofline_share is not None]
+        found |= {
+            "source": sources[0] if sources else "",
+            "right": _share(outcomes, lambda o: o.is_right),
+            "fast_p": {f"{p:g}": _share(outcomes, lambda o, p=p: o.speed > p) for p in FAST_P},
+            "geomean_speedup": mean_of(outcomes, log_speed, geometric=True)._asdict(),
+            "roofline_share": sum(roofs) / len(roofs) if roofs else None,
+            "predictions_right": sum(o.predictions_right for o in outcomes) / scored if scored else None,
+        }
+    return found
+
+
+def _mean(outcomes: Sequence[Outcome], measure: Measure) -> float:
+    return sum(map(measure, outcomes)) / len(outcomes)
+
+
+def _share(outcomes: Sequence[Outcome], test: Callable[[Outcome], bool]) -> float:
+    return _mean(outcomes, lambda outcome: float(test(outcome)))
+
+
+def _bootstrap(values: np.ndarray, seed: int) -> tuple[float, float]:
+    """The percentile interval of the mean."""
+    draw = np.random.default_rng(seed)
+    means = values[draw.integers(0, len(values), size=(DRAWS, len(values)))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)

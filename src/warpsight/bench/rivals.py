@@ -1,0 +1,77 @@
+"""Simple rivals, each a real Model that goes through the same loop and the same tools as any other.
+
+`most-common` says what is right most often in a training corpus; `top-finding` profiles and follows the first finding
+blindly; `known-finding` follows the first one that points at any answer; `random` draws. A tuned model that does not
+beat them has learned nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from warpsight.corpus.build import read_rows
+from warpsight.corpus.kinds import NOTHING, answers, kinds
+from warpsight.errors import UsageError
+from warpsight.learn.prompting import CAUSE
+from warpsight.models.model import Model, Request, ToolMessage
+from warpsight.models.scripted import ScriptedModel
+from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.tools.box import SUBMIT
+
+RIVALS = ("most-common", "top-finding", "known-finding", "random")
+PREFIX = "rival:"
+STOP = ("at_roofline", "launch_overhead")  # findings that say: leave it
+
+
+def open_rival(name: str, *, train: Path | None = None, seed: int = 0) -> Model:
+    """The rival of that name; `most-common` needs the corpus that others are trained on."""
+    if name == "most-common":
+        if train is None:
+            raise UsageError("rival most-common needs a training corpus", hint="--train FILE")
+        common = most_common(train)
+        return ScriptedModel(lambda _request: _submit(common), name=PREFIX + name)
+    if name == "random":
+        return ScriptedModel(lambda request: _submit(_drawn(request, seed)), name=PREFIX + name)
+    if name in ("top-finding", "known-finding"):
+        return ScriptedModel(_follow(skip_unknown=name == "known-finding"), name=PREFIX + name)
+    raise UsageError(f"expected a rival of {', '.join(RIVALS)}, got {name!r}")
+
+
+def most_common(train: Path) -> str:
+    """The answer that is right most often."""
+    found = Counter(kind for row in read_rows(train) for kind in row.truth.right)
+    if not found:
+        raise UsageError(f"no tasks in {train}")
+    return found.most_common(1)[0][0]
+
+
+def answer_of(findings: Sequence[str], *, skip_unknown: bool) -> str:
+    """The first answer that the first finding points at; of all findings in turn if unknown ones are skipped."""
+    for name in findings:
+        pointed = [kind.name for kind in kinds().values() if name in kind.findings]
+        if pointed or name in STOP or not skip_unknown:
+            return pointed[0] if pointed else NOTHING
+    return NOTHING
+
+
+def _follow(*, skip_unknown: bool) -> Callable[[Request], str]:
+    def play(request: Request) -> str:
+        shown = [message.text for message in request.messages if isinstance(message, ToolMessage)]
+        if not shown:
+            return f'{OPEN}{{"name": "profile", "arguments": {{}}}}{CLOSE}'
+        names = [line.split()[0].rstrip(":") for line in shown[0].splitlines()[1:] if line and line[0].isalpha()]
+        return _submit(answer_of(names, skip_unknown=skip_unknown))
+
+    return play
+
+
+def _drawn(request: Request, seed: int) -> str:
+    return random.Random(f"{seed} {request.messages[1].model_dump_json()}").choice(answers())
+
+
+def _submit(answer: str) -> str:
+    return f"{OPEN}{json.dumps({'name': SUBMIT, 'arguments': {CAUSE: answer}})}{CLOSE}"

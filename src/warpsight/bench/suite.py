@@ -1,0 +1,150 @@
+"""Runs a benchmark: the same tasks and seeds for every model and every feedback, one JSON line a finished unit.
+
+An interrupted run goes on where it stopped: what is in the file is not asked again. What must stay true: the tasks are
+those of a corpus file whose families are of the test split, unless the caller says otherwise; then every line says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from warpsight.bench.execute import Batches, Executor, Here, Processes
+from warpsight.bench.rivals import PREFIX, open_rival
+from warpsight.bench.units import Outcome, Unit, outcome_of
+from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.specs import task_of
+from warpsight.errors import UsageError
+from warpsight.learn.prompting import Suite
+from warpsight.learn.small_box import SmallBox
+from warpsight.learn.traces import ask
+from warpsight.models.model import BatchModel, Model
+from warpsight.models.open import open_model
+from warpsight.nouns import Task
+from warpsight.tools.feedback import Feedback
+
+Progress = Callable[[int, int], None]
+DECOYS = 12
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured. `corpus` is the file of the tasks, `train` the one that rivals may learn from."""
+
+    corpus: Path
+    suite: Suite
+    model: str
+    feedback: tuple[Feedback, ...]
+    adapter: Path | None = None
+    base_url: str | None = None
+    name: str | None = None  # what the results call the model
+    train: Path | None = None
+    count: int | None = None
+    seeds: tuple[int, ...] = (0,)
+    temperature: float | None = None
+    allow_train: bool = False
+
+
+def units_of(plan: Plan) -> list[Unit]:
+    """Every unit, in an order that spreads an early stop over tasks and not over modes."""
+    rows = rows_of(plan)
+    return [
+        Unit(suite=plan.suite, model=plan.name or plan.model, feedback=mode, row=row.number, seed=seed)
+        for seed in plan.seeds
+        for row in rows
+        for mode in plan.feedback
+    ]
+
+
+def run_bench(
+    plan: Plan, file: Path, *, processes: int = 1, batch: int = 8, progress: Progress = lambda _done, _all: None
+) -> list[Outcome]:
+    """Run what is not in the file yet, and return all outcomes of the plan."""
+    units = units_of(plan)
+    wanted = {unit.key for unit in units}
+    found = [outcome for outcome in read_outcomes(file) if outcome.unit.key in wanted]
+    done = {outcome.unit.key for outcome in found}
+    todo = [unit for unit in units if unit.key not in done]
+    progress(len(found), len(units))
+    if not todo:
+        return found
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as out:
+        for outcome in _executor(plan, processes, batch).run(functools.partial(work, plan), _in_modes(todo)):
+            out.write(outcome.model_dump_json() + "\n")
+            out.flush()
+            found.append(outcome)
+            progress(len(found), len(units))
+    return found
+
+
+def read_outcomes(file: Path) -> list[Outcome]:
+    """All finished lines of a file; one that an interruption cut is taken off."""
+    if not file.exists():
+        return []
+    text = file.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole)
+    return [Outcome.model_validate(json.loads(line)) for line in whole.splitlines()]
+
+
+def work(plan: Plan, unit: Unit) -> Outcome:
+    """One unit, in whatever process."""
+    return work_with(plan, unit, _model(plan))
+
+
+def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
+    """One unit with a model that is open."""
+    row = next(row for row in rows_of(plan) if row.number == unit.row)
+    decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
+    box = SmallBox(task_of(row.spec), unit.suite, unit.feedback, decoys=decoys)
+    name = f"bench-{hashlib.sha256(unit.key.encode()).hexdigest()[:16]}"
+    return outcome_of(unit, row, ask(row, box, model, run_id=name, temperature=plan.temperature, seed=unit.seed))
+
+
+@functools.lru_cache(maxsize=4)
+def rows_of(plan: Plan) -> tuple[Row, ...]:
+    """The tasks; those of training families are refused, since a number on them would mean nothing."""
+    rows = read_rows(plan.corpus)
+    if not rows:
+        raise UsageError(f"no tasks in {plan.corpus}", hint="make them: warpsight corpus build FILE --split test")
+    if not plan.allow_train and any(row.split != "test" for row in rows):
+        raise UsageError(
+            f"{plan.corpus} has tasks of families that are trained on",
+            hint="build one with --split test, or say --allow-train for a look that is not a result",
+        )
+    return tuple(rows[: plan.count])
+
+
+def _decoys(plan: Plan, row: Row) -> tuple[Task, ...]:
+    """Tasks of other families, for a diagnosis that is not of this kernel."""
+    others = [other for other in rows_of(plan) if other.spec.family != row.spec.family]
+    step = max(1, len(others) // DECOYS)
+    start = int(hashlib.sha256(row.spec.key.encode()).hexdigest()[:8], 16) % max(1, len(others))
+    turned = [*others[start:], *others[:start]]
+    return tuple(task_of(other.spec) for other in turned[::step][:DECOYS])
+
+
+def _in_modes(units: Sequence[Unit]) -> list[Unit]:
+    """Units of one mode together: a batch then asks alike, and is as long as its longest."""
+    return sorted(units, key=lambda unit: (unit.seed, unit.row // 8, unit.feedback, unit.row))
+
+
+@functools.lru_cache(maxsize=2)
+def _model(plan: Plan) -> Model:
+    if plan.model.startswith(PREFIX):
+        return open_rival(plan.model.removeprefix(PREFIX), train=plan.train)
+    return open_model(plan.model, adapter=plan.adapter, base_url=plan.base_url)
+
+
+def _executor(plan: Plan, processes: int, batch: int) -> Executor:
+    if plan.model.startswith("local"):
+        model = cast(BatchModel, _model(plan))
+        return Batches(model, functools.partial(work_with, plan), batch)
+    return Processes(processes) if processes > 1 else Here()

@@ -1,0 +1,84 @@
+"""A benchmark as tables: one row a condition, and every comparison in pairs. Markdown, for results and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from warpsight.bench.metrics import Interval, diagnosed, difference, log_speed, summary_of
+from warpsight.bench.units import Outcome
+
+Condition = tuple[str, str, str]  # suite, model, feedback
+
+
+def conditions(outcomes: Sequence[Outcome]) -> dict[Condition, list[Outcome]]:
+    """Outcomes by what was asked of whom, in the order they came."""
+    found: dict[Condition, list[Outcome]] = {}
+    for outcome in outcomes:
+        unit = outcome.unit
+        found.setdefault((unit.suite, unit.model, unit.feedback), []).append(outcome)
+    return dict(sorted(found.items()))
+
+
+def report(outcomes: Sequence[Outcome]) -> str:
+    """All conditions in one table for each suite."""
+    found = conditions(outcomes)
+    made: list[str] = []
+    for suite in sorted({key[0] for key in found}):
+        rows = [(key, summary_of(some)) for key, some in found.items() if key[0] == suite]
+        made.append(_optimize(rows) if suite == "optimize" else _recommend(rows))
+    return "\n\n".join(made)
+
+
+def comparison(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, Any]:
+    """`one` against `other`, in pairs: points of accuracy and, where kernels were handed in, the ratio of speeds."""
+    found: dict[str, Any] = {"accuracy": difference(one, other, diagnosed)._asdict()}
+    if one and one[0].unit.suite == "optimize":
+        found["log_speedup"] = difference(one, other, log_speed)._asdict()
+    return found
+
+
+def _recommend(rows: Sequence[tuple[Condition, dict[str, Any]]]) -> str:
+    lines = [
+        "| model | feedback | tasks | right recommendation (95 % interval) | answered | calls | tokens written |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (_, model, feedback), found in rows:
+        lines.append(
+            f"| {model} | {feedback} | {found['tasks']} | {percent(found['accuracy'])} | {found['answered']:.0%} "
+            f"| {found['tool_calls']:.1f} | {found['output_tokens']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def _optimize(rows: Sequence[tuple[Condition, dict[str, Any]]]) -> str:
+    lines = [
+        "| model | feedback | tasks | right kernel | fast_1 | fast_1.2 | fast_1.5 | fast_2 | speed-up (95 % interval) "
+        "| share of roofline | diagnosis | predictions | calls | tokens written |",
+        "|---" * 14 + "|",
+    ]
+    for (_, model, feedback), found in rows:
+        fast = cast(dict[str, float], found["fast_p"])
+        lines.append(
+            f"| {model} | {feedback} | {found['tasks']} | {found['right']:.0%} | "
+            + " | ".join(f"{share:.0%}" for share in fast.values())
+            + f" | {times(found['geomean_speedup'], found['source'])} | {_maybe(found['roofline_share'])} "
+            f"| {percent(found['accuracy'])} | {_maybe(found['predictions_right'])} | {found['tool_calls']:.1f} "
+            f"| {found['output_tokens']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def percent(found: dict[str, float]) -> str:
+    part = Interval(**cast(Any, found))
+    return f"{100 * part.value:.1f} % ({100 * part.low:.1f} to {100 * part.high:.1f})"
+
+
+def times(found: dict[str, float], source: str) -> str:
+    part = Interval(**cast(Any, found))
+    said = f" {source}" if source else ""
+    return f"{part.value:.2f}x{said} ({part.low:.2f} to {part.high:.2f})"
+
+
+def _maybe(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"

@@ -1,0 +1,98 @@
+"""One unit of a benchmark: a task put to a model with one kind of feedback, and what came of it, as plain records.
+
+What must stay true: an Outcome is a pure function of the run and of the task's measured truth, and everything that is
+reported is a pure function of Outcomes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warpsight.corpus.build import Row
+from warpsight.learn.prompting import Suite
+from warpsight.nouns.base import Count, Noun
+from warpsight.nouns.run import Run
+from warpsight.reason.predictions import accuracy
+from warpsight.tools.feedback import Feedback
+
+
+class Unit(Noun):
+    """What is asked. `model` is a name as `--model` takes it, or a rival's."""
+
+    suite: Suite
+    model: str
+    feedback: Feedback
+    row: int
+    seed: Count = 0
+
+    @property
+    def key(self) -> str:
+        return f"{self.suite}|{self.model}|{self.feedback}|{self.row}|{self.seed}"
+
+
+class Outcome(Noun):
+    """What came. `ratio` is to the given kernel and 1 where nothing faster was handed in; `source` says what kind of
+    time it is. `roofline_share` is how much of the least possible time the final kernel's time is."""
+
+    unit: Unit
+    task: str
+    answer: str | None = None
+    right_answers: tuple[str, ...]
+    diagnosed: bool = False
+    verdict: str = ""
+    decision: str = ""
+    ratio: float | None = None
+    source: Literal["simulated", "measured", "replayed", ""] = ""
+    roofline_share: float | None = None
+    predictions_right: Count = 0
+    predictions_scored: Count = 0
+    tool_calls: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    seconds: float = 0.0
+    ended: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether a kernel was handed in and the gate found it right."""
+        return self.verdict == "right"
+
+    @property
+    def speed(self) -> float:
+        """What the user gets: the speed-up of an accepted kernel, else 1, since the given kernel stays."""
+        accepted = self.is_right and self.decision == "FASTER" and self.ratio is not None
+        return self.ratio if accepted and self.ratio is not None else 1.0
+
+
+def outcome_of(unit: Unit, row: Row, run: Run) -> Outcome:
+    """The record of a run."""
+    found, said = run.submitted, run.submission
+    timing = found.timing if found is not None else None
+    guessed = accuracy([said])
+    answer = said.cause if said is not None else None
+    return Outcome(
+        unit=unit,
+        task=row.spec.key,
+        answer=answer,
+        right_answers=row.truth.right,
+        diagnosed=answer in row.truth.right,
+        verdict=found.check.verdict if found is not None else "",
+        decision=(timing.decision or "") if timing is not None else "",
+        ratio=timing.ratio if timing is not None else None,
+        source=timing.source if timing is not None else "",
+        roofline_share=_share(run),
+        predictions_right=guessed.right,
+        predictions_scored=guessed.scored,
+        tool_calls=run.spent.tool_calls,
+        input_tokens=run.spent.input_tokens,
+        output_tokens=run.spent.output_tokens,
+        seconds=run.spent.seconds,
+        ended=run.outcome or "",
+    )
+
+
+def _share(run: Run) -> float | None:
+    timing = run.submitted.timing if run.submitted is not None else None
+    if timing is None or timing.roof is None or not timing.samples_us:
+        return None
+    return min(1.0, timing.roof.floor_us / timing.samples_us[0])

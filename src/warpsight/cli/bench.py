@@ -1,0 +1,169 @@
+"""`warpsight bench run|compare|report`: what models do with the tools, on tasks nobody was trained on (simulated)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warpsight.cli.output import emit
+
+if TYPE_CHECKING:
+    from warpsight.bench.units import Outcome
+    from warpsight.tools.feedback import Feedback
+
+bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
+FILE_HELP = "A file of outcomes, one JSON row a finished unit."
+MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, random."
+
+
+@bench.command()
+def run(
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus file of the test split.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
+    model: Annotated[str, typer.Option(help=MODEL_HELP)] = "local",
+    suite: Annotated[str, typer.Option(help="recommend or optimize.")] = "recommend",
+    feedback: Annotated[str, typer.Option(help="Modes, with commas: none,time,raw,curated,wrong.")] = "curated",
+    adapter: Annotated[Path | None, typer.Option(help="An adapter for the local model.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
+    name: Annotated[str | None, typer.Option(help="What the results call the model.")] = None,
+    train: Annotated[Path | None, typer.Option(help="The training corpus, for rival:most-common.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many times each task, with another seed.")] = 1,
+    temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Processes; a local model uses batches instead.")] = 1,
+    batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
+    allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Put every task to a model with each kind of feedback; goes on where an earlier run stopped.
+
+    \b
+    Examples:
+      warpsight bench run test.jsonl out.jsonl --adapter adapter/ --name tools --feedback none,curated,wrong
+      warpsight bench run test.jsonl out.jsonl --model rival:top-finding
+    """
+    from warpsight.bench.suite import Plan, run_bench
+    from warpsight.bench.table import report as table
+    from warpsight.cli.progress import progress_on_stderr
+
+    plan = Plan(
+        corpus=corpus,
+        suite=_suite(suite),
+        model=model,
+        feedback=_modes(feedback),
+        adapter=adapter,
+        base_url=base_url,
+        name=name,
+        train=train,
+        count=count,
+        seeds=tuple(range(seeds)),
+        temperature=temperature,
+        allow_train=allow_train,
+    )
+    with progress_on_stderr() as say:
+        found = run_bench(
+            plan, file, processes=processes, batch=batch, progress=lambda done, todo: say(f"{done} of {todo} units")
+        )
+    emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
+
+
+@bench.command()
+def report(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=FILE_HELP)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """All conditions of some files in one table, with 95 % intervals over tasks.
+
+    \b
+    Example:
+      warpsight bench report out.jsonl
+    """
+    from warpsight.bench.table import report as table
+
+    found = _read(files)
+    emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
+
+
+@bench.command()
+def compare(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=FILE_HELP)],
+    one: Annotated[str, typer.Option(help="A condition, MODEL:FEEDBACK as the report names them.")],
+    other: Annotated[str, typer.Option(help="The condition it is compared with.")],
+    suite: Annotated[str, typer.Option(help="recommend or optimize.")] = "recommend",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Two conditions on the tasks that both have, pair by pair.
+
+    \b
+    Example:
+      warpsight bench compare out.jsonl --one tools:curated --other text:none
+    """
+    import math
+
+    from warpsight.bench.table import comparison, conditions
+    from warpsight.errors import UsageError
+
+    found = conditions(_read(files))
+    sides: list[list[Outcome]] = []
+    for wanted in (one, other):
+        model, _, feedback = wanted.rpartition(":")
+        if (suite, model, feedback) not in found:
+            known = ", ".join(f"{key[1]}:{key[2]}" for key in found if key[0] == suite)
+            raise UsageError(f"no outcomes of {wanted}", hint=f"there are {known or 'none'}")
+        sides.append(found[(suite, model, feedback)])
+    made = comparison(sides[0], sides[1])
+
+    def show(console: Any) -> None:
+        part = made["accuracy"]
+        points = f"{100 * part['value']:+.1f} points ({100 * part['low']:+.1f} to {100 * part['high']:+.1f})"
+        console.print(f"{one} against {other}: right recommendation {points}, {part['tasks']} tasks", markup=False)
+        if "log_speedup" in made:
+            ratio = {key: math.exp(made["log_speedup"][key]) for key in ("value", "low", "high")}
+            told = f"{ratio['value']:.2f}x ({ratio['low']:.2f} to {ratio['high']:.2f})"
+            console.print(f"speed-up, ratio of the geometric means: {told}", markup=False)
+
+    emit({"one": one, "other": other, **made}, as_json=as_json, render=show)
+
+
+def _read(files: list[Path]) -> list[Outcome]:
+    from warpsight.bench.suite import read_outcomes
+    from warpsight.errors import UsageError
+
+    found = [outcome for file in files for outcome in read_outcomes(file)]
+    if not found:
+        raise UsageError("no outcomes in these files", hint="make some: warpsight bench run CORPUS FILE")
+    return found
+
+
+def _document(found: list[Outcome]) -> dict[str, Any]:
+    from warpsight.bench.metrics import summary_of
+    from warpsight.bench.table import conditions
+
+    return {
+        "conditions": [
+            {"suite": suite, "model": model, "feedback": mode, **summary_of(some)}
+            for (suite, model, mode), some in conditions(found).items()
+        ]
+    }
+
+
+def _suite(word: str) -> Any:
+    from warpsight.errors import UsageError
+    from warpsight.learn.prompting import SUITES
+
+    if word not in SUITES:
+        raise UsageError(f"expected a suite of {', '.join(SUITES)}, got {word!r}")
+    return word
+
+
+def _modes(words: str) -> tuple[Feedback, ...]:
+    from warpsight.errors import UsageError
+    from warpsight.tools.feedback import MODES
+
+    wanted = [word.strip() for word in words.split(",") if word.strip()]
+    unknown = [word for word in wanted if word not in MODES]
+    if unknown or not wanted:
+        raise UsageError(f"expected feedback of {', '.join(MODES)}, got {words!r}", hint="--feedback none,curated")
+    return tuple(mode for mode in MODES if mode in wanted)

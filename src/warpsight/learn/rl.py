@@ -1,0 +1,164 @@
+"""Reinforcement with TRL's GRPO: `warpsight train rl CONFIG`. Questions, loop, tools, gate and reward are our own.
+
+TRL asks `Rollouts` for answers: each question is run `group` times through the loop with the weights as they are now.
+Where all answers of a group earn the same, nothing can be learned from it, so another question takes its place, a few
+times over. What must stay true: the tokens are those that were sampled, and those the model did not write are masked.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.specs import task_of
+from warpsight.errors import UsageError
+from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, quieten, save_final
+from warpsight.learn.config import Rl
+from warpsight.learn.reward import reward_of
+from warpsight.learn.small_box import SmallBox
+from warpsight.learn.together import Seat, Together
+from warpsight.learn.tokens import Encode, tokens_of_run
+from warpsight.learn.traces import ask
+from warpsight.models.local import LocalModel
+from warpsight.models.weights import Weights
+from warpsight.nouns.run import Run
+
+CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_length", "loss", "equal_groups")
+
+
+def train_rl(config: Rl) -> Path:
+    """Train, and return the folder of what was learned."""
+    output = Path(config.output)
+    rows = read_rows(Path(config.corpus))
+    if not rows:
+        raise UsageError(f"no tasks in {config.corpus}", hint="make them: warpsight corpus build FILE")
+    tokenizer, model = load_start(config.start, config.train.seed)
+    arguments = GRPOConfig(
+        **arguments_of(config.train, output),
+        num_generations=config.group,
+        temperature=config.temperature,
+        max_completion_length=config.train.max_tokens,
+        beta=config.kl,
+        mask_truncated_completions=False,
+    )
+    rollouts = Rollouts(config, rows, tokenizer)
+    trainer = GRPOTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=Dataset.from_list([{"prompt": str(row.number)} for row in rows]),
+        processing_class=tokenizer,
+        reward_funcs=[earned],
+        rollout_func=rollouts,
+        callbacks=[Pace(config.train, output, CURVES)],
+    )
+    quieten(trainer)
+    began = time.monotonic()
+    result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
+    summary = {
+        "config": config.model_dump(mode="json"),
+        "tasks": len(rows),
+        "steps": result.global_step,
+        "seconds": time.monotonic() - began,
+        "rollouts": rollouts.made,
+        "rollout_seconds": rollouts.seconds,
+        "equal_groups": rollouts.equal,
+        "groups": rollouts.groups,
+    }
+    return save_final(trainer, tokenizer, output, summary)
+
+
+def earned(completions: Sequence[Any], earned: Sequence[float], **_: Any) -> list[float]:
+    """The reward of each answer, as the rollouts found it."""
+    return [float(each) for each in earned]
+
+
+class Rollouts:
+    """What TRL calls for answers. Counts what it made, for the record."""
+
+    def __init__(self, config: Rl, rows: Sequence[Row], tokenizer: Any) -> None:
+        self._config = config
+        self._rows = {str(row.number): row for row in rows}
+        self._tokenizer = tokenizer
+        self._draw = random.Random(f"rl {config.train.seed}")
+        self._number = itertools.count()
+        self.made = self.equal = self.groups = 0
+        self.seconds = 0.0
+
+    def _encode(self, text: str, special: bool) -> list[int]:
+        return self._tokenizer(text, add_special_tokens=False, split_special_tokens=not special)["input_ids"]
+
+    def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
+        began = time.monotonic()
+        model = trainer.accelerator.unwrap_model(trainer.model)
+        training = model.training
+        model.eval()
+        try:
+            local = LocalModel("policy", Weights(self._tokenizer, model), batch=max(8, self._config.group))
+            found = [each for prompt in _groups(prompts, self._config.group) for each in self._group(prompt, local)]
+        finally:
+            model.train(training)
+        self.seconds += time.monotonic() - began
+        return {
+            "prompt_ids": [prompt for prompt, _, _, _ in found],
+            "completion_ids": [ids for _, ids, _, _ in found],
+            "env_mask": [mask for _, _, mask, _ in found],
+            "earned": [value for _, _, _, value in found],
+            "logprobs": None,
+        }
+
+    def _group(self, prompt: str, local: LocalModel) -> list[tuple[list[int], list[int], list[int], float]]:
+        """The answers to a question, or to another one where these teach nothing."""
+        row = self._rows[prompt]
+        runs, values = self._answers(row, local)
+        for _ in range(self._config.resample):
+            if max(values) - min(values) > 1e-6:
+                break
+            row = self._draw.choice(list(self._rows.values()))
+            runs, values = self._answers(row, local)
+        return [(*_split(run, self._encode), value) for run, value in zip(runs, values, strict=True)]
+
+    def _answers(self, row: Row, local: LocalModel) -> tuple[list[Run], list[float]]:
+        """A group of runs and what each earned."""
+        seed = self._config.train.seed * 1_000_003 + next(self._number)
+        task = task_of(row.spec)
+
+        def one(number: int, seat: Seat) -> Run:
+            box = SmallBox(task, self._config.suite, self._config.feedback)
+            name = f"rl-{seed}-{row.number}-{number}"
+            return ask(row, box, seat, run_id=name, temperature=self._config.temperature, seed=seed)
+
+        works: list[Callable[[Seat], Run]] = [partial(one, number) for number in range(self._config.group)]
+        runs = Together(local).run(works)
+        values = [reward_of(run, row.truth.right, self._config.prices) for run in runs]
+        self.made += len(works)
+        self.groups += 1
+        self.equal += max(values) - min(values) <= 1e-6
+        return runs, values
+
+
+def _groups(prompts: Sequence[str], size: int) -> Iterator[str]:
+    """One of each group: TRL repeats a question as many times as it wants answers."""
+    for start in range(0, len(prompts), size):
+        group = set(prompts[start : start + size])
+        if len(group) != 1 or start + size > len(prompts):
+            raise UsageError(f"expected whole groups of {size} equal questions", hint="make batch a multiple of group")
+        yield group.pop()
+
+
+def _split(run: Run, encode: Encode) -> tuple[list[int], list[int], list[int]]:
+    """Prompt, completion, and which tokens of the completion the model wrote."""
+    ids, mask = tokens_of_run(run, encode)
+    start = mask.index(1) if 1 in mask else max(0, len(ids) - 1)
+    return ids[:start], ids[start:], mask[start:]

@@ -1,0 +1,112 @@
+"""The ladder: sources of a profile in order of what they tell, tried until one answers, with an honest account.
+
+A source that is missing, forbidden or too slow costs nothing but a line: the Profile says which source was used, which
+were not and why, and how to enable them. What must stay true: a fallback is never silent, and when no source answers
+that is an error with every reason in it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpsight.errors import WarpsightError
+from warpsight.lens.profilers import ncu, nsys, nvprof, rocprofv3
+from warpsight.lens.profilers.failures import ProfilerError
+from warpsight.nouns import Profile
+
+
+class NoSource(WarpsightError):
+    """No source of the ladder answered; the message has the reason of each."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One source: its name, what it tells, and how to ask it."""
+
+    name: str
+    tells: str
+    measure: Callable[[], Profile]
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A source that did not answer: why, and how to enable it."""
+
+    source: str
+    tells: str
+    why: str
+    how: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What came of it: the profile, with the account in its notes; the source used; those that did not answer."""
+
+    profile: Profile
+    used: str
+    missed: tuple[Missed, ...]
+
+
+def climb(rungs: Sequence[Rung]) -> Climbed:
+    """The profile of the first source that answers."""
+    missed: list[Missed] = []
+    for rung in rungs:
+        started = time.monotonic()
+        try:
+            profile = rung.measure()
+        except ProfilerError as problem:
+            elapsed = time.monotonic() - started
+            missed.append(Missed(rung.name, rung.tells, problem.message, problem.hint or "", elapsed))
+            continue
+        account = (f"measured by {rung.name}: {rung.tells}", *(_line(miss) for miss in missed))
+        with_account = profile.model_copy(update={"notes": (*account, *profile.notes)})
+        return Climbed(with_account, rung.name, tuple(missed))
+    reasons = "; ".join(miss.why for miss in missed) or "no source was given"
+    hints = "; ".join(f"{miss.source}: {miss.how}" for miss in missed if miss.how)
+    raise NoSource(f"no profiler could measure this kernel: {reasons}", hints or None)
+
+
+def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> tuple[Rung, ...]:
+    """The sources on an NVIDIA GPU, for a program that launches the kernel."""
+    chosen = {"folder": folder, "deadline_s": deadline_s}
+    return (
+        Rung("ncu", "counters of every kind, by source line", lambda: ncu.measure(program, kernel, **chosen)),
+        Rung("nvprof", "counters of the whole kernel", lambda: nvprof.measure(program, kernel, **chosen)),
+        Rung("nsys", "time and launch, no counters", lambda: nsys.measure(program, kernel, **chosen)),
+    )
+
+
+def amd_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> tuple[Rung, ...]:
+    """The sources on an AMD GPU, for a program that launches the kernel."""
+    return (
+        Rung(
+            "rocprofv3",
+            "some counters of the whole kernel, time and launch",
+            lambda: rocprofv3.measure(program, kernel, folder=folder, deadline_s=deadline_s),
+        ),
+        Rung(
+            "rocprofv3 without counters",
+            "time and launch, no counters",
+            lambda: _times(program, kernel, folder, deadline_s),
+        ),
+    )
+
+
+def device_rung(measure: Callable[[], Profile]) -> Rung:
+    """The last rung: the device's own events, which need no profiler; `measure` is a Device's `profile`."""
+    return Rung("the device's events", "time alone", measure)
+
+
+def _times(program: Sequence[str], kernel: str, folder: Path, deadline_s: float) -> Profile:
+    return rocprofv3.measure(program, kernel, folder=folder, deadline_s=deadline_s, groups=())
+
+
+def _line(miss: Missed) -> str:
+    enable = f"; to enable it: {miss.how}" if miss.how else ""
+    return f"not measured by {miss.source} ({miss.tells}): {miss.why}{enable}"

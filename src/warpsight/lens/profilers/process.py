@@ -1,0 +1,87 @@
+"""Runs a profiler: an argument list, a clean environment, a group of its own that is killed whole, capped output.
+
+The numbers of many tools follow the locale, so it is set to C here. What must stay true: nothing of our environment
+reaches the tool but the names listed, so no key or token does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from warpsight.lens.profilers.failures import BrokenOutput, ProfilerMissing, ProfilerTimedOut
+
+PASSED_ON = (
+    "PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCM_PATH", "CUDA_HOME",
+)  # fmt: skip
+CAP_BYTES = 64 << 20
+LOOK_EVERY_S = 0.02
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a tool printed and its exit status."""
+
+    stdout: str
+    stderr: str
+    status: int
+
+
+def clean_environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What a profiler gets of our environment, in the C locale."""
+    return {name: given[name] for name in PASSED_ON if name in given} | {"LC_ALL": "C", "LANG": "C"}
+
+
+def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path | None = None) -> Said:
+    """Run it to its end. A tool that cannot be started, hangs or floods is an error of its own type."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder,
+                env=clean_environment(), start_new_session=True,
+            )  # fmt: skip
+        except (FileNotFoundError, PermissionError) as problem:
+            why = f"{argv[0]} cannot be started: {problem.strerror}"
+            raise ProfilerMissing(tool, why, "`warpsight doctor` lists how to get it") from None
+        try:
+            _wait(process, (out, err), tool, deadline_s)
+        finally:
+            _end_group(process)
+        return Said(_text(out), _text(err), process.returncode)
+
+
+def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
+    ends_at = time.monotonic() + deadline_s
+    while process.poll() is None:
+        if time.monotonic() > ends_at:
+            raise ProfilerTimedOut(
+                tool,
+                f"did not end within {deadline_s:g} s and was stopped",
+                "ask for fewer counters or fewer launches (each pass runs the kernel again), or give it more time",
+            )
+        if any(os.fstat(file.fileno()).st_size > CAP_BYTES for file in files):
+            raise BrokenOutput(tool, f"printed more than {CAP_BYTES >> 20} MB and was stopped", "limit the launches")
+        time.sleep(LOOK_EVERY_S)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Everything that the tool started and that is still there; its group has the number of its leader."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(CAP_BYTES).decode(errors="replace")

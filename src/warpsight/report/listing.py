@@ -1,0 +1,138 @@
+"""Pages of the local view: the list of runs with its filters, and two runs side by side. Markup only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warpsight.lens.render import number
+from warpsight.report.diff import changed, diff_table, rows_of, shares_of
+from warpsight.report.findings import counters_section
+from warpsight.report.html import Html, join, tag
+from warpsight.report.result import OUTCOMES, us_of
+from warpsight.report.speed import best_line, ratio_of
+from warpsight.report.story import Attempt, Story
+from warpsight.report.svg import across, axis_below, axis_left, figure, nice_ticks, upward
+from warpsight.runs.store import RunSummary
+
+MOST_RUNS = 500
+_HEADS = ("", "run", "task", "model", "outcome", "best", "steps", "calls")
+
+
+def listing_body(lines: Sequence[RunSummary], wanted: Mapping[str, str], choices: Mapping[str, Sequence[str]]) -> Html:
+    """All runs that fit, newest first, with a form to filter them and boxes to choose two."""
+    rows = [_row(line) for line in lines[:MOST_RUNS]]
+    more = tag("p", f"{len(lines) - MOST_RUNS} older runs are not shown.") if len(lines) > MOST_RUNS else None
+    head = tag("thead", tag("tr", [tag("th", name, scope="col") for name in _HEADS]))
+    table = tag("div", tag("table", head, tag("tbody", rows), class_="list", id="runs"), class_="wide", tabindex=0)
+    form = tag("form", table, tag("p", tag("button", "Compare two runs")), action="compare", method="get")
+    shown = form if rows else tag("p", "No run fits.", id="none")
+    header = tag("header", tag("h1", "Runs"), tag("p", f"{len(lines)} runs, newest first"))
+    return join(header, tag("main", _filters(wanted, choices), shown, more))
+
+
+def _filters(wanted: Mapping[str, str], choices: Mapping[str, Sequence[str]]) -> Html:
+    fields = [
+        tag("label", name, tag("select", _options(values, wanted.get(name, "")), name=name))
+        for name, values in choices.items()
+    ]
+    words = tag("label", "words", tag("input", type="search", name="words", value=wanted.get("words", "")))
+    return tag("form", fields, words, tag("button", "Filter"), action="runs", method="get", class_="filters")
+
+
+def _options(values: Sequence[str], chosen: str) -> list[Html]:
+    return [tag("option", value or "any", value=value, selected=value == chosen) for value in ("", *values)]
+
+
+def _row(line: RunSummary) -> Html:
+    best = "" if line.best_ratio is None else f"{line.best_ratio:.2f}× {line.best_source}"
+    box = tag("input", type="checkbox", name="run", value=line.id, aria_label=f"choose {line.id}")
+    going = "state faster" if line.outcome is None else "state"
+    cells = (
+        box,
+        tag("a", line.id, href=f"run/{line.id}"),
+        line.task,
+        line.model,
+        tag("span", line.outcome or "open", class_=going),
+        best,
+        str(line.steps),
+        str(line.spent.tool_calls),
+    )
+    return tag("tr", [tag("td", cell) for cell in cells])
+
+
+def compare_body(one: Story, other: Story) -> Html:
+    """Two runs: what came of each, the way there, the counters and texts of their kernels."""
+    header = tag("header", tag("p", tag("a", "all runs", href="runs")), tag("h1", "Two runs"))
+    kernels = (one.winner or one.given, other.winner or other.given)
+    sources = {story.final.timing.source for story in (one, other) if story.final and story.final.timing}
+    notes = [
+        "They are about different tasks: their ratios are to different kernels."
+        if one.run.task != other.run.task
+        else "",
+        "One is measured and one simulated: their ratios cannot be compared." if len(sources) > 1 else "",
+    ]
+    said = [tag("p", note, class_="warning") for note in notes if note]
+    parts = [said, _facts(one, other)]
+    if not notes[1]:
+        parts.append(tag("div", _speeds(one, other), class_="figures"))
+    same_gpu = _same_gpu(*kernels)
+    counters = counters_section(kernels[0].profile, kernels[1].profile, names=("first", "second")) if same_gpu else None
+    return join(header, tag("main", parts, counters, _texts(*kernels)))
+
+
+def _facts(one: Story, other: Story) -> Html:
+    columns = [_column(one), _column(other)]
+    rows = [
+        tag("tr", tag("th", name, scope="row"), tag("td", columns[0][name]), tag("td", columns[1][name]))
+        for name in columns[0]
+    ]
+    head = tag("thead", tag("tr", tag("th", ""), tag("th", "first", scope="col"), tag("th", "second", scope="col")))
+    return tag("div", tag("table", head, tag("tbody", rows), class_="list", id="facts"), class_="wide", tabindex=0)
+
+
+def _column(story: Story) -> dict[str, Html | str]:
+    run, timing = story.run, story.final.timing if story.final else None
+    spent = run.spent
+    ratio = "none" if timing is None or timing.ratio is None else f"{timing.ratio:.3f}× {timing.source}"
+    time = "" if timing is None or not timing.samples_us else f"{us_of(timing.samples_us, timing.source):.4g} µs"
+    return {
+        "run": tag("a", run.id, href=f"run/{run.id}"),
+        "task": run.task,
+        "model": run.model,
+        "device": run.device,
+        "outcome": OUTCOMES.get(run.outcome, run.outcome or ""),
+        "best": ratio,
+        "time": time,
+        "kernels tried": str(len(story.attempts) - 1),
+        "tool calls": str(spent.tool_calls),
+        "tokens": str(spent.input_tokens + spent.output_tokens),
+        "seconds": number(round(spent.seconds, 1)),
+    }
+
+
+def _speeds(one: Story, other: Story) -> Html:
+    """The best so far of both, over their attempts."""
+    every = [ratio for story in (one, other) for a in story.attempts if (ratio := ratio_of(a)) is not None]
+    count = max(len(one.attempts), len(other.attempts), 2)
+    ticks = nice_ticks(max([*every, 1.0]) * 1.05)
+    wide, high = across(-0.5, count - 0.5), upward(0, ticks[-1])
+    drawn = [
+        *axis_left(high, ticks, "speed, times the given kernel"),
+        *axis_below(wide, list(range(0, count, max(1, count // 10))), "attempt", grid=False),
+        best_line(one.attempts, wide, high),
+        best_line(other.attempts, wide, high, "best other"),
+    ]
+    return figure("Best so far", "Whole line: first. Dashed: second.", drawn)
+
+
+def _same_gpu(one: Attempt, other: Attempt) -> bool:
+    both = (one.profile, other.profile)
+    return len({(p.gpu, p.source, p.device) for p in both if p is not None}) == 1 and None not in both
+
+
+def _texts(one: Attempt, other: Attempt) -> Html:
+    rows = rows_of(one.text, other.text, shares_of(one.profile), shares_of(other.profile))
+    heading = tag("h2", "Their kernels, from first to second")
+    if changed(rows) == (0, 0):
+        return tag("section", heading, tag("p", "The same text."), id="change")
+    return tag("section", heading, diff_table(rows), id="change")

@@ -1,0 +1,201 @@
+"""The local page over the store: on the loopback address alone, behind a random token, and it writes nothing.
+
+Threats: another program or user of this machine that guesses the port (the token is in every path), a web page in the
+same browser (Host, Origin and Sec-Fetch-Site are looked at, so neither rebinding nor a cross-site request gets in; no
+cookies, no referrer), text in the store (escaped, and a policy without foreign scripts). Files are never served: a path
+names a page or a run in the store, nothing else. It does not protect from programs of the same user, who can read the
+store anyway.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from warpsight.errors import BrokenMachine, UsageError, WarpsightError
+from warpsight.report.html import tag
+from warpsight.report.listing import compare_body, listing_body
+from warpsight.report.page import document, policy_of, report_body
+from warpsight.report.readonly import ReadOnlyStore
+from warpsight.report.story import read_story
+from warpsight.runs.store import NoSuchRun, RunSummary, Store
+
+HOST = "127.0.0.1"
+SECONDS = 30.0  # for a request to arrive
+_FILTERS = ("task", "model", "outcome")
+
+
+class Refused(Exception):
+    """A request that is not answered, with the status and the words for it."""
+
+    def __init__(self, status: HTTPStatus, words: str) -> None:
+        super().__init__(words)
+        self.status, self.words = status, words
+
+
+class Viewer:
+    """The server. `url` holds the token; `serve_forever` blocks until `close` or Ctrl-C."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        ReadOnlyStore(folder).close()
+        self.token = secrets.token_urlsafe(24)
+        bound = type("Bound", (_Handler,), {"pages": Pages(folder), "token": self.token})
+        try:
+            self._server = ThreadingHTTPServer((HOST, port), bound)
+        except OSError as problem:
+            raise BrokenMachine(f"cannot listen on {HOST}:{port}: {problem}", hint="give another --port") from problem
+        self._server.daemon_threads = True
+        self.port = self._server.server_port
+        self.url = f"http://{HOST}:{self.port}/{self.token}/runs"
+
+    def serve_forever(self) -> None:
+        self._server.serve_forever(poll_interval=0.2)
+
+    def close(self) -> None:
+        self._server.server_close()
+
+    def shutdown(self) -> None:
+        """End `serve_forever` from another thread."""
+        self._server.shutdown()
+
+
+class Pages:
+    """What each path shows. Every page opens the store anew, so it is as new as the request."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def page(self, path: str, query: dict[str, list[str]]) -> tuple[str, str]:
+        """The type and the text for a path below the token."""
+        kind, _, rest = path.partition("/")
+        with ReadOnlyStore(self.folder) as store:
+            if path == "runs":
+                return "text/html", self._runs(store, query)
+            if path == "compare":
+                return "text/html", self._compare(store, query.get("run", []))
+            if kind == "run":
+                return "text/html", self._run(store, rest)
+            if kind == "state":
+                return "application/json", self._state(store, rest)
+        raise Refused(HTTPStatus.NOT_FOUND, "there is no such page")
+
+    def _runs(self, store: Store, query: dict[str, list[str]]) -> str:
+        wanted = {name: query.get(name, [""])[0] for name in (*_FILTERS, "words")}
+        every = [line for line in store.list_runs() if line.parent is None]
+        choices = {
+            "task": sorted({line.task for line in every}),
+            "model": sorted({line.model for line in every}),
+            "outcome": sorted({line.outcome or "open" for line in every}),
+        }
+        shown = [line for line in every if _fits(line, wanted)]
+        return document("Runs", listing_body(shown, wanted, choices), live=True)
+
+    def _run(self, store: Store, run_id: str) -> str:
+        story = read_story(store, _known(store, run_id), self.folder)
+        back = tag("p", tag("a", "all runs", href="../runs"))
+        body = report_body(story, back)
+        going = story.run.outcome is None
+        state = json.loads(self._state(store, run_id))["state"]
+        mark = tag("div", id="live", data_state=state, data_from=f"../state/{run_id}", hidden=True) if going else None
+        return document(f"{story.run.task}: {run_id}", (body, mark), live=True)
+
+    def _state(self, store: Store, run_id: str) -> str:
+        """Something that changes whenever the page of the run would."""
+        lines = [store.read(_known(store, run_id))]
+        steps = [len(lines[0].steps), *(line.steps for line in store.list_runs(parent=run_id))]
+        return json.dumps({"state": f"{lines[0].outcome or 'open'} {sum(steps)}"})
+
+    def _compare(self, store: Store, chosen: list[str]) -> str:
+        if len(chosen) != 2:
+            raise Refused(HTTPStatus.BAD_REQUEST, f"choose two runs, not {len(chosen)}")
+        one, other = (read_story(store, _known(store, run_id), self.folder) for run_id in chosen)
+        return document("Two runs", compare_body(one, other), live=True)
+
+
+def _fits(line: RunSummary, wanted: dict[str, str]) -> bool:
+    found = {"task": line.task, "model": line.model, "outcome": line.outcome or "open"}
+    words = f"{line.id} {line.task} {line.model} {line.reason}".lower()
+    same = all(not wanted[name] or wanted[name] == found[name] for name in _FILTERS)
+    return same and all(word in words for word in wanted["words"].lower().split())
+
+
+def _known(store: Store, run_id: str) -> str:
+    """The id, if the store has it: nothing that came by a request is used for anything else."""
+    try:
+        return store.read(run_id).id
+    except NoSuchRun:
+        raise Refused(HTTPStatus.NOT_FOUND, "there is no such run") from None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request: refused unless it comes from this machine's own browser with the token."""
+
+    pages: Pages
+    token: str
+    timeout = SECONDS
+    server_version, sys_version = "warpsight", ""
+
+    def do_GET(self) -> None:
+        try:
+            kind, text = self._answer()
+            self._send(HTTPStatus.OK, kind, text)
+        except Refused as refused:
+            self._send(refused.status, "text/plain", f"{refused.words}\n")
+        except UsageError as problem:
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{problem}\n")
+        except WarpsightError as problem:
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", f"{problem}\n")
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def _answer(self) -> tuple[str, str]:
+        self._require_own_origin()
+        parts = urlsplit(self.path)
+        token, _, path = unquote(parts.path).removeprefix("/").partition("/")
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            raise Refused(
+                HTTPStatus.FORBIDDEN, "the address lacks its secret: use the one that `warpsight view` printed"
+            )
+        return self.pages.page(path, parse_qs(parts.query, max_num_fields=20))
+
+    def _require_own_origin(self) -> None:
+        port = self.connection.getsockname()[1]
+        own = {f"{HOST}:{port}", f"localhost:{port}"}
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if host not in own:
+            raise Refused(HTTPStatus.FORBIDDEN, "asked under another name than this machine's")
+        if origin is not None and origin not in {f"http://{name}" for name in own}:
+            raise Refused(HTTPStatus.FORBIDDEN, "asked by another page")
+        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise Refused(HTTPStatus.FORBIDDEN, "asked by another page")
+
+    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Security-Policy", f"{policy_of(live=True)}; frame-ancestors 'none'")
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the paths hold the token."""
+
+
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}

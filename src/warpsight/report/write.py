@@ -1,0 +1,29 @@
+"""The report of a stored run, written to a file: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from warpsight.errors import BrokenMachine
+from warpsight.report.page import report_page
+from warpsight.report.story import read_story
+from warpsight.runs.sqlite import SqliteStore
+
+
+def write_report(store: SqliteStore, run_id: str, file: Path) -> int:
+    """Write the page of a run, and return its size in bytes."""
+    page = report_page(read_story(store, run_id, store.folder)).encode()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=".report-")
+        with os.fdopen(handle, "wb") as out:
+            out.write(page)
+        Path(aside).chmod(0o644)
+        Path(aside).replace(file)
+    except OSError as problem:
+        raise BrokenMachine(
+            f"cannot write the report {file}: {problem}", hint="give another place by --out"
+        ) from problem
+    return len(page)

@@ -1,0 +1,53 @@
+"""Building: resumable to the byte, balanced, and honest about what the text alone gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpsight.corpus.build import PATIENCE, Row, balanced, build_corpus, read_rows
+from warpsight.corpus.specs import Spec
+from warpsight.corpus.stats import summarise
+from warpsight.corpus.truth import Truth
+from warpsight.errors import UsageError
+
+
+def row(number: int, right: tuple[str, ...], *, gpu: str = "a100", traps: bool = False) -> Row:
+    spec = Spec(family="saxpy", defects=("a", "b"), constants=(), size={"N": 4}, gpu=gpu, style_seed=number)
+    truth = Truth(time_us=2.0, without_us={"a": 1.0, "b": 2.0 if traps else 1.5}, fast_us=1.0, right=right)
+    return Row(number=number, draw=number, split="train", seed=0, spec=spec, truth=truth)
+
+
+def test_a_build_goes_on_after_a_cut_line_and_gives_the_same_file(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    rows = build_corpus(whole, seed=1, split="test", count=3)
+    text = whole.read_text()
+    cut.write_text(text[: text.rindex("\n", 0, -1) + 40])
+    assert len(read_rows(cut)) == 2
+    assert build_corpus(cut, seed=1, split="test", count=3) == rows
+    assert cut.read_text() == text
+
+
+def test_another_seed_is_not_mixed_in(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(row(0, ("a",)).model_dump_json() + "\n")
+    with pytest.raises(UsageError, match="another seed"):
+        build_corpus(file, seed=1, split="train", count=2)
+
+
+def test_a_common_answer_waits_until_others_have_come() -> None:
+    rows = [row(number, ("a",)) for number in range(10)]
+    truth = rows[0].truth
+    assert not balanced(rows, 10, truth)
+    assert balanced(rows, 10, truth.model_copy(update={"right": ("b",)}))
+    assert balanced(rows, 10 + PATIENCE, truth), "never forever"
+
+
+def test_stats_say_what_the_text_alone_gives_away() -> None:
+    same = summarise([row(0, ("a",)), row(1, ("a",), gpu="t4")])
+    assert (same.text_decides, same.text_carries) == (1.0, 1.0)
+    differ = summarise([row(0, ("a",)), row(1, ("b",), gpu="t4", traps=True)])
+    assert (differ.text_decides, differ.text_carries) == (0.5, 0.0)
+    assert differ.with_trap == 0.5
+    assert differ.most_common_answer == 0.5

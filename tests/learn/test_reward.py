@@ -1,0 +1,84 @@
+"""The order of rewards: wrong, right, faster; looking costs less than being right brings."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpsight.learn.prompting import MOST_CALLS
+from warpsight.learn.reward import reward
+from warpsight.nouns import Check, Evaluation, Timing
+from warpsight.nouns.run import Prediction, Submission
+
+SHA = "0" * 64
+MOST = max(MOST_CALLS.values())
+calls = st.integers(0, MOST)
+ratios = st.floats(1.03, 16.0)
+
+
+def evaluated(verdict: str, ratio: float | None = None) -> Evaluation:
+    timing = None
+    if ratio is not None:
+        decision = "FASTER" if ratio > 1.02 else "SAME"
+        timing = Timing(
+            source="simulated", device="a100", method="model", samples_us=(10 / ratio,), baseline_us=(10.0,),
+            ratio=ratio, interval=(ratio, ratio), decision=decision,
+        )  # fmt: skip
+    return Evaluation(
+        candidate_sha256=SHA,
+        check=Check(
+            verdict=verdict,
+            reason="" if verdict == "right" else "values differ",
+            named="" if verdict == "right" else "values",
+        ),
+        timing=timing,
+    )  # type: ignore[arg-type]
+
+
+def said(cause: str, verdict: str | None = None) -> Submission:
+    known = verdict != "unknown"
+    made = () if verdict is None else (
+        Prediction(counter="sectors", way="down", before=2.0 if known else None, after=1.0 if known else None,
+                   verdict=verdict),  # type: ignore[arg-type]
+    )  # fmt: skip
+    return Submission(kernel_sha256=SHA, cause=cause, predictions=made)
+
+
+@given(few=calls, many=calls)
+def test_no_answer_and_wrong_are_below_right_whatever_was_called(few: int, many: int) -> None:
+    wrong = reward(said("spills", "right"), evaluated("wrong"), ("spills",), few)
+    right = reward(said("tail"), evaluated("right", 1.0), ("spills",), many)
+    assert reward(None, None, ("spills",), few) < right
+    assert wrong < right
+
+
+@given(ratio=ratios, few=calls)
+def test_faster_is_better_than_right(ratio: float, few: int) -> None:
+    slow = reward(said("tail"), evaluated("right", 1.0), ("spills",), few)
+    fast = reward(said("tail"), evaluated("right", ratio), ("spills",), few)
+    assert fast > slow
+
+
+@given(one=ratios, other=ratios)
+def test_the_faster_the_better_on_a_log_scale(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    rewards = [reward(said("x"), evaluated("right", ratio), (), 1) for ratio in (low, high)]
+    assert rewards[0] <= rewards[1]
+
+
+def test_a_doubling_is_worth_the_same_everywhere() -> None:
+    found = [reward(said("x"), evaluated("right", ratio), (), 0) for ratio in (2.0, 4.0, 8.0)]
+    assert abs((found[2] - found[1]) - (found[1] - found[0])) < 1e-9
+
+
+def test_a_right_recommendation_and_prediction_add_and_a_call_costs() -> None:
+    plain = reward(said("tail"), evaluated("right", 1.5), ("spills",), 1)
+    assert reward(said("spills"), evaluated("right", 1.5), ("spills",), 1) > plain
+    assert reward(said("tail", "right"), evaluated("right", 1.5), ("spills",), 1) > plain
+    assert reward(said("tail", "wrong"), evaluated("right", 1.5), ("spills",), 1) == plain
+    assert reward(said("tail"), evaluated("right", 1.5), ("spills",), 2) < plain
+
+
+def test_an_answer_alone_is_scored_by_the_answer() -> None:
+    good, bad = (reward(said(cause), None, ("spills",), 1) for cause in ("spills", "tail"))
+    assert good > bad > reward(None, None, ("spills",), 0)

@@ -1,0 +1,117 @@
+"""Traces: real tools in the transcript, only confirmed ones kept, the same from the same seed, resumed after a cut."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.learn.rows import small_row, some_rows
+
+from warpsight.corpus.build import Row
+from warpsight.corpus.kinds import answers
+from warpsight.errors import UsageError
+from warpsight.learn.prompting import job_for
+from warpsight.learn.traces import build_traces, confirmed, oracle_run, read_traces, restyled
+from warpsight.models.scripted import ScriptedModel
+from warpsight.nouns.run import Run
+from warpsight.tools.feedback import Feedback
+
+
+def helped() -> Row:
+    """A task that one removal makes faster."""
+    return next(row for row in some_rows() if row.truth.right != ("nothing",))
+
+
+def test_an_oracle_looks_and_says_what_was_measured() -> None:
+    row = helped()
+    run = oracle_run(row, "recommend", "curated", seed=0)
+    kinds = [step.kind for step in run.steps]
+    assert kinds == ["system", "user", "assistant", "call", "result", "assistant", "call", "result"]
+    assert run.steps[3].tool == "profile" and run.steps[4].content.startswith("bound")
+    assert run.submission is not None and run.submission.cause in row.truth.right
+    assert confirmed(row, "recommend", run)
+
+
+def test_a_text_only_trace_has_no_look() -> None:
+    run = oracle_run(helped(), "recommend", "none", seed=0)
+    assert [step.tool for step in run.steps if step.kind == "call"] == ["submit"]
+
+
+@pytest.mark.parametrize("feedback", ["time", "raw"])
+def test_what_a_look_shows_follows_the_feedback(feedback: Feedback) -> None:
+    run = oracle_run(helped(), "recommend", feedback, seed=0)
+    shown = next(step.content for step in run.steps if step.kind == "result")
+    assert shown.startswith("duration_us")
+    assert ("busy_dram" in shown) == (feedback == "raw")
+
+
+def test_an_optimizing_oracle_hands_in_a_kernel_that_the_gate_accepts() -> None:
+    row = helped()
+    run = oracle_run(row, "optimize", "curated", seed=0)
+    assert confirmed(row, "optimize", run)
+    assert run.submitted is not None and run.submitted.timing is not None
+    assert run.submitted.timing.decision == "FASTER" and run.submitted.timing.source == "simulated"
+
+
+def test_the_prompt_is_the_same_whatever_the_feedback() -> None:
+    row = helped()
+    modes: tuple[Feedback, ...] = ("none", "time", "raw", "curated")
+    openings = {run.steps[0].content + run.steps[1].content for run in (_run(row, mode) for mode in modes)}
+    assert len(openings) == 1
+
+
+def test_a_wrong_answer_is_not_confirmed() -> None:
+    row = helped()
+    run = oracle_run(row, "recommend", "none", seed=0)
+    assert run.submission is not None
+    wrong = next(kind for kind in answers() if kind not in row.truth.right)
+    other = run.model_copy(update={"submission": run.submission.model_copy(update={"cause": wrong})})
+    assert not confirmed(row, "recommend", other)
+
+
+def test_a_file_is_the_same_again_and_goes_on_after_a_cut(tmp_path: Path) -> None:
+    rows, whole, cut = some_rows()[:3], tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    assert build_traces(rows, whole, suite="recommend", feedback="none", variants=2) == 6
+    cut.write_bytes(whole.read_bytes()[:-200])
+    assert build_traces(rows, cut, suite="recommend", feedback="none", variants=2) == 6
+    assert _without_clock(cut) == _without_clock(whole)
+
+
+def test_variants_are_other_words_with_the_same_truth(tmp_path: Path) -> None:
+    file = tmp_path / "traces.jsonl"
+    build_traces([helped()], file, suite="recommend", feedback="none", variants=6)
+    users = {trace["messages"][1]["content"] for trace in read_traces(file)}
+    said = {trace["messages"][2]["content"] for trace in read_traces(file)}
+    assert len(users) > 1 and len(said) > 1
+    assert restyled(helped(), 3).truth == helped().truth
+
+
+def test_a_teacher_that_is_wrong_leaves_no_trace(tmp_path: Path) -> None:
+    row = helped()
+    wrong = next(kind for kind in answers() if kind not in row.truth.right)
+    call = json.dumps({"name": "submit", "arguments": {"cause": wrong}})
+    teacher = ScriptedModel([f"<tool_call>{call}</tool_call>"], name="teacher")
+    file = tmp_path / "taught.jsonl"
+    assert build_traces([row], file, suite="recommend", feedback="none", teacher=teacher, tries=2) == 0
+    assert len(file.read_text().splitlines()) == 1
+
+
+def test_no_traces_with_a_false_diagnosis(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="wrong"):
+        build_traces([], tmp_path / "x.jsonl", suite="recommend", feedback="wrong")
+
+
+def test_the_same_job_for_the_same_question() -> None:
+    from warpsight.corpus.specs import task_of
+
+    task = task_of(small_row(0, "saxpy", ("uncoalesced",)).spec)
+    assert job_for(task, "recommend", run_id="a", model="m") == job_for(task, "recommend", run_id="a", model="m")
+
+
+def _run(row: Row, feedback: Feedback) -> Run:
+    return oracle_run(row, "recommend", feedback, seed=0)
+
+
+def _without_clock(file: Path) -> list[dict[str, object]]:
+    return [{**json.loads(line)} for line in file.read_text().splitlines()]
