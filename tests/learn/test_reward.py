@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warpsight.learn.prompting import MOST_CALLS
 from warpsight.learn.reward import reward
-from warpsight.nouns import Check, Evaluation, Timing
+from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult
 from warpsight.nouns.run import Prediction, Submission
 
 SHA = "0" * 64
@@ -16,7 +18,7 @@ calls = st.integers(0, MOST)
 ratios = st.floats(1.03, 16.0)
 
 
-def evaluated(verdict: str, ratio: float | None = None) -> Evaluation:
+def evaluated(verdict: Literal["right", "wrong"], ratio: float | None = None) -> Evaluation:
     timing = None
     if ratio is not None:
         decision = "FASTER" if ratio > 1.02 else "SAME"
@@ -24,15 +26,11 @@ def evaluated(verdict: str, ratio: float | None = None) -> Evaluation:
             source="simulated", device="a100", method="model", samples_us=(10 / ratio,), baseline_us=(10.0,),
             ratio=ratio, interval=(ratio, ratio), decision=decision,
         )  # fmt: skip
-    return Evaluation(
-        candidate_sha256=SHA,
-        check=Check(
-            verdict=verdict,
-            reason="" if verdict == "right" else "values differ",
-            named="" if verdict == "right" else "values",
-        ),
-        timing=timing,
-    )  # type: ignore[arg-type]
+    ran = (WorkloadResult(workload="small", ok=True, total_elements=1),)
+    if verdict == "right":
+        return Evaluation(candidate_sha256=SHA, check=Check(verdict="right", reason="", workloads=ran), timing=timing)
+    found = Check(verdict="wrong", reason="an element differs", named="wrong_values")
+    return Evaluation(candidate_sha256=SHA, check=found)
 
 
 def said(cause: str, verdict: str | None = None) -> Submission:

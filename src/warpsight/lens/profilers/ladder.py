@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from warpsight.errors import WarpsightError
 from warpsight.lens.profilers import ncu, nsys, nvprof, rocprofv3
@@ -22,6 +23,12 @@ class NoSource(WarpsightError):
     """No source of the ladder answered; the message has the reason of each."""
 
     exit_code = 3
+
+
+class Measure(Protocol):
+    """How each profiler's module measures one kernel of a program."""
+
+    def __call__(self, program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> Profile: ...
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,14 @@ def climb(rungs: Sequence[Rung]) -> Climbed:
 
 def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> tuple[Rung, ...]:
     """The sources on an NVIDIA GPU, for a program that launches the kernel."""
-    chosen = {"folder": folder, "deadline_s": deadline_s}
+
+    def asked(measure: Measure) -> Callable[[], Profile]:
+        return lambda: measure(program, kernel, folder=folder, deadline_s=deadline_s)
+
     return (
-        Rung("ncu", "counters of every kind, by source line", lambda: ncu.measure(program, kernel, **chosen)),
-        Rung("nvprof", "counters of the whole kernel", lambda: nvprof.measure(program, kernel, **chosen)),
-        Rung("nsys", "time and launch, no counters", lambda: nsys.measure(program, kernel, **chosen)),
+        Rung("ncu", "counters of every kind, by source line", asked(ncu.measure)),
+        Rung("nvprof", "counters of the whole kernel", asked(nvprof.measure)),
+        Rung("nsys", "time and launch, no counters", asked(nsys.measure)),
     )
 
 

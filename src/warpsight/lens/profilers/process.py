@@ -6,6 +6,7 @@ reaches the tool but the names listed, so no key or token does.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -61,7 +62,8 @@ def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path 
 
 def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
     ends_at = time.monotonic() + deadline_s
-    while process.poll() is None:
+    # The tool is left unreaped until its group was ended, so its number cannot have become another's.
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if time.monotonic() > ends_at:
             raise ProfilerTimedOut(
                 tool,
@@ -75,10 +77,8 @@ def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: st
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Everything that the tool started and that is still there; its group has the number of its leader."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 

@@ -38,9 +38,11 @@ SPELLED = {"FetchSize": "FETCH_SIZE", "WriteSize": "WRITE_SIZE"}
 GROUPS = (("FETCH_SIZE",), ("WRITE_SIZE",), ("SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_BRANCH"), ("VALUBusy",))
 """What to collect, one run each: the hardware cannot count all of them at once."""
 _DISPATCH = ("Dispatch_Id", "Kernel_Name", "Counter_Name", "Counter_Value")
-_OLD_COLUMNS = frozenset(
-    ["Index", "KernelName", "gpu-id", "queue-id", "queue-index", "pid", "tid", "grd", "wgr", "lds", "scr", "arch_vgpr", "accum_vgpr", "vgpr", "sgpr", "wave_size", "fbar", "sig", "obj", "DispatchNs", "BeginNs", "EndNs", "CompleteNs", "DurationNs"]
-)
+_OLD_COLUMNS = frozenset((
+    "Index", "KernelName", "gpu-id", "queue-id", "queue-index", "pid", "tid", "grd", "wgr", "lds", "scr", "arch_vgpr",
+    "accum_vgpr", "vgpr", "sgpr", "wave_size", "fbar", "sig", "obj", "DispatchNs", "BeginNs", "EndNs", "CompleteNs",
+    "DurationNs",
+))  # fmt: skip
 
 
 def available() -> Availability:

@@ -55,7 +55,7 @@ def read_table(text: str, columns: Sequence[str], *, tool: str, numeric: Iterabl
 
 def _cells(line: str) -> list[str]:
     try:
-        return [cell.strip() for cell in next(csv.reader([line.strip()]), [])]
+        return [cell.strip() for cells in csv.reader([line.strip()]) for cell in cells]
     except csv.Error:
         return []
 
