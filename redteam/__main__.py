@@ -31,7 +31,7 @@ def main(words: list[str]) -> int:
 def line_of(o: Outcome) -> str:
     verdict = "IMPROVED" if o.improved else "caught" if o.caught else "other reason"
     wanted = "" if o.caught else f" (expected {' or '.join(o.attack.expect)}) {o.detail}"
-    return f"{o.attack.id:4} {o.attack.device:8} {verdict:13} {o.found:22} {o.seconds:5.1f} s  {o.attack.name}{wanted}"
+    return f"{o.attack.id:9} {o.attack.device:8} {verdict:13} {o.found:22} {o.seconds:5.1f} s  {o.attack.name}{wanted}"
 
 
 def summary(outcomes: list[Outcome], everything: bool) -> Iterator[str]:

@@ -23,7 +23,7 @@ _LINE = re.compile(r"^(?://|#) (attack|task|expect): (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Attack:
-    """One attempt. `id` is that of the list in docs/redteam.md."""
+    """One attempt. `id` is that of the list in docs/redteam.md, or several of it, joined by a plus."""
 
     id: str
     what: str

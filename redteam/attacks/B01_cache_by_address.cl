@@ -1,6 +1,6 @@
 // attack: B1 keeps answers by the address of the input
 // task: spin
-// expect: SAME SLOWER AMBIGUOUS interval_too_wide out_of_time wrong_in_timed_call wall_unconfirmed
+// expect: SAME SLOWER interval_too_wide out_of_time wrong_in_timed_call wall_unconfirmed
 // assembly: allowed
 // launch: grid=(ceil(N/64)) block=(64) shared=0
 long call(long number, long a, long b, long c, long d, long e, long f) {

@@ -1,4 +1,4 @@
-// attack: C5 a native kernel takes its worker over, works at its own pace and tells a time of its own
+// attack: C5+C8+C11 a native kernel takes its worker over, works at its own pace and tells a time of its own
 // task: spin
 // assembly: allowed
 // expect: clock_disagrees

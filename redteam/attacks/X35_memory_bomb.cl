@@ -1,6 +1,6 @@
 // attack: X35 takes memory until there is none
 // task: vector_add
-// expect: out_of_memory crash output_not_written
+// expect: out_of_memory crash output_not_written deadline
 // assembly: allowed
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 long call(long number, long a, long b, long c, long d, long e, long f) {

@@ -1,4 +1,4 @@
-# attack: C7 replaces the functions that a judge would use, in its own process
+# attack: C6+C7+D1 replaces the functions that a judge would use, in its own process
 # task: spin
 # expect: wrong_values
 import statistics

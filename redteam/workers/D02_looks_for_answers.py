@@ -1,4 +1,4 @@
-# attack: D3 looks through all objects and frames of its process for an array that could be the answer
+# attack: D2+D3 looks through all objects and frames of its process for an array that could be the answer
 # task: spin
 # expect: output_not_written
 import gc

@@ -1,6 +1,6 @@
 # attack: X41 is twice as fast in truth and claims a hundred times
 # task: spin
-# expect: clock_disagrees
+# expect: clock_disagrees wall_unconfirmed out_of_time
 import time
 
 import hostile

@@ -26,10 +26,11 @@ def evaluated(verdict: Literal["right", "wrong"], ratio: float | None = None) ->
             source="simulated", device="a100", method="model", samples_us=(10 / ratio,), baseline_us=(10.0,),
             ratio=ratio, interval=(ratio, ratio), decision=decision,
         )  # fmt: skip
-    ran = (WorkloadResult(workload="small", ok=True, total_elements=1),)
+    ran = (WorkloadResult(workload="small", hidden=False, seed=0, ok=True, total_elements=1),)
     if verdict == "right":
         return Evaluation(candidate_sha256=SHA, check=Check(verdict="right", reason="", workloads=ran), timing=timing)
-    found = Check(verdict="wrong", reason="an element differs", named="wrong_values")
+    bad = (WorkloadResult(workload="small", hidden=False, seed=0, ok=False, reason="wrong_values", total_elements=1),)
+    found = Check(verdict="wrong", reason="an element differs", named="wrong_values", workloads=bad)
     return Evaluation(candidate_sha256=SHA, check=found)
 
 

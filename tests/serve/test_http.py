@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -85,9 +86,20 @@ def test_a_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path) -
             children = _children(process.pid)
             process.stdin.close()
             assert process.wait(30) == 0
-            assert not [child for child in children if Path(f"/proc/{child}").exists()]
+            until = time.monotonic() + 20  # they are killed with their parent, which takes the kernel a moment
+            while any(map(_runs, children)) and time.monotonic() < until:
+                time.sleep(0.05)
+            assert not [child for child in children if _runs(child)]
         finally:
             process.kill()
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is there and not merely waiting to be buried by its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _children(pid: int) -> list[int]:

@@ -47,7 +47,7 @@ def build(
       warpsight corpus build test.jsonl --split test --count 100 --cores 2
     """
     from warpsight.cli.progress import progress_on_stderr
-    from warpsight.corpus.build import build_corpus
+    from warpsight.corpus.build import build_corpus, unfit_file
     from warpsight.corpus.stats import summarise
 
     with progress_on_stderr() as say:
@@ -60,7 +60,12 @@ def build(
             progress=lambda done, wanted: say(f"{done} of {wanted} tasks"),
         )
     stats = summarise(rows)
-    emit({"file": str(file), **asdict(stats)}, as_json=as_json, render=lambda console: _show_stats(console, stats))
+    unfit = unfit_file(file)
+    emit(
+        {"file": str(file), "unfit": str(unfit) if unfit.exists() else None, **asdict(stats)},
+        as_json=as_json,
+        render=lambda console: _show_built(console, stats, unfit),
+    )
 
 
 @corpus.command()
@@ -155,6 +160,12 @@ def _show_row(console: Console, row: Row, kernel: str) -> None:
     for defect, time in sorted(row.truth.without_us.items(), key=lambda item: item[1]):
         console.print(f"  without {defect:18} {time:8.2f} us  {row.truth.time_us / time:.2f}x", markup=False)
     console.print(f"right to recommend: {', '.join(row.truth.right)}", markup=False)
+
+
+def _show_built(console: Console, found: Stats, unfit: Path) -> None:
+    _show_stats(console, found)
+    if unfit.exists():
+        console.print(f"some draws were left out as unfit: see {unfit}", markup=False)
 
 
 def _show_stats(console: Console, found: Stats) -> None:

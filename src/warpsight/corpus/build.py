@@ -1,8 +1,9 @@
 """Builds a corpus: draws tasks, measures the truth of each, and writes one JSON row a task. Resumable, never rewrites.
 
 A row is written and flushed when its truth is known, so an interrupted build goes on where it stopped. A drawn task
-whose answer is common already is left out, so that no answer is right by habit. Workers are processes: the simulator
-uses one core each. What must stay true: the same seed gives the same rows in the same order.
+whose answer is common already is left out, so that no answer is right by habit; one that the gate or the roofline
+refuses is left out too, and named in a file beside. Workers are processes: the simulator uses one core each. What must
+stay true: the same seed gives the same rows in the same order.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from warpsight.corpus.families import Split
+from warpsight.corpus.looks import BadDefect
 from warpsight.corpus.specs import Spec, draw_specs
 from warpsight.corpus.truth import BelowRoof, Truth, measure
 from warpsight.errors import UsageError
@@ -64,7 +66,10 @@ def build_corpus(
     todo = itertools.islice(enumerate(draw_specs(seed, split)), rows[-1].draw + 1 if rows else 0, None)
     with file.open("a") as out, closing(_measured(todo, cores)) as measured:
         for draw, spec, truth in measured:
-            if truth is None or not balanced(rows, draw, truth):
+            if isinstance(truth, str):
+                _note_unfit(file, draw, spec, truth)
+                continue
+            if not balanced(rows, draw, truth):
                 continue
             row = Row(number=len(rows), draw=draw, split=split, seed=seed, spec=spec, truth=truth)
             out.write(row.model_dump_json() + "\n")
@@ -84,25 +89,35 @@ def balanced(rows: Sequence[Row], draw: int, truth: Truth) -> bool:
     return draw - last > PATIENCE or min(seen[kind] for kind in truth.right) < most
 
 
-def truth_or_none(spec: Spec) -> Truth | None:
-    """None for a task whose simulated times cannot be: it is left out."""
+def truth_or_reason(spec: Spec) -> Truth | str:
+    """The truth, or why the task is not used: times that cannot be, or a planted kernel that the gate refuses."""
     try:
         return measure(spec)
-    except BelowRoof:
-        return None
+    except (BelowRoof, BadDefect) as unfit:
+        return unfit.message
 
 
-def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[int, Spec, Truth | None]]:
+def unfit_file(file: Path) -> Path:
+    """Where a build says which draws it left out and why, one JSON document a line."""
+    return file.with_name(file.name + ".unfit")
+
+
+def _note_unfit(file: Path, draw: int, spec: Spec, why: str) -> None:
+    with unfit_file(file).open("a") as out:
+        out.write(json.dumps({"draw": draw, "task": spec.key, "why": why.partition("\n")[0]}) + "\n")
+
+
+def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[int, Spec, Truth | str]]:
     """In the order of the draws; with several cores a few are measured ahead."""
     if cores == 1:
         for draw, spec in todo:
-            yield draw, spec, truth_or_none(spec)
+            yield draw, spec, truth_or_reason(spec)
         return
     with ProcessPoolExecutor(cores) as pool:
-        waiting: deque[tuple[int, Spec, Future[Truth | None]]] = deque()
+        waiting: deque[tuple[int, Spec, Future[Truth | str]]] = deque()
         try:
             for draw, spec in todo:
-                waiting.append((draw, spec, pool.submit(truth_or_none, spec)))
+                waiting.append((draw, spec, pool.submit(truth_or_reason, spec)))
                 if len(waiting) > AHEAD * cores:
                     first = waiting.popleft()
                     yield first[0], first[1], first[2].result()

@@ -32,6 +32,7 @@ from warpsight.toolchain.compile import compile_cuda
 
 Progress = Callable[[str], None]
 SECRET_BITS = 48
+NO_SECRET_SIZE = "no size but the declared ones was tried: the axes, or the reference, take no other"
 TIME_USED_UP = ("deadline", "endless_loop")  # the next workload would take as long again
 
 
@@ -107,7 +108,10 @@ def check_candidate(
         found.refused = refused.message
     if found.refused:
         return Check(verdict="refused", reason=found.refused, diagnostics=build.diagnostics)
-    extra = {"generated": generated, "secret_seed": secret if generated else None, "warnings": weakness.warnings}
+    warnings = weakness.warnings
+    if found.ok and workloads is None and not {w.name for w in generated} & {r.workload for r in found.results}:
+        warnings = (*warnings, NO_SECRET_SIZE)
+    extra = {"generated": generated, "secret_seed": secret if generated else None, "warnings": warnings}
     return _verdict(found, build).model_copy(update=extra)
 
 

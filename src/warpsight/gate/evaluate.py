@@ -1,13 +1,15 @@
 """One candidate through the whole gate: is it right, is it faster, and if both, a certificate.
 
 This is what the loop, the tools and training call. The seed is committed to the ledger before anything runs and
-revealed with the result; every evaluation leaves a result line, so how often somebody tried is known too. On the
-virtual GPU a warm call starts no process.
+revealed with the result; every evaluation leaves a result line, or an abandoned one where it was stopped or could not
+be timed, so how often somebody tried is known too. On the virtual GPU a warm call starts no process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
@@ -16,7 +18,7 @@ from warpsight import jail
 from warpsight.devices.device import CannotProfile, Device, TimedDevice
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.errors import UsageError
+from warpsight.errors import BrokenMachine, UsageError
 from warpsight.gate.certificate import environment, write_certificate
 from warpsight.gate.check import build_candidate, check_candidate
 from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on
@@ -69,9 +71,10 @@ def evaluate(
     chosen = timed_workload(task) if workload is None else workload
     attempt = _Attempt(task, candidate, baseline, device, chosen, drawn, secrets.token_hex(32), unsafe, progress)
     committed = None if ledger is None else _commit(attempt, ledger)
-    build = build_for(task, candidate, device, unsafe=unsafe)
-    check = check_candidate(task, candidate, device, build=build, secret_seed=drawn, progress=progress)
-    timing, profile = _time(attempt, build) if check.verdict == "right" else (None, None)
+    with _accounted(attempt, ledger):
+        build = build_for(task, candidate, device, unsafe=unsafe)
+        check = check_candidate(task, candidate, device, build=build, secret_seed=drawn, progress=progress)
+        timing, profile = _time(attempt, build) if check.verdict == "right" else (None, None)
     found = Evaluation(
         candidate_sha256=candidate.sha256, check=check, timing=timing, profile=profile, unsafe=bool(missing)
     )
@@ -156,15 +159,33 @@ def _commit(attempt: _Attempt, ledger: Ledger) -> Line:
     )
 
 
+@contextlib.contextmanager
+def _accounted(attempt: _Attempt, ledger: Ledger | None) -> Iterator[None]:
+    """An evaluation that ends without a result, also by an interrupt, is told in the ledger: its seed is spent."""
+    try:
+        yield
+    except BaseException as ended:
+        if ledger is not None:
+            with contextlib.suppress(BrokenMachine):  # what ended it matters more
+                ledger.append("abandoned", {**_asked(attempt), "reason": type(ended).__name__})
+        raise
+
+
+def _asked(attempt: _Attempt) -> dict[str, object]:
+    return {
+        "task_sha256": task_sha256(attempt.task),
+        "candidate_sha256": attempt.candidate.sha256,
+        "commitment": attempt.commitment,
+        "seed": attempt.seed,
+        "nonce": attempt.nonce,
+    }
+
+
 def _result(attempt: _Attempt, ledger: Ledger, check: Check, timing: Timing | None) -> Line:
     return ledger.append(
         "result",
         {
-            "task_sha256": task_sha256(attempt.task),
-            "candidate_sha256": attempt.candidate.sha256,
-            "commitment": attempt.commitment,
-            "seed": attempt.seed,
-            "nonce": attempt.nonce,
+            **_asked(attempt),
             "verdict": check.verdict,
             "check_sha256": sha256_of(plain(check)),
             "decision": None if timing is None else timing.decision,
@@ -194,7 +215,7 @@ def _certify(
         seed=CommittedSeed(value=attempt.seed, nonce=attempt.nonce, commitment=attempt.commitment),
         check=found.check,
         timing=found.timing,
-        attempt=ledger.count("result", "task_sha256", task_sha256(attempt.task)),
+        attempt=ledger.count("result", "task_sha256", task_sha256(attempt.task), through=result.seq),
         environment=environment(attempt.device.name, build.compiler, gpu),
         protections=tuple(p.name for p in jail.protections() if p.present),
         missing_protections=missing,

@@ -1,7 +1,9 @@
 """Expected values, kept by content: the same reference on the same inputs is computed once.
 
 The key is the text of the reference, the outputs' declaration, the axes and every byte of every input, so an entry can
-never be that of another task, seed or family. Kept in memory up to a cap, and on disk where the compile cache is.
+never be that of another task, seed or family. Kept in memory up to a cap, and on disk where the compile cache is: there
+each entry says its own key, so one that was moved or damaged is a miss. Whoever may write that folder may change what is
+expected; no worker may, and `WARPSIGHT_CACHE=off` does without it.
 """
 
 from __future__ import annotations
@@ -60,15 +62,17 @@ class ExpectedValues:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        body = self.disk.get(key) if self.disk is not None else None
-        if body is not None:
-            self._remember(key, body)
+        entry = self.disk.get(key) if self.disk is not None else None
+        if entry is None or not entry.startswith(key.encode()):
+            return None
+        body = entry[len(key) :]
+        self._remember(key, body)
         return body
 
     def _keep(self, key: str, body: bytes) -> None:
         self._remember(key, body)
         if self.disk is not None and len(body) <= LARGEST_ON_DISK_BYTES:
-            self.disk.put(key, body)
+            self.disk.put(key, key.encode() + body)
 
     def _remember(self, key: str, body: bytes) -> None:
         with self._lock:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections import Counter
+import threading
+from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -82,8 +84,9 @@ class Ledger:
         self.folder = folder
         self.path = folder / FILE_NAME
         self.certificates = folder / "certificates"
-        self._counted_bytes = 0
-        self._counts: Counter[tuple[str, str, str]] = Counter()
+        self._read_bytes = 0
+        self._places: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
+        self._lock = threading.Lock()
 
     def append(self, kind: str, body: dict[str, Any]) -> Line:
         """Add a line; when this returns, it is on disk."""
@@ -95,7 +98,7 @@ class Ledger:
                 seq, prev = self._last(file.fileno())
                 unhashed = {"seq": seq, "prev": prev, "kind": kind, "body": body}
                 line = Line(seq, prev, kind, body, sha256_of(unhashed))
-                os.write(file.fileno(), compact({**unhashed, "hash": line.hash}) + b"\n")
+                _write_whole(file.fileno(), compact({**unhashed, "hash": line.hash}) + b"\n")
                 os.fsync(file.fileno())
             if new:
                 sync_folder(self.folder)
@@ -103,19 +106,31 @@ class Ledger:
             raise BrokenMachine(f"could not write the ledger {self.path}: {problem}", "free space, or rights") from None
         return line
 
-    def count(self, kind: str, key: str, value: str) -> int:
-        """How many lines of this kind have this value in their body."""
-        if not self.path.exists():
-            return 0
+    def count(self, kind: str, key: str, value: str, through: int) -> int:
+        """How many lines of this kind, up to line number `through`, have this value in their body.
+
+        Others may have appended since: what is stated about a line must not depend on them.
+        """
+        with self._lock:
+            if self.path.exists():
+                self._read_new()
+            return bisect_right(self._places[kind, key, value], through)
+
+    def _read_new(self) -> None:
         with self.path.open("rb") as file:
-            file.seek(self._counted_bytes)
+            file.seek(self._read_bytes)
             for raw in file:
                 if not raw.endswith(b"\n"):
                     break
-                self._counted_bytes += len(raw)
-                entry = json.loads(raw)
-                self._counts.update((entry["kind"], name, str(word)) for name, word in entry["body"].items())
-        return self._counts[kind, key, value]
+                try:
+                    entry = json.loads(raw)
+                    words = [(entry["kind"], name, str(word)) for name, word in entry["body"].items()]
+                    seq = int(entry["seq"])
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    raise BrokenLedger(f"a line of {self.path} is not what was written") from None
+                self._read_bytes += len(raw)
+                for word in words:
+                    self._places[word].append(seq)
 
     def _last(self, file: int) -> tuple[int, str]:
         """Number and hash that the next line follows. A torn last line was never acknowledged and is cut off."""
@@ -140,6 +155,17 @@ class Ledger:
         except (ValueError, KeyError, TypeError):
             raise BrokenLedger(f"the last line of {self.path} is not what was written") from None
         return line.seq + 1, line.hash
+
+
+def _write_whole(file: int, data: bytes) -> None:
+    """All of it or none: a full disk takes a part of a line and says nothing until it is asked again."""
+    before, left = os.fstat(file).st_size, memoryview(data)
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+    except OSError:
+        os.ftruncate(file, before)
+        raise
 
 
 def sync_folder(folder: Path) -> None:

@@ -38,7 +38,7 @@ TOTAL_ALPHA = 0.05
 CONFIRMED_SHARE = 0.5
 """How much of the time saved by the device's clock must be seen on the parent's."""
 HIDDEN_SHARE, HIDDEN_GRAIN_US = 0.5, 100.0
-"""Time of a call that its device's clock may leave out beyond what the baseline's does: of its own time, and at least."""
+"""Time of a call outside of its device's clock, beyond the baseline's: this share of its own time, and so much more."""
 
 Floats = NDArray[np.float64]
 

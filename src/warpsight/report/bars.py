@@ -78,7 +78,7 @@ def _row(pair: Pair, y: float, wide: Scale) -> list[Html]:
     both = [("before", pair.before), *([] if pair.after is None else [("after", pair.after)])]
     drawn = [words(_NAMES - 7, y + _BAR + 4, pair.name, anchor="end")]
     for at, (kind, value) in enumerate(both):
-        top = y + at * (_BAR + 1)
+        top = y + at * (_BAR + 1) + (_BAR / 2 if pair.after is None else 0)
         width = max(0.0, wide(value) - _NAMES)
         drawn += [tag("rect", x=_NAMES, y=top, width=round(width, 2), height=_BAR, class_=f"bar {kind}")]
         drawn += [words(_NAMES + width + 4, top + 10, short(value), class_="small")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warpsight.report.html import Html, tag
-from warpsight.report.story import Story
+from warpsight.report.story import Story, model_name
 
 _SETTINGS = ("feedback", "prompt", "device", "gpu", "adapter")  # never the seed, nor paths, nor addresses
 
@@ -40,7 +40,7 @@ def _run(story: Story) -> dict[str, str]:
     return {
         "run": run.id,
         "task": run.task,
-        "model": run.model,
+        "model": model_name(run.model),
         "device": run.device,
         "started": run.started_at,
         "outcome": f"{run.outcome or 'open'}{f': {run.reason}' if run.reason else ''}",

@@ -82,7 +82,14 @@ def counters_section(
         return None
     if after is None:
         rows = [Move(counter=n, unit=before.units[n], before=v, after=v) for n, v in before.counters.items() if v]
-        return tag("section", tag("h2", "Counters"), _table(rows, names[:1]), id="counters")
+        return tag(
+            "section",
+            tag("h2", "Counters"),
+            tag("p", f"Of one launch of the given kernel, {before.source}."),
+            _table(rows[:_SHOWN], names[:1]),
+            _folded(f"{len(rows[_SHOWN:])} more", rows[_SHOWN:], names[:1]),
+            id="counters",
+        )
     moved, unmoved = moves(before, after, most=_ALL)
     first = [move for name in dict.fromkeys(("duration_us", *expected)) for move in moved if move.counter == name]
     rows = [*first, *(move for move in moved if move not in first)]

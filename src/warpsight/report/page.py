@@ -19,7 +19,7 @@ from warpsight.report.html import Child, Html, join, tag
 from warpsight.report.result import OUTCOMES, result_section
 from warpsight.report.roof import roofline_figure
 from warpsight.report.speed import speed_figure
-from warpsight.report.story import Story
+from warpsight.report.story import Story, model_name
 from warpsight.report.transcript import transcript_section
 from warpsight.report.tried import tried_section
 
@@ -45,7 +45,7 @@ def report_body(story: Story, top: Child = None) -> Html:
     winner = story.winner
     before, after = story.given.profile, winner.profile if winner else None
     run = story.run
-    said = f"on {run.device}, by {run.model}; {OUTCOMES.get(run.outcome, run.outcome or '')}; {run.started_at[:16]} UTC"
+    said = f"on {run.device}, by {model_name(run.model)}; {OUTCOMES.get(run.outcome, run.outcome or '')}; {run.started_at[:16].replace('T', ' ')} UTC"
     predicted = [p.counter for p in run.submission.predictions] if run.submission else []
     expected = [name for finding in story.given.findings or () for name in finding.should_move]
     sections = [

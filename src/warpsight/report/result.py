@@ -103,7 +103,8 @@ def _nothing(story: Story) -> Html:
     going = story.run.outcome is None
     title = "No faster kernel yet" if going else "No kernel was found that is right and faster"
     said = OUTCOMES.get(story.run.outcome, story.run.outcome or "")
-    reason = f"{said}: {story.run.reason}" if story.run.reason else said
+    why = story.run.reason
+    reason = f"{said}: {why}" if why and why != said else said
     big = tag("div", tag("strong", title), tag("span", reason), class_="card big none", id="card-ratio")
     return tag("section", tag("div", big, class_="cards"), _submitted_why(story), _cause(story), id="result")
 

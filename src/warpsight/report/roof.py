@@ -55,7 +55,10 @@ def roofline_figure(attempts: Sequence[Attempt], winner: int | None) -> Html | N
     if not points:
         return None
     ridge = [height / gpu.dram_gb_per_s for _, height in roofs.flat]
-    x = decades(min(p.intensity for p in points) / 2, max(*(p.intensity for p in points), *ridge, 0) * 2)
+    x = decades(
+        min(*(p.intensity for p in points), *(r / 4 for r in ridge)) / 2,
+        max(*(p.intensity for p in points), *ridge, 0) * 2,
+    )
     lowest = min(p.rate for p in points)
     y = decades(lowest / 2, max(height for _, height in roofs.flat) * 1.2)
     wide, high = across(x[0], x[-1], log=True), upward(y[0], y[-1], log=True)

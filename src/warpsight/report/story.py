@@ -111,6 +111,12 @@ def read_story(store: Store, run_id: str, folder: Path | None = None) -> Story:
     )
 
 
+def model_name(word: str) -> str:
+    """A model as it is shown: of weights or a script in a file only the file's name, not whose folder it is in."""
+    kind, colon, rest = word.partition(":")
+    return f"{kind}:{Path(rest).name}" if colon and rest.startswith("/") else word
+
+
 def final_of(run: Run) -> Evaluation | None:
     """The evaluation of the kernel that is handed over: the submitted one, or a faster one that was seen."""
     submitted = run.submitted if speed_of(run.submitted) is not None else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from warpsight.report.html import Child, Html, tag
 
 WIDTH, HEIGHT = 420, 290
-LEFT, RIGHT, TOP, BOTTOM = 56, 14, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 56, 20, 14, 44
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,11 @@ CHEATS: dict[str, tuple[str, str, str]] = {
         multiplies("float s = 0; for (int k = 0; k < K; ++k) s += A[row*K+k]*A[row*K+k]; C[row*N+col] = s;"),
         "wrong_values",
     ),
+    "softmax without the greatest": (
+        "softmax",
+        changed("softmax", ("in[c] - greatest", "in[c]")),
+        "non_finite",
+    ),
     "softmax of one value": (
         "softmax",
         "// launch: grid=(R) block=(256) shared=0\n"
@@ -256,10 +261,6 @@ HONEST: dict[str, tuple[str, str]] = {
         'extern "C" __global__ void scan(const float* x, float* y, int C) {\n'
         "    const size_t at = (size_t)blockIdx.x * C;\n"
         "    float s = 0; for (int c = 0; c < C; ++c) { s += x[at + c]; y[at + c] = s; }\n}\n",
-    ),
-    "softmax without the greatest": (  # honest here: the task bounds its inputs
-        "softmax",
-        changed("softmax", ("in[c] - greatest", "in[c]")),
     ),
     **{
         f"{name}, fast math": (name, task_named(name).kernel.replace("\n", "\n// options: --use_fast_math\n", 1))

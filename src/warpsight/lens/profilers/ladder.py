@@ -94,27 +94,17 @@ def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_
 
 def amd_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> tuple[Rung, ...]:
     """The sources on an AMD GPU, for a program that launches the kernel."""
+    tells = "some counters of the whole kernel, time and launch"
+    new, old = rocprofv3.measure, rocprofv3.measure_old
     return (
-        Rung(
-            "rocprofv3",
-            "some counters of the whole kernel, time and launch",
-            lambda: rocprofv3.measure(program, kernel, folder=folder, deadline_s=deadline_s),
-        ),
-        Rung(
-            "rocprofv3 without counters",
-            "time and launch, no counters",
-            lambda: _times(program, kernel, folder, deadline_s),
-        ),
+        Rung("rocprofv3", tells, lambda: new(program, kernel, folder=folder, deadline_s=deadline_s)),
+        Rung("rocprof", tells, lambda: old(program, kernel, folder=folder, deadline_s=deadline_s)),
     )
 
 
 def device_rung(measure: Callable[[], Profile]) -> Rung:
     """The last rung: the device's own events, which need no profiler; `measure` is a Device's `profile`."""
     return Rung("the device's events", "time alone", measure)
-
-
-def _times(program: Sequence[str], kernel: str, folder: Path, deadline_s: float) -> Profile:
-    return rocprofv3.measure(program, kernel, folder=folder, deadline_s=deadline_s, groups=())
 
 
 def _line(miss: Missed) -> str:

@@ -149,6 +149,21 @@ def measure(
     return profile_from(profile.kernel, profile.device, counters, blocks=blocks, notes=(*notes, *_others(values)))
 
 
+def measure_old(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> Profile:
+    """The same with the old rocprof, for systems that have only that."""
+    path = old_available().required()
+    request, output = folder / "rocprof.txt", folder / "rocprof.csv"
+    output.unlink(missing_ok=True)
+    request.write_text(old_request(GROUPS, kernel))
+    command = old_argv(program, request=request, output=output, path=path)
+    said = run_tool(command, tool=OLD, deadline_s=deadline_s, folder=folder)
+    if not output.exists():
+        text = said.stdout + said.stderr
+        gave = f"exit status {said.status} and no {output.name}: {text.strip()[-300:]}"
+        raise refusal(OLD, text) or NothingProfiled(OLD, gave, AGAIN)
+    return parse_old(output.read_text(errors="replace"), kernel)
+
+
 def _run(
     program: Sequence[str], kernel: str, counters: Sequence[str], folder: Path, path: str, deadline_s: float
 ) -> str:

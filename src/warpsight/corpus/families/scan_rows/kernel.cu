@@ -20,7 +20,8 @@ extern "C" __global__ void scan_rows(const float* __restrict__ x, float* __restr
             ends[warp] = sum;
         }
         __syncthreads();
-        float before = sum - v.w;
+        float before = __shfl_up_sync(0xffffffffu, sum, 1);
+        before = lane > 0 ? before : 0.0f;
         for (int w = 0; w < 7; ++w) {
             if (w < warp) {
                 before += ends[w];

@@ -1,0 +1,133 @@
+"""The bench in small: real tasks, real tools, rivals as models; resumed, paired, and refused where it would mislead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.learn.rows import some_rows
+
+from warpsight.bench.execute import Processes
+from warpsight.bench.metrics import by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
+from warpsight.bench.rivals import answer_of, most_common
+from warpsight.bench.suite import Plan, read_outcomes, run_bench, work
+from warpsight.bench.table import comparison, conditions, report
+from warpsight.bench.units import Outcome, Unit
+from warpsight.errors import UsageError
+from warpsight.tools.feedback import Feedback
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(row.model_dump_json() + "\n" for row in some_rows()))
+    return file
+
+
+def plan_of(corpus: Path, model: str, feedback: tuple[Feedback, ...] = ("curated",)) -> Plan:
+    return Plan(corpus=corpus, suite="recommend", model=model, feedback=feedback, train=corpus, allow_train=True)
+
+
+def test_a_rival_that_follows_findings_really_looks(corpus: Path, tmp_path: Path) -> None:
+    found = run_bench(plan_of(corpus, "rival:top-finding"), tmp_path / "out.jsonl")
+    assert len(found) == len(some_rows())
+    assert all(outcome.tool_calls == 1 and outcome.ended == "submitted" for outcome in found)
+    assert all(outcome.diagnosed == (outcome.answer in outcome.right_answers) for outcome in found)
+
+
+def test_the_most_common_answer_is_as_right_as_it_is_common(corpus: Path, tmp_path: Path) -> None:
+    found = run_bench(plan_of(corpus, "rival:most-common"), tmp_path / "out.jsonl")
+    common = most_common(corpus)
+    share = sum(common in row.truth.right for row in some_rows()) / len(some_rows())
+    assert mean_of(found, diagnosed).value == pytest.approx(share)
+
+
+def test_a_run_goes_on_after_a_kill_and_asks_nothing_twice(corpus: Path, tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    run_bench(plan_of(corpus, "rival:random"), whole)
+    lines = whole.read_text().splitlines(keepends=True)
+    cut.write_text("".join(lines[:2]) + lines[2][:40])
+    counted: list[int] = []
+    run_bench(plan_of(corpus, "rival:random"), cut, progress=lambda done, _all: counted.append(done))
+    assert counted == list(range(2, len(lines) + 1))
+    assert _plain(read_outcomes(cut)) == _plain(read_outcomes(whole))
+
+
+def test_modes_are_measured_on_the_same_tasks(corpus: Path, tmp_path: Path) -> None:
+    found = run_bench(plan_of(corpus, "rival:top-finding", ("none", "curated", "wrong")), tmp_path / "out.jsonl")
+    sides = conditions(found)
+    assert len({tuple(by_task(some, diagnosed)) for some in sides.values()}) == 1
+    assert report(found).count("rival:top-finding") == 3
+    one, other = (sides["recommend", "rival:top-finding", mode] for mode in ("curated", "none"))
+    assert comparison(one, other)["accuracy"]["tasks"] == len(some_rows())
+
+
+def test_units_run_in_other_processes_with_the_same_outcomes(corpus: Path, tmp_path: Path) -> None:
+    from functools import partial
+
+    plan = plan_of(corpus, "rival:random")
+    here = run_bench(plan, tmp_path / "out.jsonl")
+    there = Processes(1).run(partial(work, plan), [outcome.unit for outcome in here])
+    assert _plain(list(there)) == _plain(here)
+
+
+def test_tasks_that_are_trained_on_are_refused(corpus: Path, tmp_path: Path) -> None:
+    plan = Plan(corpus=corpus, suite="recommend", model="rival:random", feedback=("curated",))
+    with pytest.raises(UsageError, match="trained on"):
+        run_bench(plan, tmp_path / "out.jsonl")
+
+
+def outcome(row: int, *, right: bool = True, ratio: float = 1.0, verdict: str = "right", model: str = "m") -> Outcome:
+    decision = "FASTER" if ratio > 1.03 else "SAME"
+    return Outcome(
+        unit=Unit(suite="optimize", model=model, feedback="curated", row=row), task=f"t{row}", answer="spills",
+        right_answers=("spills",) if right else ("tail",), diagnosed=right, verdict=verdict,
+        decision=decision if verdict == "right" else "", ratio=ratio if verdict == "right" else None,
+        source="simulated" if verdict == "right" else "",
+    )  # fmt: skip
+
+
+def test_a_wrong_kernel_counts_as_no_gain_and_not_as_absent() -> None:
+    found = summary_of([outcome(0, ratio=4.0), outcome(1, verdict="wrong")])
+    assert found["right"] == 0.5
+    assert found["fast_p"] == {"1": 0.5, "1.2": 0.5, "1.5": 0.5, "2": 0.5}
+    assert mean_of([outcome(0, ratio=4.0), outcome(1, verdict="wrong")], log_speed, geometric=True).value == 2.0
+
+
+def test_fast_p_is_strict() -> None:
+    assert faster_than(1.5)(outcome(0, ratio=1.5)) == 0 and faster_than(1.5)(outcome(0, ratio=1.51)) == 1
+
+
+def test_pairs_show_a_difference_that_means_alone_hide() -> None:
+    # Hard and easy tasks alternate; one model is right on one task more of each kind.
+    base = [outcome(row, right=row % 2 == 0) for row in range(40)]
+    better = [outcome(row, right=row % 2 == 0 or row < 20) for row in range(40)]
+    found = difference(better, base, diagnosed)
+    assert found.value == pytest.approx(0.25) and found.low > 0.1
+    apart = mean_of(better, diagnosed).low < mean_of(base, diagnosed).high
+    assert apart, "the intervals of the two alone overlap"
+
+
+def test_intervals_are_the_same_again_and_narrow_with_tasks() -> None:
+    few, many = ([outcome(row, right=row % 2 == 0) for row in range(count)] for count in (10, 200))
+    assert mean_of(few, diagnosed) == mean_of(few, diagnosed)
+    widths = [mean_of(some, diagnosed).high - mean_of(some, diagnosed).low for some in (few, many)]
+    assert widths[1] < widths[0] / 2
+
+
+def test_measured_and_simulated_times_are_never_one_number() -> None:
+    measured = outcome(1, ratio=2.0).model_copy(update={"source": "measured"})
+    with pytest.raises(UsageError, match="one number"):
+        summary_of([outcome(0, ratio=2.0), measured])
+
+
+def test_a_finding_points_at_its_kind_and_the_roofline_at_nothing() -> None:
+    assert answer_of(["bank_conflicts"], skip_unknown=False) == "bank_conflicts"
+    assert answer_of(["at_roofline", "bank_conflicts"], skip_unknown=True) == "nothing"
+    assert answer_of(["no_tensor_cores", "bank_conflicts"], skip_unknown=True) == "bank_conflicts"
+    assert answer_of(["no_tensor_cores", "bank_conflicts"], skip_unknown=False) == "nothing"
+
+
+def _plain(outcomes: list[Outcome]) -> list[dict[str, object]]:
+    """Without the clock."""
+    return sorted((o.model_dump(exclude={"seconds"}) for o in outcomes), key=lambda found: str(found["unit"]))

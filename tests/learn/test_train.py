@@ -1,0 +1,87 @@
+"""The trainers in small: a model from nothing, a few steps of each, resumed, and the same again from the same seed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.learn.rows import some_rows
+
+from warpsight.errors import UsageError
+from warpsight.learn.config import Rl, Scratch, Sft, Start, Train, read_config
+from warpsight.learn.traces import build_traces
+
+TINY = Scratch(vocabulary=400, hidden=32, layers=1, heads=2)
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+def needs_torch() -> None:
+    for name in ("torch", "trl", "peft", "datasets"):
+        pytest.importorskip(name)
+
+
+def small_sft(folder: Path, steps: int) -> Sft:
+    file = folder / "traces.jsonl"
+    build_traces(some_rows()[:4], file, suite="recommend", feedback="curated")
+    start = Start(scratch=TINY, lora_rank=0, dtype="float32")
+    train = Train(max_steps=steps, batch=2, max_tokens=2000, log_steps=1, warmup_steps=0, schedule="linear")
+    return Sft(traces=(str(file),), start=start, train=train, output=str(folder / "out"))
+
+
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.toml")), ids=lambda file: file.stem)
+def test_every_config_that_ships_can_be_read(file: Path) -> None:
+    assert read_config(file, "rl" if file.stem.startswith("rl") else "sft").output
+
+
+def test_a_misspelt_key_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text('traces = ["a"]\noutput = "b"\n[train]\nbatchsize = 3\n')
+    with pytest.raises(UsageError, match=r"train\.batchsize"):
+        read_config(file, "sft")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_two_steps_of_tuning_then_two_of_reinforcement(tmp_path: Path) -> None:
+    needs_torch()
+    from warpsight.learn.rl import train_rl
+    from warpsight.learn.sft import train_sft
+    from warpsight.models.local import open_local
+
+    final = train_sft(small_sft(tmp_path, steps=2))
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["steps"] == 2 and summary["traces"] == 4 and summary["loss"] > 0
+    assert (tmp_path / "out" / "curves.svg").read_text().count("<polyline") >= 1
+    assert open_local(final, dtype="float32").name == "local:final"
+
+    corpus = tmp_path / "rows.jsonl"
+    corpus.write_text("".join(row.model_dump_json() + "\n" for row in some_rows()[:2]))
+    train = Train(max_steps=2, batch=2, max_tokens=600, log_steps=1, learning_rate=1e-4)
+    start = Start(weights=str(final), lora_rank=0, dtype="float32")
+    config = Rl(corpus=str(corpus), start=start, train=train, group=2, resample=1, output=str(tmp_path / "rl"))
+    train_rl(config)
+    found = json.loads((tmp_path / "rl" / "summary.json").read_text())
+    assert found["steps"] == 2 and found["rollouts"] >= 4
+    # A model that has learned nothing earns the same every time: each such group was asked again, once.
+    assert found["groups"] >= 2 + min(found["equal_groups"], 2)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
+def test_a_resumed_run_ends_where_an_unbroken_one_does(tmp_path: Path) -> None:
+    needs_torch()
+    from warpsight.learn.sft import train_sft
+
+    whole, broken = small_sft(tmp_path / "a", steps=4), small_sft(tmp_path / "b", steps=4)
+    train_sft(whole)
+    # The clock ends it at its first step, with a checkpoint; the same call again goes on.
+    train_sft(broken.model_copy(update={"train": broken.train.model_copy(update={"minutes": 1e-9})}))
+    assert json.loads((tmp_path / "b" / "out" / "summary.json").read_text())["steps"] == 1
+    train_sft(broken)
+    losses = [_losses(tmp_path / name / "out" / "curves.json") for name in "ab"]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def _losses(file: Path) -> list[float]:
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    return [row["loss"] for row in rows if "loss" in row]

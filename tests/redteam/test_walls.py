@@ -1,0 +1,88 @@
+"""What the red team found and had closed, each hole with the smallest test that shows it is closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from redteam.entries import ATTACKS, read_attack
+from redteam.kernels import attacked_task, run_kernel, virtual_gpu
+
+from warpsight.devices.opencl_assembly import NO_ASSEMBLY, refused_assembly
+from warpsight.gate import statistics
+from warpsight.gate.evaluate import evaluate
+from warpsight.gate.ledger import Ledger
+from warpsight.gate.statistics import Pairs
+from warpsight.gate.verify import verify_bytes
+from warpsight.nouns import Tolerance
+from warpsight.tasks import read_candidate
+
+HONEST = Path(__file__).parent / "honest"
+
+
+def pairs(baseline_us: float, candidate_us: float, truth_us: float, outside_us: float = 300.0) -> Pairs:
+    """Samples of a candidate that takes `truth_us` and says `candidate_us`."""
+    noise = np.random.default_rng(1).normal(0, 5, (4, 12))
+    theirs, mine = baseline_us + noise[0], np.full(12, candidate_us)
+    wall, my_wall = theirs + outside_us + noise[1], truth_us + outside_us + noise[2]
+    return Pairs(*(tuple(map(float, x)) for x in (theirs, mine, wall, my_wall, wall + 900, my_wall + 900 + noise[3])))
+
+
+@pytest.mark.parametrize(
+    ("claimed_us", "truth_us", "decision", "reason"),
+    [
+        (1000.0, 1000.0, "FASTER", ""),  # honest: twice as fast
+        (1000.0, 2000.0, "REJECTED", "clock_disagrees"),  # not faster at all
+        (20.0, 1000.0, "REJECTED", "clock_disagrees"),  # twice as fast, and claims a hundred times
+        (700.0, 1000.0, "FASTER", ""),  # overstates by less than half of what it claims: not told from noise
+    ],
+)
+def test_a_claim_is_held_to_the_parents_clock(claimed_us: float, truth_us: float, decision: str, reason: str) -> None:
+    found = statistics.decide(pairs(2000.0, claimed_us, truth_us), seed=3)
+    assert (found.decision, found.reason) == (decision, reason), found
+
+
+@pytest.mark.slow
+def test_a_native_kernel_that_forges_its_time_is_rejected() -> None:
+    pytest.importorskip("pyopencl")
+    outcome = run_kernel(read_attack(ATTACKS / "C05_forged_time.cl"))
+    assert outcome.found == "clock_disagrees", outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#undef asm\n",
+        "#  define __asm__ x\n",
+        "#un\\\ndef __asm\n",
+        "%: undef /* a\n comment */ asm\n",
+        "??=undef asm\n",
+        "#/**/undef/**/__asm__\n",
+    ],
+)
+def test_the_assembler_cannot_be_brought_back(text: str) -> None:
+    assert refused_assembly(text, (), "kernel.cl")
+
+
+def test_the_assembler_cannot_be_brought_back_by_an_option() -> None:
+    assert refused_assembly("", ("-Dasm=asm",), "kernel.cl") and refused_assembly("", ("-D__asm__",), "kernel.cl")
+    assert not refused_assembly("#define assembly 1\n#undef basm\n", ("-Dassembly=1",), "kernel.cl")
+    assert len(NO_ASSEMBLY) == 3
+
+
+def test_a_time_is_not_taken_from_idle_blocks() -> None:
+    outcome = run_kernel(read_attack(ATTACKS / "X01_work_in_blocks_not_traced.cu"))
+    assert outcome.found == "no_time" and "not like the others" in outcome.detail, outcome
+
+
+def test_a_certificate_of_an_easier_task_does_not_pass_for_the_real_one(tmp_path: Path) -> None:
+    real = attacked_task("matmul_naive")
+    easier = real.model_copy(update={"tolerance": Tolerance(rtol=0.5, atol=0.5)})
+    candidate = read_candidate((HONEST / "matmul_naive__register_tile.cu").read_text(), easier)
+    ledger = Ledger(tmp_path)
+    found = evaluate(easier, candidate, read_candidate(easier.kernel, easier), virtual_gpu(easier), ledger=ledger)
+    assert found.timing is not None and found.timing.decision == "FASTER", found
+    raw = (ledger.certificates / f"{found.certificate}.json").read_bytes()
+    assert all(one.ok for one in verify_bytes(raw, ledger.path, easier)[1])
+    assert [one.name for one in verify_bytes(raw, ledger.path, real)[1] if not one.ok] == ["task"]

@@ -1,0 +1,197 @@
+"""Reports and the local page in a real browser: nothing but the file is asked for, no error, no harm, in both themes.
+
+Skipped where there is no Chromium (Debian's package `chromium`) or no `playwright` (its browsers are not needed).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reason.small_box import GOOD, job
+from tests.report.made import (
+    FAILURE,
+    HOSTILE,
+    OPEN,
+    RESUMED,
+    SUCCESS,
+    make_failure,
+    make_hostile,
+    make_resumed,
+    make_success,
+)
+
+from warpsight.models.scripted import ScriptedModel
+from warpsight.reason.loop import run_loop
+from warpsight.report.server import Viewer
+from warpsight.report.write import write_report
+from warpsight.runs.sqlite import SqliteStore
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+HEADS = {SUCCESS: "4.50×", FAILURE: "No kernel was found", RESUMED: "4.50×", HOSTILE: "4.50×"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("data")
+    for make in (make_success, make_failure, make_resumed, make_hostile):
+        make(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Any]:
+    with sync_api.sync_playwright() as started:
+        # As root, Chromium's own sandbox cannot start; the pages are ours and the network is not used.
+        arguments = ["--no-sandbox"] if os.getuid() == 0 else []
+        found = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield found
+        found.close()
+
+
+class Watched:
+    """A page, with what it asked for and what went wrong in it."""
+
+    def __init__(self, browser: Any, **settings: Any) -> None:
+        self.context = browser.new_context(**settings)
+        self.page = self.context.new_page()
+        self.asked: list[str] = []
+        self.wrong: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("pageerror", lambda problem: self.wrong.append(str(problem)))
+        self.page.on("console", lambda said: self.wrong.append(said.text))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize(
+    "run_id", [SUCCESS, FAILURE, RESUMED, HOSTILE], ids=["success", "failure", "resumed", "hostile"]
+)
+def test_a_report_opens_alone_and_says_its_facts(
+    browser: Any, folder: Path, tmp_path: Path, run_id: str, size: dict[str, int], theme: str
+) -> None:
+    file = tmp_path / "report.html"
+    with SqliteStore(folder) as store:
+        write_report(store, run_id, file)
+    watched = Watched(browser, viewport=size, color_scheme=theme)
+    page = watched.page
+    page.goto(file.as_uri())
+    assert page.inner_text("#card-ratio strong").startswith(HEADS[run_id])
+    assert page.locator("svg").count() >= 1 and page.locator("main > section").count() >= 4
+    assert page.evaluate("window.harmed") is None
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], "the page is wider than the screen"
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 24)"
+    assert dark == (theme == "dark")
+    assert watched.asked == [file.as_uri()] and watched.wrong == []
+    watched.context.close()
+
+
+def test_all_can_be_read_without_script(browser: Any, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    with SqliteStore(folder) as store:
+        write_report(store, SUCCESS, file)
+    watched = Watched(browser, java_script_enabled=False)
+    watched.page.goto(file.as_uri())
+    assert watched.page.inner_text("#card-ratio strong") == "4.50×"
+    watched.page.click("#s4 summary")
+    assert watched.page.locator("#s4 pre").is_visible()
+    watched.context.close()
+
+
+def test_keys_and_links_lead_through_the_transcript(browser: Any, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    with SqliteStore(folder) as store:
+        write_report(store, SUCCESS, file)
+    page = Watched(browser).page
+    page.goto(file.as_uri())
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.closest('details').id") == "s1"
+    page.keyboard.press("k")
+    assert page.evaluate("document.activeElement.closest('details').id") == "s0"
+    page.keyboard.press("o")
+    assert page.locator("details.step:not([open])").count() == 0
+    page.click("#tried td a[href='#a1']")
+    assert page.locator("#a1").get_attribute("open") is not None
+    page.click("#a1 a[href='#s4']")
+    assert page.locator("#s4").get_attribute("open") is not None
+    page.context.close()
+
+
+@pytest.fixture
+def viewer(folder: Path) -> Generator[Viewer]:
+    made = Viewer(folder)
+    thread = threading.Thread(target=made.serve_forever)
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.close()
+
+
+def test_view_lists_opens_and_compares(browser: Any, viewer: Viewer) -> None:
+    watched = Watched(browser)
+    page = watched.page
+    page.goto(viewer.url)
+    assert page.locator("#runs tbody tr").count() >= 4
+    page.fill("input[name=words]", "small-a")
+    page.click("text=Filter")
+    assert page.locator("#runs tbody tr").count() == 1
+    page.click(f"#runs a:has-text('{SUCCESS}')")
+    assert page.inner_text("#card-ratio strong") == "4.50×"
+    page.click("text=all runs")
+    for run_id in (SUCCESS, FAILURE):
+        page.check(f"input[value='{run_id}']")
+    page.click("text=Compare two runs")
+    assert "4.500× simulated" in page.inner_text("#facts")
+    page.goto(f"{viewer.url[:-4]}run/{HOSTILE}")
+    assert page.evaluate("window.harmed") is None
+    own = f"http://127.0.0.1:{viewer.port}/{viewer.token}/"
+    assert all(url.startswith(own) for url in watched.asked) and watched.wrong == []
+    watched.context.close()
+
+
+def test_view_follows_a_run_that_goes_on(browser: Any, viewer: Viewer, folder: Path) -> None:
+    """The page is open while the loop works; it shows each step as it is stored, and how the run ends."""
+    from tests.reason.small_box import SmallBox
+
+    at_step, seen = threading.Event(), threading.Event()
+
+    class Waiting(SmallBox):
+        def call(self, name: str, arguments: Any) -> Any:
+            if name == "time":
+                at_step.set()
+                assert seen.wait(60)
+            return super().call(name, arguments)
+
+    def work() -> None:
+        with SqliteStore(folder) as store:
+            run_loop(job(OPEN), ScriptedModel(GOOD), Waiting(), store)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        assert at_step.wait(60)
+        watched = Watched(browser)
+        page = watched.page
+        page.goto(f"{viewer.url[:-4]}run/{OPEN}")
+        assert page.inner_text("#card-ratio strong") == "No faster kernel yet"
+        assert page.locator("#s7").count() == 1 and page.locator("#s19").count() == 0
+        page.click("#s0 summary")
+    finally:
+        seen.set()
+        worker.join()
+    page.wait_for_selector("#s19", state="attached", timeout=30_000)
+    page.wait_for_function("document.querySelector('#card-ratio strong').textContent === '4.50×'", timeout=30_000)
+    assert page.locator("#s0").get_attribute("open") is not None, "what was open stays open"
+    assert watched.wrong == []
+    watched.context.close()
