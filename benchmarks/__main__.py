@@ -21,6 +21,7 @@ SECTIONS = {
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
+    "report": "time and size of the report of a run, up to 500 steps",
 }
 
 

@@ -21,11 +21,11 @@ from warpsight.nouns import Axis, Build, Candidate, Task, Workload
 from warpsight.tasks import evaluate_launch, shape_of
 from warpsight.tasks.expressions import ExpressionError
 
-LAUNCHES = 96
+LAUNCHES = 150
 MOST_ELEMENTS = 8_000
 MOST_INSTRUCTIONS = 50_000_000
 SEED = 7_700_417
-FAMILIES = ("declared", "integers", "spikes", "wide", "structured", "bits", "sparse", "cancellation")
+FAMILIES = ("declared", "spikes", "integers", "spikes", "wide", "structured", "spikes", "bits", "sparse")
 TILES = (4, 8, 16, 32, 64, 128, 256)
 
 

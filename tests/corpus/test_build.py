@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warpsight.corpus.build import PATIENCE, Row, balanced, build_corpus, read_rows
+from warpsight.corpus.build import PATIENCE, Row, balanced, build_corpus, read_rows, truth_or_reason
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.stats import summarise
 from warpsight.corpus.truth import Truth
@@ -23,10 +23,24 @@ def test_a_build_goes_on_after_a_cut_line_and_gives_the_same_file(tmp_path: Path
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     rows = build_corpus(whole, seed=1, split="test", count=3)
     text = whole.read_text()
-    cut.write_text(text[: text.rindex("\n", 0, -1) + 40])
+    cut.write_text(text[: text.rindex("\n", 0, -1) + 40])  # the process was killed while it wrote the third row
     assert len(read_rows(cut)) == 2
     assert build_corpus(cut, seed=1, split="test", count=3) == rows
     assert cut.read_text() == text
+
+
+@pytest.mark.slow
+def test_several_cores_give_the_same_file(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    build_corpus(one, seed=1, split="test", count=3)
+    build_corpus(two, seed=1, split="test", count=3, cores=2)
+    assert one.read_text() == two.read_text()
+
+
+def test_a_task_that_cannot_be_has_a_reason() -> None:
+    spec = row(0, ("a",)).spec.model_copy(update={"defects": ("scalar_access", "uncoalesced"), "constants": ("256",)})
+    reason = truth_or_reason(spec)
+    assert isinstance(reason, str) and "cannot be planted together" in reason
 
 
 def test_another_seed_is_not_mixed_in(tmp_path: Path) -> None:

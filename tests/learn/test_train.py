@@ -42,8 +42,9 @@ def test_a_misspelt_key_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_two_steps_of_tuning_then_two_of_reinforcement(tmp_path: Path) -> None:
+def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) -> None:
     needs_torch()
+    from warpsight.bench.suite import Plan, run_bench
     from warpsight.learn.rl import train_rl
     from warpsight.learn.sft import train_sft
     from warpsight.models.local import open_local
@@ -56,6 +57,12 @@ def test_two_steps_of_tuning_then_two_of_reinforcement(tmp_path: Path) -> None:
 
     corpus = tmp_path / "rows.jsonl"
     corpus.write_text("".join(row.model_dump_json() + "\n" for row in some_rows()[:2]))
+    plan = Plan(
+        corpus=corpus, suite="recommend", model=f"local:{final}", feedback=("none", "curated"), allow_train=True
+    )
+    measured = run_bench(plan, tmp_path / "bench.jsonl", batch=2)
+    assert len(measured) == 4 and all(each.output_tokens > 0 for each in measured)
+
     train = Train(max_steps=2, batch=2, max_tokens=600, log_steps=1, learning_rate=1e-4)
     start = Start(weights=str(final), lora_rank=0, dtype="float32")
     config = Rl(corpus=str(corpus), start=start, train=train, group=2, resample=1, output=str(tmp_path / "rl"))

@@ -128,3 +128,18 @@ def test_numbers_keep_what_counts() -> None:
 def test_a_budget_of_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="at least 1 token, found 0"):
         raw(small(), 0)
+
+
+def test_without_counters_nothing_is_said_about_what_is_worth_changing() -> None:
+    timed = Profile(
+        kernel="k",
+        device="opencl",
+        source="measured",
+        counters={"duration_us": 12.5},
+        units={"duration_us": "us"},
+        sampled_blocks=1,
+        total_blocks=1,
+        not_measured=("dram_bytes",),
+    )
+    text = curated(timed, ())
+    assert "only the time was measured" in text and "nothing worth changing" not in text

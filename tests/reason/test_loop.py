@@ -183,10 +183,14 @@ def test_a_budget_that_cannot_be_held_is_refused(budget: Budget) -> None:
 
 
 def test_it_stops_near_the_roofline_with_the_best_kernel() -> None:
-    run = play(*GOOD[:4], turn("time", edits=stride(4, 1)), asked=job(enough_gain=1.05))
+    near = (*GOOD[:4], turn("time", edits=stride(4, 1)))
+    run = play(*near, turn("profile"), asked=job(enough_gain=1.05))
     assert run.outcome == "at_roofline" and "1.000x" in run.reason
+    assert "only submit is left" in results(run)[-1]
     assert run.submitted is None and run.best is not None and run.best.timing is not None
     assert run.best.timing.ratio == 4.5
+    run = play(*near, turn("submit", base="best", cause="uncoalesced loads"), asked=job(enough_gain=1.05))
+    assert run.outcome == "submitted" and run.submission is not None
 
 
 def test_edits_build_on_the_kernel_that_was_chosen() -> None:

@@ -80,8 +80,10 @@ def test_refine_goes_on_from_the_best_until_a_round_gains_nothing() -> None:
 
 def test_refine_stops_at_the_roofline_and_when_the_budget_is_spent() -> None:
     refine = Strategy(name="refine", attempts=9)
-    run = run_with(halve, start(4, strategy=refine, enough_gain=1.05), MemoryStore(), SmallBox())
-    assert run.outcome == "at_roofline" and ratio(run) == 4.5
+    store = MemoryStore()
+    run = run_with(halve, start(4, strategy=refine, enough_gain=1.05), store, SmallBox())
+    assert run.outcome == "submitted" and ratio(run) == 4.5
+    assert [ratio(store.read(f"r1.{n}")) for n in range(1, len(store.list_runs()))][-1] == 4.5, "none after the roof"
     run = run_with(halve, start(8, strategy=refine, budget=Budget(tool_calls=2)), MemoryStore(), SmallBox())
     assert ratio(run) == 3.0 and run.spent.tool_calls == 2
 

@@ -61,4 +61,5 @@ def test_an_honest_kernel_is_never_rejected(kernel: Path) -> None:
     baseline = read_candidate(own, task, f"kernel{kernel.suffix}")
     found = evaluate(task, candidate_in(kernel, task), baseline, opened(kernel, task))
     assert found.check.verdict == "right", found.check.reason
-    assert found.timing is not None and found.timing.decision != "REJECTED", found.timing.detail
+    assert found.timing is not None
+    assert found.timing.decision != "REJECTED", found.timing.detail

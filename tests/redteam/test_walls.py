@@ -18,8 +18,6 @@ from warpsight.gate.verify import verify_bytes
 from warpsight.nouns import Tolerance
 from warpsight.tasks import read_candidate
 
-HONEST = Path(__file__).parent / "honest"
-
 
 def pairs(baseline_us: float, candidate_us: float, truth_us: float, outside_us: float = 300.0) -> Pairs:
     """Samples of a candidate that takes `truth_us` and says `candidate_us`."""
@@ -71,6 +69,7 @@ def test_the_assembler_cannot_be_brought_back_by_an_option() -> None:
     assert len(NO_ASSEMBLY) == 3
 
 
+@pytest.mark.slow
 def test_a_time_is_not_taken_from_idle_blocks() -> None:
     outcome = run_kernel(read_attack(ATTACKS / "X01_work_in_blocks_not_traced.cu"))
     assert outcome.found == "no_time" and "not like the others" in outcome.detail, outcome
@@ -79,9 +78,12 @@ def test_a_time_is_not_taken_from_idle_blocks() -> None:
 def test_a_certificate_of_an_easier_task_does_not_pass_for_the_real_one(tmp_path: Path) -> None:
     real = attacked_task("matmul_naive")
     easier = real.model_copy(update={"tolerance": Tolerance(rtol=0.5, atol=0.5)})
-    candidate = read_candidate((HONEST / "matmul_naive__register_tile.cu").read_text(), easier)
-    ledger = Ledger(tmp_path)
-    found = evaluate(easier, candidate, read_candidate(easier.kernel, easier), virtual_gpu(easier), ledger=ledger)
+    loop = "for (int k = 0; k < K; ++k) {"
+    assert loop in easier.kernel
+    twice = easier.kernel.replace(loop, "for (int k = 0; k < 2 * K; ++k) { int kk = k % K; if (k == K) sum = 0.0f;")
+    slow = twice.replace("A[row * K + k] * B[k * N + col]", "A[row * K + kk] * B[kk * N + col]")
+    candidate, ledger = read_candidate(easier.kernel, easier), Ledger(tmp_path)
+    found = evaluate(easier, candidate, read_candidate(slow, easier), virtual_gpu(easier), ledger=ledger)
     assert found.timing is not None and found.timing.decision == "FASTER", found
     raw = (ledger.certificates / f"{found.certificate}.json").read_bytes()
     assert all(one.ok for one in verify_bytes(raw, ledger.path, easier)[1])

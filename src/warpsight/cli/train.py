@@ -36,6 +36,9 @@ def traces(
     feedback: Annotated[FeedbackName, typer.Option(help="What the tools show.")] = FeedbackName.CURATED,
     count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
     variants: Annotated[int, typer.Option(min=1, help="How many ways to write each task and trace.")] = 1,
+    suspects: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="How often the oracle first says what stands in the text.")
+    ] = 0.3,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same traces.")] = 0,
     teacher: Annotated[str | None, typer.Option(help="A model that writes them instead of the oracle.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the teacher is served.")] = None,
@@ -70,6 +73,7 @@ def traces(
             teacher=model,
             tries=tries,
             variants=variants,
+            suspects=suspects,
             progress=lambda done, wanted: say(f"{done} of {wanted} traces"),
         )
     made = len(rows) * variants

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
@@ -160,7 +160,7 @@ def _commit(attempt: _Attempt, ledger: Ledger) -> Line:
 
 
 @contextlib.contextmanager
-def _accounted(attempt: _Attempt, ledger: Ledger | None) -> Iterator[None]:
+def _accounted(attempt: _Attempt, ledger: Ledger | None) -> Generator[None]:
     """An evaluation that ends without a result, also by an interrupt, is told in the ledger: its seed is spent."""
     try:
         yield

@@ -2,8 +2,8 @@
 
 The key is the text of the reference, the outputs' declaration, the axes and every byte of every input, so an entry can
 never be that of another task, seed or family. Kept in memory up to a cap, and on disk where the compile cache is: there
-each entry says its own key, so one that was moved or damaged is a miss. Whoever may write that folder may change what is
-expected; no worker may, and `WARPSIGHT_CACHE=off` does without it.
+each entry says its own key, so one that was moved or damaged is a miss. Whoever may write that folder may change what
+is expected; no worker may, and `WARPSIGHT_CACHE=off` does without it.
 """
 
 from __future__ import annotations

@@ -115,16 +115,22 @@ def _cancellation(given: Given) -> np.ndarray:
 
 
 def _spikes(given: Given) -> np.ndarray:
-    """One element of each row far above the rest, every fourth time the last: a greatest that misses one shows."""
+    """One element of each row far above the rest, which lie low, or none: a greatest that misses one shows.
+
+    It is the last one, or at a power of two, or anywhere: tails and the ends of blocks are what is missed.
+    """
     if given.declared.size == 0:
         return given.declared
     rest = given.declared.astype(np.float64)
     if not (math.isinf(given.low) or math.isinf(given.high)):
-        rest = given.low + (rest - given.low) / 4  # not one value: sums of equal terms round all one way
+        rest = given.low + (rest - given.low) / 32  # not one value: sums of equal terms round all one way
     made = rest.reshape(-1, given.shape[-1])
     rows, last = made.shape
-    places = np.where(given.random.random(rows) < 0.25, last - 1, given.random.integers(0, last, rows))
-    made[np.arange(rows), places] = SPIKE if math.isinf(given.high) else given.high
+    powers = 2 ** given.random.integers(0, max(1, (last - 1).bit_length()), rows)
+    places = np.stack((np.full(rows, last - 1), np.minimum(powers, last - 1), given.random.integers(0, last, rows)))
+    kinds = given.random.integers(0, 4, rows)
+    spiked = np.flatnonzero(kinds < 3)
+    made[spiked, places[kinds[spiked], spiked]] = SPIKE if math.isinf(given.high) else given.high
     return given.within(made.reshape(given.shape))
 
 

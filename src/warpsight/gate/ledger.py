@@ -106,7 +106,7 @@ class Ledger:
             raise BrokenMachine(f"could not write the ledger {self.path}: {problem}", "free space, or rights") from None
         return line
 
-    def count(self, kind: str, key: str, value: str, through: int) -> int:
+    def count(self, kind: str, key: str, value: str, through: int | None = None) -> int:
         """How many lines of this kind, up to line number `through`, have this value in their body.
 
         Others may have appended since: what is stated about a line must not depend on them.
@@ -114,7 +114,8 @@ class Ledger:
         with self._lock:
             if self.path.exists():
                 self._read_new()
-            return bisect_right(self._places[kind, key, value], through)
+            places = self._places[kind, key, value]
+            return len(places) if through is None else bisect_right(places, through)
 
     def _read_new(self) -> None:
         with self.path.open("rb") as file:

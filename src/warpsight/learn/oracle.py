@@ -30,18 +30,19 @@ NO_HELP = ("That does not help: go back.", "No gain. Back to the given kernel.",
 HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
-SUSPECT_SHARE = 0.6
+SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """The script of one trace. `answer` is one of the right ones; `findings` are what a curated profile listed."""
+    """The script of one trace; `findings` are what a curated profile listed."""
 
     row: Row
     suite: Suite
     feedback: Feedback
     seed: int
     findings: Callable[[], Sequence[Found]]
+    suspects: float = SUSPECT_SHARE  # how often it first says what stands in the text
 
     def script(self) -> Callable[[Request], str]:
         """The turns, decided as the conversation goes on."""
@@ -52,7 +53,7 @@ class Oracle:
 
     def _turns(self, draw: random.Random, answer: str) -> list[Callable[[], str]]:
         looks = self.feedback != "none"
-        suspects = self._suspects(draw) if draw.random() < SUSPECT_SHARE else ""
+        suspects = self._suspects(draw) if draw.random() < self.suspects else ""
         turns: list[Callable[[], str]] = []
         lead = suspects
         if looks:

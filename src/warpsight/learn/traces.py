@@ -17,7 +17,7 @@ from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import task_of
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import Oracle
+from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
 from warpsight.learn.prompting import Suite, job_for
 from warpsight.learn.small_box import SmallBox
 from warpsight.models.model import Model
@@ -33,7 +33,7 @@ TRACE_FEEDBACK: tuple[Feedback, ...] = ("none", "time", "raw", "curated")
 Progress = Callable[[int, int], None]
 
 
-def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int) -> Run:
+def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, suspects: float = SUSPECT_SHARE) -> Run:
     """One conversation of the oracle with the tools."""
     box = SmallBox(task_of(row.spec), suite, feedback)
 
@@ -41,7 +41,7 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int) -> Run:
         shown = box.call("profile", {})
         return Profiled.model_validate_json(json.dumps(shown.data)).findings
 
-    oracle = Oracle(row, suite, feedback, seed, findings)
+    oracle = Oracle(row, suite, feedback, seed, findings, suspects)
     return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
@@ -78,6 +78,7 @@ def build_traces(
     teacher: Model | None = None,
     tries: int = 1,
     variants: int = 1,
+    suspects: float = SUSPECT_SHARE,
     progress: Progress = lambda _done, _all: None,
 ) -> int:
     """Write the traces of these rows; the number of those kept. A teacher may try a task several times.
@@ -93,7 +94,7 @@ def build_traces(
         for number, (row, variant) in enumerate(todo, start=1):
             if (row.number, variant) not in done:
                 other = restyled(row, variant)
-                line = {"variant": variant, **_line(other, suite, feedback, seed + variant, teacher, tries)}
+                line = {"variant": variant, **_line(other, suite, feedback, seed + variant, teacher, tries, suspects)}
                 out.write(json.dumps(line) + "\n")
                 out.flush()
             progress(number, len(todo))
@@ -106,11 +107,13 @@ def restyled(row: Row, variant: int) -> Row:
     return row.model_copy(update={"spec": row.spec.model_copy(update={"style_seed": style})})
 
 
-def _line(row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int) -> dict[str, Any]:
+def _line(
+    row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int, suspects: float
+) -> dict[str, Any]:
     """What is written for a task: its trace, or that none was confirmed."""
     for attempt in range(tries):
         if teacher is None:
-            run = oracle_run(row, suite, feedback, seed + attempt)
+            run = oracle_run(row, suite, feedback, seed + attempt, suspects)
         else:
             box = SmallBox(task_of(row.spec), suite, feedback)
             name = f"teacher-{seed}-{row.number}-{attempt}"

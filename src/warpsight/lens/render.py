@@ -22,6 +22,7 @@ MODES: tuple[Mode, ...] = ("raw", "curated")
 CHARACTERS = 3.5
 _PIECES = re.compile(r"[A-Za-z]+|\d{1,3}|[^\sA-Za-z\d]")
 NOTHING = "nothing worth changing was found"
+NO_COUNTERS = "only the time was measured here: without counters there is nothing to say why"
 
 
 def tokens(text: str) -> int:
@@ -52,7 +53,8 @@ def raw(profile: Profile, budget_tokens: int = DEFAULT_TOKENS) -> str:
 def curated(profile: Profile, findings: Sequence[Finding], budget_tokens: int = DEFAULT_TOKENS) -> str:
     """The findings in their order, each with its evidence, the source line and what to try; whole ones only."""
     shown = [_finding(profile, index + 1, finding) for index, finding in enumerate(findings)]
-    return _within(budget_tokens, [_head(profile)], shown or [[NOTHING]])
+    blind = all(name.startswith("duration") for name in profile.counters)
+    return _within(budget_tokens, [_head(profile)], shown or [[NO_COUNTERS if blind else NOTHING]])
 
 
 def number(value: float) -> str:

@@ -96,6 +96,7 @@ class _Loop:
         self.talk = Transcript(self.job.id, self.pending, self.job.calling)
         self.journal = Journal(self.job.id, self.store, self.pending, self.clock)
         self.progress = Progress(original=self.job.opening.kernel)
+        self.at_roof = ""  # why there is too little left to gain, once that is known
 
     def converse(self) -> Ending:
         """The conversation from its first word to how it ends."""
@@ -112,9 +113,13 @@ class _Loop:
             ending = self._problem(answer.problem) if answer.reply is None else self._turn(answer.reply)
             if ending is not None:
                 return ending
+            if last_chance and self.at_roof:
+                return Ending(outcome="at_roofline", reason=self.at_roof)
             if last_chance:
                 return Ending(outcome="budget_spent", reason=f"{self.progress.spent.tool_calls} tool calls are spent")
-            last_chance = calls_spent(self.job.budget, self.progress.spent)
+            last_chance = calls_spent(self.job.budget, self.progress.spent) or bool(self.at_roof)
+            if self.at_roof:
+                self.talk.user(f"{self.at_roof}: {SUBMIT} your best kernel now; nothing else is run")
 
     def _ask(self) -> Answer:
         """The next reply, from the record or from the model."""
@@ -157,6 +162,8 @@ class _Loop:
         self.talk.call(call)
         if call.tool != SUBMIT and calls_spent(self.job.budget, self.progress.spent):
             return self._refuse(call, f"not run: no tool calls are left; only {SUBMIT} is")
+        if call.tool != SUBMIT and self.at_roof:
+            return self._refuse(call, f"not run: {self.at_roof}; only {SUBMIT} is left")
         if call.arguments is None:
             return self._refuse(call, call.problem)
         try:
@@ -192,13 +199,20 @@ class _Loop:
         return self._enough(result.evaluation)
 
     def _enough(self, found: Evaluation | None) -> Ending | None:
-        """The end when a roof leaves too little; a kernel slower than the one given is no reason to stop."""
+        """The end, or one last turn to submit, when a roof leaves too little to gain.
+
+        A kernel slower than the one given is no reason to stop.
+        """
         left, enough = roofline_left(found), self.job.enough_gain
         if found is None or left is None or enough is None or left >= enough or found.check.verdict != "right":
             return None
         if speed_of(found) is None and found.candidate_sha256 != sha256_of(self.progress.original):
             return None
-        return Ending(outcome="at_roofline", reason=f"the roofline leaves {left:.3f}x, less than {enough:.3f}x")
+        why = f"the roofline leaves {left:.3f}x, less than {enough:.3f}x"
+        if speed_of(found) is None:  # the kernel that was given: nothing to submit
+            return Ending(outcome="at_roofline", reason=why)
+        self.at_roof = why
+        return None
 
     def _with_whole_kernel(self, call: ReadCall) -> dict[str, JsonValue]:
         spec = next(spec for spec in self.job.tools if spec.name == call.tool)

@@ -15,7 +15,7 @@ from warpsight.nouns import Evaluation
 from warpsight.nouns.run import Run, Spent
 from warpsight.reason.budget import Budget, add_spent, remaining, share
 from warpsight.reason.job import Job, Opening, Strategy, job_of, run_of
-from warpsight.reason.progress import best_of, speed_of
+from warpsight.reason.progress import best_of, roofline_left, speed_of
 from warpsight.runs.store import RESUMABLE, Ending, NoSuchRun, Store
 
 Attempt = Callable[[Job], Run]
@@ -76,7 +76,12 @@ class _Group:
     @property
     def halted(self) -> bool:
         """Whether the last attempt was stopped, or nothing is left to gain."""
-        return bool(self.runs) and self.runs[-1].outcome in (None, "stopped", "broken", "at_roofline")
+        if not self.runs:
+            return False
+        last, enough = self.runs[-1], self.job.enough_gain
+        left = roofline_left(last.best)
+        near = left is not None and enough is not None and left < enough
+        return near or last.outcome in (None, "stopped", "broken", "at_roofline")
 
     def spent(self) -> Spent:
         total = Spent()

@@ -10,12 +10,12 @@ from warpsight.report.findings import counters_section
 from warpsight.report.html import Html, join, tag
 from warpsight.report.result import OUTCOMES, us_of
 from warpsight.report.speed import best_line, ratio_of
-from warpsight.report.story import Attempt, Story
+from warpsight.report.story import Attempt, Story, model_name
 from warpsight.report.svg import across, axis_below, axis_left, figure, nice_ticks, upward
 from warpsight.runs.store import RunSummary
 
 MOST_RUNS = 500
-_HEADS = ("", "run", "task", "model", "outcome", "best", "steps", "calls")
+_HEADS = ("", "run", "best", "outcome", "task", "model", "steps", "calls")
 
 
 def listing_body(lines: Sequence[RunSummary], wanted: Mapping[str, str], choices: Mapping[str, Sequence[str]]) -> Html:
@@ -50,10 +50,10 @@ def _row(line: RunSummary) -> Html:
     cells = (
         box,
         tag("a", line.id, href=f"run/{line.id}"),
-        line.task,
-        line.model,
-        tag("span", line.outcome or "open", class_=going),
         best,
+        tag("span", line.outcome or "open", class_=going),
+        line.task,
+        model_name(line.model),
         str(line.steps),
         str(line.spent.tool_calls),
     )
@@ -64,20 +64,24 @@ def compare_body(one: Story, other: Story) -> Html:
     """Two runs: what came of each, the way there, the counters and texts of their kernels."""
     header = tag("header", tag("p", tag("a", "all runs", href="runs")), tag("h1", "Two runs"))
     kernels = (one.winner or one.given, other.winner or other.given)
+    unlike = _unlike(one, other)
+    if unlike:
+        return join(header, tag("main", tag("p", unlike, class_="warning"), _facts(one, other), _texts(*kernels)))
+    charts = tag("div", _speeds(one, other), class_="figures")
+    one_profile, other_profile = (kernel.profile for kernel in kernels)
+    names = ("first", "second")
+    counters = counters_section(one_profile, other_profile, names=names) if _same_gpu(*kernels) else None
+    return join(header, tag("main", _facts(one, other), charts, counters, _texts(*kernels)))
+
+
+def _unlike(one: Story, other: Story) -> str:
+    """Why the speeds of two runs must not be set side by side; empty when they may."""
+    if one.run.task != other.run.task:
+        return "They are about different tasks: their speeds are told against different kernels."
+    if one.given.text != other.given.text:
+        return "They began with different kernels: their speeds are told against different kernels."
     sources = {story.final.timing.source for story in (one, other) if story.final and story.final.timing}
-    notes = [
-        "They are about different tasks: their ratios are to different kernels."
-        if one.run.task != other.run.task
-        else "",
-        "One is measured and one simulated: their ratios cannot be compared." if len(sources) > 1 else "",
-    ]
-    said = [tag("p", note, class_="warning") for note in notes if note]
-    parts = [said, _facts(one, other)]
-    if not notes[1]:
-        parts.append(tag("div", _speeds(one, other), class_="figures"))
-    same_gpu = _same_gpu(*kernels)
-    counters = counters_section(kernels[0].profile, kernels[1].profile, names=("first", "second")) if same_gpu else None
-    return join(header, tag("main", parts, counters, _texts(*kernels)))
+    return "One is measured and one simulated: their speeds cannot be compared." if len(sources) > 1 else ""
 
 
 def _facts(one: Story, other: Story) -> Html:
@@ -98,7 +102,7 @@ def _column(story: Story) -> dict[str, Html | str]:
     return {
         "run": tag("a", run.id, href=f"run/{run.id}"),
         "task": run.task,
-        "model": run.model,
+        "model": model_name(run.model),
         "device": run.device,
         "outcome": OUTCOMES.get(run.outcome, run.outcome or ""),
         "best": ratio,

@@ -218,11 +218,11 @@ def test_perf_for_real(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("ncu_report") is None, reason="needs the package ncu-report")
 def test_a_real_report_through_the_profiler(bare: Path, tmp_path: Path) -> None:
-    source = REPORTS / "CuVectorAddDrv.ncu-rep"
+    source = REPORTS / "manual_nvtx.ncu-rep"
     if not source.is_file():
         pytest.skip("needs a recorded report (WARPSIGHT_NCU_REPORTS)")
     copy = f"pathlib.Path(args[args.index('--export') + 1]).write_bytes(pathlib.Path({str(source)!r}).read_bytes())"
     put(bare, "ncu", copy)
-    found = ncu.measure(PROGRAM, "VecAdd_kernel", folder=tmp_path, deadline_s=60)
+    found = ncu.measure(PROGRAM, "daxpy_kernel", folder=tmp_path, deadline_s=60)
     assert found.source == "measured" and found.counters["instructions"] > 0 and found.lines
-    assert found.notes[0] == f"report kept at {tmp_path / 'VecAdd_kernel.ncu-rep'}"
+    assert found.notes[0] == f"report kept at {tmp_path / 'daxpy_kernel.ncu-rep'}"

@@ -1,0 +1,194 @@
+"""An NVIDIA GPU of this machine: real launches, timed by the GPU's own events, each kernel in a worker of its own.
+
+Of counters it has time alone; the profilers under `lens` add theirs. Writes out of bounds near an array are seen by
+guard bytes, far ones by the driver; reads out of bounds and races are for compute-sanitizer. A lane's calls get fresh
+contents in slots that together exceed L2, on a cold cache. Written against cuda-core's documented interface; not run
+on a GPU by us. What must stay true: kernels of two texts never share a process, and a disturbed time is not reported.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from warpsight.devices import opencl_wire as wire
+from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request
+from warpsight.devices.cuda_state import GpuHere, choose, disturbances, gpus_here, lock_gpu, read_state, runs, visible
+from warpsight.devices.device import CannotProfile, Execution, Value
+from warpsight.devices.opencl_build import worker_argv
+from warpsight.devices.opencl_lane import Settings
+from warpsight.errors import UsageError
+from warpsight.nouns import Build, Profile, Source
+from warpsight.tasks import LaunchSize
+
+WORKER = Path(__file__).with_name("cuda_worker.py")
+WARM_UP_LAUNCHES, TIMED_LAUNCHES = 3, 15
+OUTSIDE = f"the worker ran without these walls of the jail, which a GPU driver cannot live behind: {', '.join(LEFT_OUT)}"
+
+
+class CudaDevice:
+    """One NVIDIA GPU, locked from the first use until `close`. `gpu` chooses it by index, UUID or name."""
+
+    name = "cuda"
+    source: Source = "measured"
+
+    def __init__(
+        self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30
+    ) -> None:
+        self.wanted = gpu
+        self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
+        self._gpu: GpuHere | None = None
+        self._lock: Any = None
+        self._lane: GpuLane | None = None
+        self._lanes: list[GpuLane] = []
+
+    @property
+    def gpu(self) -> GpuHere:
+        """The GPU that is used; the first call chooses and locks it."""
+        if self._gpu is None:
+            chosen = choose(visible(gpus_here(), os.environ.get("CUDA_VISIBLE_DEVICES")), self.wanted)
+            self._lock = lock_gpu(chosen.uuid)
+            self._gpu = chosen
+        return self._gpu
+
+    def execute(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
+    ) -> Execution:
+        ran = self._lane_of(build, entry).run(values, size)
+        return Execution(arrays=ran.arrays, faults=ran.faults, printed=ran.printed, refused=ran.refused)
+
+    def profile(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
+    ) -> Profile:
+        lane = self.open_lane(build, entry)
+        try:
+            times_us = [_timed(lane, values, size) for _ in range(WARM_UP_LAUNCHES + TIMED_LAUNCHES)]
+        finally:
+            lane.close()
+        state = read_state(self.gpu.uuid)
+        clock = f"SM clock {state.sm_mhz} MHz, memory clock {state.memory_mhz} MHz, {state.temperature_c} C after it"
+        return event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, (clock, *_again(lane), OUTSIDE))
+
+    def open_lane(self, build: Build, entry: str) -> GpuLane:
+        if build.language != "cuda" or not build.ok:
+            raise UsageError(
+                f"the CUDA device runs good builds of CUDA C++, a {build.language} build came",
+                hint="give a CUDA kernel that compiles",
+            )
+        fits = runs(build.gpu_arch, self.gpu.capability)
+        lane = GpuLane(
+            build,
+            entry,
+            self.settings,
+            worker=WORKER,
+            words=[f"GPU-{self.gpu.uuid}"],
+            request=cuda_request(build, entry, fits=fits),
+            watch=self._watch,
+        )
+        self._lanes = [*(other for other in self._lanes if not other.ended), lane]
+        return lane
+
+    def replay_argv(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3
+    ) -> list[str]:
+        """A program that launches this kernel on these values, for a profiler to run; its request lies in `folder`."""
+        path = folder / f"{entry}.launch"
+        fits = runs(build.gpu_arch, self.gpu.capability)
+        path.write_bytes(replay_request(build, entry, values, size, fits=fits, launches=launches))
+        return worker_argv(WORKER, f"GPU-{self.gpu.uuid}", "--replay", str(path))
+
+    def close(self) -> None:
+        for lane in self._lanes:
+            lane.close()
+        self._lanes, self._lane = [], None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = self._gpu = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _lane_of(self, build: Build, entry: str) -> GpuLane:
+        kept = self._lane
+        if kept is not None and not kept.ended and kept.build == build and kept.entry == entry:
+            return kept
+        if kept is not None:
+            kept.close()
+        self._lane = self.open_lane(build, entry)
+        return self._lane
+
+    def _watch(self) -> Callable[[], tuple[str, ...]]:
+        before, uuid = read_state(self.gpu.uuid), self.gpu.uuid
+
+        def finish() -> tuple[str, ...]:
+            own = {pid for lane in self._lanes if (pid := lane.pid) is not None}
+            return disturbances(before, read_state(uuid), own)
+
+        return finish
+
+
+def replay_request(
+    build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, fits: bool, launches: int
+) -> bytes:
+    """What `--replay` reads: the kernel, its arguments one after the other, the launch."""
+    opened, code = cuda_request(build, entry, fits=fits)
+    described: list[dict[str, Any]] = []
+    blobs: list[Any] = []
+    at = 0
+    for value in values:
+        raw = np.ascontiguousarray(value.array).reshape(-1).view(np.uint8)
+        blobs.append(raw)
+        if value.is_scalar:
+            described.append({"dtype": value.array.dtype.str})
+        else:
+            described.append({"at": at, "guard": 0})
+            at += -(-max(1, raw.nbytes) // 256) * 256
+    whole = [grid * block for grid, block in zip(size.grid, size.block, strict=True)]
+    load = {"values": described, "pool": at, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}
+    return wire.pack({"open": opened, "load": load, "launches": launches}, [*code, *blobs])
+
+
+def event_profile(
+    device: Any, entry: str, times_us: Sequence[float], size: LaunchSize, gpu: str, notes: Sequence[str]
+) -> Profile:
+    """A Profile of a device that knows the time alone."""
+    from warpsight.devices.machine_code import TIME_UNITS
+    from warpsight.vgpu import counters
+
+    blocks = math.prod(size.grid)
+    spread = f"{min(times_us):.2f} to {max(times_us):.2f} us"
+    return Profile(
+        kernel=entry,
+        device=device.name,
+        source=device.source,
+        isa="native",
+        gpu=gpu,
+        notes=(f"median of {len(times_us)} launches on a cold cache by the GPU's events, {spread}", *notes),
+        counters={"duration_us": statistics.median(times_us)},
+        units={"duration_us": "us"},
+        sampled_blocks=blocks,
+        total_blocks=blocks,
+        not_measured=tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us"})),
+    )
+
+
+def _timed(lane: GpuLane, values: Sequence[Value], size: LaunchSize) -> float:
+    ran = lane.run(values, size)
+    if ran.refused or ran.faults:
+        why = ran.refused or f"{ran.faults[0].kind}: {ran.faults[0].message}"
+        raise CannotProfile(f"the kernel cannot be timed: {why}", hint="`warpsight check` on it first")
+    return ran.device_us
+
+
+def _again(lane: GpuLane) -> tuple[str, ...]:
+    told = "; ".join(dict.fromkeys(lane.disturbed))
+    return (f"{len(lane.disturbed)} disturbances, those launches were done again: {told}",) if told else ()

@@ -1,0 +1,119 @@
+"""Runs one HIP kernel on an AMD GPU, in a process of its own that ends at the first sticky error.
+
+The same protocol as the CUDA worker; `open` brings the text, which HIP's runtime compiler makes code of for this GPU.
+Never imported by others. Written against hip-python's documented interface; not run on a GPU by us.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "jail")]
+
+if TYPE_CHECKING:
+    from warpsight.devices import opencl_wire as wire
+    from warpsight.jail import worker_io
+else:
+    import opencl_wire as wire
+    import worker_io
+
+STEP = 2 << 20
+LEAST_FLUSH_BYTES = 512 << 20  # HIP may not tell the cache's size; the largest now is 256 MB
+REFUSALS = ("hipErrorInvalidValue", "hipErrorInvalidConfiguration", "hipErrorOutOfMemory", "hipErrorLaunchOutOfResources")
+
+
+def checked(answer: Any) -> Any:
+    """What a call returned, without its status; a bad status is an exception with its name."""
+    status, rest = (answer[0], answer[1:]) if isinstance(answer, tuple) else (answer, ())
+    if int(status) != 0:
+        raise RuntimeError(getattr(status, "name", str(status)))
+    return rest[0] if len(rest) == 1 else rest
+
+
+class Session:
+    """One kernel and slots of memory that take turns, as in the CUDA worker."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        import numpy as np
+        from hip import hip
+
+        self.np, self.hip = np, hip
+        if checked(hip.hipGetDeviceCount()) < 1:
+            raise RuntimeError("HIP sees no GPU")
+        checked(hip.hipSetDevice(0))  # ROCR_VISIBLE_DEVICES leaves one
+        properties = checked(hip.hipGetDeviceProperties(0))
+        arch = bytes(properties.gcnArchName).split(b"\0")[0]
+        self.module = checked(hip.hipModuleLoadData(self._compiled(header["text"], header["options"], arch)))
+        self.kernel = checked(hip.hipModuleGetFunction(self.module, header["entry"].encode()))
+        self.flush_bytes = max(LEAST_FLUSH_BYTES, 2 * int(properties.l2CacheSize))
+        self.flush = checked(hip.hipMalloc(self.flush_bytes))
+        self.start, self.end = checked(hip.hipEventCreate()), checked(hip.hipEventCreate())
+        self.arena: Any = None
+        self.slot_bytes = self.turn = 0
+        self.placed: list[tuple[int, int]] = []
+        self.extra: tuple[Any, ...] = ()
+        self.sizes: tuple[list[int], list[int], int] = ([1, 1, 1], [1, 1, 1], 0)
+
+    def _compiled(self, text: str, options: list[str], arch: bytes) -> bytearray:
+        from hip import hiprtc
+
+        program = checked(hiprtc.hiprtcCreateProgram(text.encode(), b"kernel.hip", 0, None, None))
+        words = [b"--offload-arch=" + arch, *(option.encode() for option in options)]
+        try:
+            checked(hiprtc.hiprtcCompileProgram(program, len(words), words))
+        except RuntimeError as error:
+            log = bytearray(checked(hiprtc.hiprtcGetProgramLogSize(program)))
+            checked(hiprtc.hiprtcGetProgramLog(program, log))
+            raise RuntimeError(f"{error}: {log.decode(errors='replace')[:2000]}") from None
+        code = bytearray(checked(hiprtc.hiprtcGetCodeSize(program)))
+        checked(hiprtc.hiprtcGetCode(program, code))
+        return code
+
+    def load(self, header: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
+        base = self._slot(header["pool"])
+        self.placed = []
+        arguments: list[Any] = []
+        for value, blob in zip(header["values"], blobs, strict=True):
+            if "at" in value:
+                address = base + value["at"]
+                self.placed.append((address, len(blob)))
+                array = self.np.frombuffer(blob, self.np.uint8)
+                checked(self.hip.hipMemcpy(address, array, array.nbytes, self.hip.hipMemcpyKind.hipMemcpyHostToDevice))
+                arguments.append(self.np.uint64(address + value["guard"]).ctypes if False else _pointer(address + value["guard"]))
+            else:
+                arguments.append(_scalar(self.np.frombuffer(blob, dtype=value["dtype"])[0]))
+        checked(self.hip.hipDeviceSynchronize())
+        self.extra = tuple(arguments)
+        grid = [whole // size for whole, size in zip(header["global"], header["local"], strict=True)]
+        self.sizes = (grid, list(header["local"]), header["shared"])
+        return {}
+
+    def go(self) -> dict[str, Any]:
+        hip, (grid, block, shared) = self.hip, self.sizes
+        checked(hip.hipMemset(self.flush, self.turn & 255, self.flush_bytes))
+        checked(hip.hipEventRecord(self.start, None))
+        checked(hip.hipModuleLaunchKernel(self.kernel, *grid, *block, shared, None, None, self.extra))
+        checked(hip.hipEventRecord(self.end, None))
+        checked(hip.hipEventSynchronize(self.end))
+        return {"device_us": float(checked(hip.hipEventElapsedTime(self.start, self.end))) * 1000}
+
+    def fetch(self) -> list[Any]:
+        blocks: list[Any] = []
+        for address, size in self.placed:
+            block = self.np.empty(size, self.np.uint8)
+            checked(self.hip.hipMemcpy(block, address, size, self.hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+            blocks.append(block)
+        return blocks
+
+    def _slot(self, pool: int) -> int:
+        """The next of two slots; the fill before a launch is larger than any cache, so two are enough."""
+        wanted = -(-max(1, pool) // STEP) * STEP
+        if self.arena is None or wanted > self.slot_bytes:
+            if self.arena is not None:
+                checked(self.hip.hipFree(self.arena))
+            self.arena, self.slot_bytes = checked(self.hip.hipMalloc(2 * wanted)), wanted
+        self.turn += 1
+        return int(self.arena) + (self.turn % 2) * self.slot_bytes

@@ -1,0 +1,48 @@
+"""The report of a real run: real compiles, the virtual GPU, the gate and its certificate, by the commands a user types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import command as command
+from tests.report.made import Outline
+
+Command = Callable[..., Any]
+
+
+def test_optimize_then_report_shows_speed_roof_reasons_and_certificate(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
+    ran = command(
+        "optimize", "transpose", "--model", "scripted:demo", "--out", str(tmp_path / "new.cu"), "--json", "-q"
+    )
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    file = tmp_path / "report.html"
+    said = command("report", "last", "--out", str(file), "--json").document()
+    assert said["run"] == result["run"]["id"] and said["bytes"] == file.stat().st_size < 1 << 20
+    found = Outline(file.read_text(encoding="utf-8"))
+    assert found.ids["card-ratio"].startswith(f"{result['ratio']:.2f}×")
+    assert found.ids["card-certificate"].startswith(result["certificate"][:12])
+    for certified in (result["certificate"], result["kernel_sha256"]):
+        assert certified in found.ids["environment"]
+    charts = found.ids["charts"]
+    assert "warp instructions per byte of DRAM traffic" in charts and "launch overhead" in charts
+    assert "bank_conflicts" in found.ids["a1"] and "SLOWER" in found.ids["a2"]
+    assert "uncoalesced_access" in found.ids["findings"] and "gone in the new kernel" in found.ids["findings"]
+    assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
+
+
+def test_report_of_a_run_that_is_not_there_says_what_to_do(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
+    ran = command("report", "nothing")
+    assert ran.code == 2 and "no run has been made yet" in ran.err
+    ran = command("view", "--no-open")
+    assert ran.code == 2 and "warpsight optimize" in ran.err
