@@ -1,9 +1,9 @@
-// attack: X4 prints without end
+// attack: X4 prints a quarter of a gigabyte
 // task: vector_add
-// expect: too_much_output deadline endless_loop wrong_values
+// expect: wrong_values deadline
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
     int i = blockIdx.x * 256 + threadIdx.x;
-    for (int k = 0; k < 1000; ++k) printf("%d xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n", k);
+    for (int k = 0; k < 4; ++k) printf("%d xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n", k);
     if (i < N) c[i] = 0.0f;
 }

@@ -12,7 +12,7 @@ from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import answers
 from warpsight.errors import UsageError
 from warpsight.learn.prompting import job_for
-from warpsight.learn.traces import build_traces, confirmed, oracle_run, read_traces, restyled
+from warpsight.learn.traces import Words, build_traces, confirmed, oracle_run, read_traces, restyled
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.run import Run
 from warpsight.tools.feedback import Feedback
@@ -36,6 +36,14 @@ def test_an_oracle_looks_and_says_what_was_measured() -> None:
 def test_a_text_only_trace_has_no_look() -> None:
     run = oracle_run(helped(), "recommend", "none", seed=0)
     assert [step.tool for step in run.steps if step.kind == "call"] == ["submit"]
+
+
+def test_a_look_in_vain_is_told_so_and_answered_from_the_text() -> None:
+    row = helped()
+    run = oracle_run(row, "recommend", "none", seed=0, words=Words(vain=1.0))
+    shown = next(step.content for step in run.steps if step.kind == "result")
+    assert shown.startswith("not profiled: profiles are off")
+    assert confirmed(row, "recommend", run)
 
 
 @pytest.mark.parametrize("feedback", ["time", "raw"])

@@ -10,7 +10,7 @@ from tests.learn.rows import some_rows
 
 from warpsight.errors import UsageError
 from warpsight.learn.config import Rl, Scratch, Sft, Start, Train, read_config
-from warpsight.learn.traces import build_traces
+from warpsight.learn.traces import Words, build_traces
 
 TINY = Scratch(vocabulary=400, hidden=32, layers=1, heads=2)
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -87,6 +87,25 @@ def test_a_resumed_run_ends_where_an_unbroken_one_does(tmp_path: Path) -> None:
     train_sft(broken)
     losses = [_losses(tmp_path / name / "out" / "curves.json") for name in "ab"]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
+def test_what_was_trained_is_what_is_generated(tmp_path: Path) -> None:
+    """A model that has seen a few traces many times makes them again, through the loop and with the real tools."""
+    needs_torch()
+    from warpsight.bench.suite import Plan, run_bench
+    from warpsight.learn.sft import train_sft
+
+    rows, file, corpus = some_rows()[-3:], tmp_path / "traces.jsonl", tmp_path / "rows.jsonl"
+    build_traces(rows, file, suite="recommend", feedback="curated", words=Words(suspects=0.0))
+    corpus.write_text("".join(row.model_dump_json() + "\n" for row in rows))
+    start = Start(scratch=Scratch(vocabulary=600, hidden=64, layers=2, heads=2), lora_rank=0, dtype="float32")
+    train = Train(max_steps=130, batch=3, max_tokens=2000, learning_rate=5e-3, warmup_steps=10, log_steps=20)
+    final = train_sft(Sft(traces=(str(file),), start=start, train=train, output=str(tmp_path / "out")))
+    plan = Plan(corpus=corpus, suite="recommend", model=f"local:{final}", feedback=("curated",), allow_train=True)
+    found = run_bench(plan, tmp_path / "bench.jsonl", batch=3)
+    assert all(each.diagnosed and each.tool_calls == 1 and each.ended == "submitted" for each in found)
 
 
 def _losses(file: Path) -> list[float]:

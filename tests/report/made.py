@@ -11,11 +11,13 @@ from tests.reason.small_box import GOOD, KERNEL, SmallBox, job, turn
 from warpsight.models.scripted import ScriptedModel, ScriptedTurn
 from warpsight.nouns.run import Run
 from warpsight.reason.budget import Budget
-from warpsight.reason.job import Opening
+from warpsight.reason.job import Opening, Strategy
 from warpsight.reason.loop import run_loop
+from warpsight.reason.resume import OpenedBox, run_job
 from warpsight.runs.sqlite import SqliteStore
 
 SUCCESS, FAILURE, RESUMED, HOSTILE, OPEN = (f"2026010{day}-small-{name}" for day, name in enumerate("abcde", 1))
+MANY = "20260107-small-many"
 HARM = (
     "</pre></details></main><script>window.harmed = 1</script><img src=x onerror='window.harmed = 1'>"
     '"\'><svg onload="window.harmed = 1"></svg><style>body{display:none}</style><!-- ]]> --> &lt; \x00\x1b \u202e abc'
@@ -54,6 +56,17 @@ def make_hostile(folder: Path) -> Run:
     )
     opening = Opening(system=HARM, user=HARM, kernel=kernel)
     return play(folder, HOSTILE, turns, opening=opening, model=f"scripted:{HARM}", device=HARM)
+
+
+def make_many(folder: Path, strategy: str) -> Run:
+    """Two attempts put together."""
+
+    def opening(kernel: str, note: str) -> Opening:
+        return Opening(system="s", user=note, kernel=kernel)
+
+    with SqliteStore(folder) as store:
+        asked = job(MANY, strategy=Strategy.model_validate({"name": strategy, "attempts": 2}))
+        return run_job(asked, ScriptedModel(GOOD), OpenedBox(SmallBox(), opening), store)
 
 
 def make_long(folder: Path, steps: int) -> Run:

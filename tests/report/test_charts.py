@@ -110,7 +110,7 @@ def test_diff_colours_lines_by_their_share_of_the_time() -> None:
     ]  # fmt: skip
     assert changed(rows) == (1, 1) and [heat(x) for x in (None, 0.5, 4, 90)] == [0, 0, 2, 5]
     table = diff_table(rows, context=0)
-    assert table.count("<tr") == 4 and 'class="n h5">90.0<' in table
+    assert table.count('class="gap"') == 2 and table.count("<tr") == 5 and 'class="n h5">90.0<' in table
 
 
 def test_a_kernel_without_a_profile_is_left_out_not_guessed() -> None:

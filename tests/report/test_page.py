@@ -11,16 +11,20 @@ import pytest
 from tests.report.made import (
     FAILURE,
     HOSTILE,
+    MANY,
     RESUMED,
     SUCCESS,
     Outline,
     make_failure,
     make_hostile,
     make_long,
+    make_many,
     make_resumed,
     make_success,
 )
 
+from warpsight.nouns import Check, WorkloadResult
+from warpsight.report.result import failure_words
 from warpsight.report.write import write_report
 from warpsight.runs.sqlite import SqliteStore
 
@@ -52,7 +56,10 @@ def test_failure_says_so_plainly(tmp_path: Path) -> None:
     make_failure(tmp_path)
     found = Outline(page(tmp_path, FAILURE))
     assert found.ids["card-ratio"].startswith("No kernel was found that is right and faster")
-    assert "What was submitted is wrong: it reads nothing" in found.ids["result"]
+    assert (
+        "What was submitted is wrong: workload small, declared inputs: wrong_values, 32 of 32 elements"
+        in found.ids["result"]
+    )
     assert "change" not in found.ids
 
 
@@ -109,6 +116,28 @@ def test_a_run_of_500_steps_stays_light(tmp_path: Path) -> None:
     found = Outline(text)
     assert len(text.encode()) < 3 * MEGABYTE
     assert f"s{len(run.steps) - 1}" in found.ids and "more characters" in found.text
+
+
+def test_attempts_of_a_strategy_are_one_page(tmp_path: Path) -> None:
+    make_many(tmp_path, "best-of-n")
+    found = Outline(page(tmp_path, MANY))
+    assert found.ids["card-ratio"].startswith("4.50×")
+    assert "s1-4" in found.ids and "s2-4" in found.ids
+    assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
+
+
+def test_of_hidden_workloads_only_that_they_failed() -> None:
+    def result(hidden: bool) -> WorkloadResult:
+        return WorkloadResult(
+            workload="secret-odd", hidden=hidden, seed=7, ok=False, reason="wrong_values", detail="N=13",
+            wrong_elements=3, total_elements=9,
+        )  # fmt: skip
+
+    told = [
+        failure_words(Check(verdict="wrong", reason="secret-odd (N=13) is wrong", workloads=(result(hidden),)))
+        for hidden in (True, False)
+    ]
+    assert told == ["a hidden workload failed", "workload secret-odd, declared inputs: wrong_values, 3 of 9 elements"]
 
 
 def test_what_the_reader_need_not_know_is_not_there(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The report of a real run: real compiles, the virtual GPU, the gate and its certificate, by the commands a user types."""
+"""The report of a real run: real compiles, the virtual GPU, the gate and its certificate, by the user's commands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 from tests.cli.conftest import command as command
 from tests.report.made import Outline
+
+from warpsight.report.certificates import find_certificate
+from warpsight.report.story import read_story
+from warpsight.runs.sqlite import SqliteStore
 
 Command = Callable[..., Any]
 
@@ -36,13 +40,26 @@ def test_optimize_then_report_shows_speed_roof_reasons_and_certificate(
     assert "bank_conflicts" in found.ids["a1"] and "SLOWER" in found.ids["a2"]
     assert "uncoalesced_access" in found.ids["findings"] and "gone in the new kernel" in found.ids["findings"]
     assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
+    certificate_is_found_for_a_kernel_that_was_never_submitted(tmp_path / "data", result["run"]["id"])
+
+
+def certificate_is_found_for_a_kernel_that_was_never_submitted(folder: Path, run_id: str) -> None:
+    """By its text and the text it was compared with, since then the run itself does not name it."""
+    with SqliteStore(folder) as store:
+        story = read_story(store, run_id, folder)
+    assert story.final is not None and story.final.certificate == story.certificate_sha256
+    unnamed = story.final.model_copy(update={"certificate": None})
+    found = find_certificate(folder, unnamed, story.given.sha256)
+    assert found is not None and found.sha256 == story.certificate_sha256
+    assert find_certificate(folder, unnamed, "0" * 64) is None
+    assert find_certificate(folder / "elsewhere", unnamed, story.given.sha256) is None
 
 
 def test_report_of_a_run_that_is_not_there_says_what_to_do(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
-    ran = command("report", "nothing")
-    assert ran.code == 2 and "no run has been made yet" in ran.err
     ran = command("view", "--no-open")
     assert ran.code == 2 and "warpsight optimize" in ran.err
+    ran = command("report", "nothing")
+    assert ran.code == 2 and "no run has been made yet" in ran.err

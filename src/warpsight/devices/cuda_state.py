@@ -10,13 +10,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from warpsight.errors import DeviceError, ToolMissing, UsageError
 
 NO_DRIVER = "no NVIDIA driver answers"
-GET_DRIVER = "install NVIDIA's driver, in a container start it with the GPU (`nvidia-smi` must list it); or --device virtual"
+GET_DRIVER = (
+    "install NVIDIA's driver, in a container start it with the GPU (`nvidia-smi` must list it); or --device virtual"
+)
 LOCK_WAIT_S = 600.0
 CLOCK_FELL = 0.05
 SLOWED = (
@@ -99,7 +102,9 @@ def read_state(uuid: str) -> GpuState:
     except (ToolMissing, DeviceError):
         raise
     except Exception as problem:
-        raise DeviceError(f"the GPU GPU-{uuid} is lost: {problem}", hint="`nvidia-smi`, and a reset or reboot") from None
+        raise DeviceError(
+            f"the GPU GPU-{uuid} is lost: {problem}", hint="`nvidia-smi`, and a reset or reboot"
+        ) from None
     return GpuState(
         sm_mhz=_told(lambda: int(device.get_clock("sm").get_current_mhz())),
         memory_mhz=_told(lambda: int(device.get_clock("memory").get_current_mhz())),
@@ -110,7 +115,7 @@ def read_state(uuid: str) -> GpuState:
 
 
 def disturbances(before: GpuState, after: GpuState, own: Collection[int]) -> tuple[str, ...]:
-    """Why a time between the two moments is not to be trusted; nothing when the GPU was quiet. `own` are our workers."""
+    """Why a time between the two moments is not to be trusted; nothing when it was quiet. `own` are our workers."""
     found: list[str] = []
     slowed = sorted({event for event in (*before.events, *after.events) if event in SLOWED})
     if slowed:
@@ -122,7 +127,7 @@ def disturbances(before: GpuState, after: GpuState, own: Collection[int]) -> tup
 
 
 def _foreign(before: Sequence[int], after: Sequence[int], own: Collection[int]) -> list[str]:
-    """Other processes on the GPU. In a container NVML may count in the host's numbers: then only how many can be told."""
+    """Other processes on the GPU. In a container NVML may give the host's numbers: then only how many is known."""
     if own and after and not set(own) & set(after):
         more = len(after) - len(own)
         return [f"{more} other processes use the GPU"] if more > 0 else []
@@ -148,7 +153,7 @@ def lock_gpu(uuid: str, wait_s: float = LOCK_WAIT_S) -> Any:
 
 def _nvml() -> Any:
     try:
-        from cuda.core import system
+        system: Any = import_module("cuda.core").system
     except ImportError:
         raise ToolMissing("expected the package cuda-core, it is not installed", hint="pip install cuda-core") from None
     try:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 else:
     import opencl_wire as wire
     import worker_io
+
+del sys.path[:2]  # the files beside this one are named after the packages they use
 
 STEP = 2 << 20
 # Errors of a launch that never started: the context lives on.
@@ -33,20 +37,19 @@ class Session:
     """One module, one kernel, an arena of memory slots that take turns: together larger than L2."""
 
     def __init__(self, header: dict[str, Any], blobs: list[memoryview]) -> None:
-        import numpy as np
-        from cuda.bindings import driver
-        from cuda.core import Device, EventOptions, LaunchConfig, ObjectCode, launch
-
-        self.np, self.driver, self.launch, self.config_of = np, driver, launch, LaunchConfig
-        self.device = Device(0)  # CUDA_VISIBLE_DEVICES leaves one
+        self.np: Any = import_module("numpy")
+        self.driver: Any = import_module("cuda.bindings.driver")
+        self.core: Any = import_module("cuda.core")
+        self.device: Any = self.core.Device(0)  # CUDA_VISIBLE_DEVICES leaves one
         self.device.set_current()
-        self.stream = self.device.create_stream()
-        self.timed = EventOptions(timing_enabled=True)
+        self.stream: Any = self.device.create_stream()
+        self.timed: Any = self.core.EventOptions(timing_enabled=True)
         code = bytes(blobs[0])
-        module = ObjectCode.from_ptx(code) if header["kind"] == "ptx" else ObjectCode.from_cubin(code)
-        self.kernel = module.get_kernel(header["entry"])
+        made = self.core.ObjectCode
+        module: Any = made.from_ptx(code) if header["kind"] == "ptx" else made.from_cubin(code)
+        self.kernel: Any = module.get_kernel(header["entry"])
         self.l2_bytes = int(self.device.properties.l2_cache_size)
-        self.flush = self.device.allocate(max(STEP, 2 * self.l2_bytes), stream=self.stream)
+        self.flush: Any = self.device.allocate(max(STEP, 2 * self.l2_bytes), stream=self.stream)
         self.arena: Any = None
         self.slot_bytes = self.slots = self.turn = 0
         self.placed: list[tuple[int, int]] = []
@@ -66,6 +69,25 @@ class Session:
                 self.arguments.append(self.np.uint64(base + value["at"] + value["guard"]))
             else:
                 self.arguments.append(self.np.frombuffer(blob, dtype=value["dtype"])[0])
+        return self._arranged(header)
+
+    def load_apart(self, header: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
+        """Each array in an allocation of its exact size, those without contents left as they are: for checkers, which
+        see no further than the edge of an allocation."""
+        self.placed, self.arguments = [], []
+        for value, blob in zip(header["values"], blobs, strict=True):
+            if "dtype" in value:
+                self.arguments.append(self.np.frombuffer(blob, dtype=value["dtype"])[0])
+                continue
+            address = int(self._checked(self.driver.cuMemAlloc(max(1, len(blob)))))
+            self.placed.append((address, len(blob)))
+            if value["initialised"]:
+                self._to_device(address, blob)
+            self.arguments.append(self.np.uint64(address))
+        return self._arranged(header)
+
+    def _arranged(self, header: dict[str, Any]) -> dict[str, Any]:
+        """Arguments held to what the kernel declares, and the launch."""
         self.device.sync()  # a copy from pageable memory may still be on its way
         sizes = [info.size for info in self.kernel.arguments_info]
         given = [argument.nbytes for argument in self.arguments]
@@ -75,7 +97,7 @@ class Session:
             self._allow_shared(header["shared"])
         block = header["local"]
         grid = tuple(whole // size for whole, size in zip(header["global"], block, strict=True))
-        self.config = self.config_of(grid=grid, block=tuple(block), shmem_size=header["shared"])
+        self.config = self.core.LaunchConfig(grid=grid, block=tuple(block), shmem_size=header["shared"])
         return {}
 
     def go(self) -> dict[str, Any]:
@@ -85,7 +107,7 @@ class Session:
         flush = int(self.flush.handle)
         self._checked(self.driver.cuMemsetD8Async(flush, self.turn & 255, self.flush.size, self.stream.handle))
         start = self.stream.record(options=self.timed)
-        self.launch(self.stream, self.config, self.kernel, *self.arguments)
+        self.core.launch(self.stream, self.config, self.kernel, *self.arguments)
         end = self.stream.record(options=self.timed)
         end.sync()
         self.stream.sync()
@@ -129,14 +151,14 @@ class Session:
         return rest[0] if len(rest) == 1 else rest
 
 
-def guarded(work: Any) -> dict[str, Any]:
+def guarded(label: str, refusals: tuple[str, ...], work: Callable[..., Any], *given: Any) -> Any:
     """The answer of a step; a launch that cannot start is refused, any other error is sticky and ends this process."""
     try:
-        return work()
+        return work(*given)
     except Exception as error:
-        if any(name in str(error) for name in REFUSALS):
+        if any(name in str(error) for name in refusals):
             return {"refused": str(error)[:500]}
-        print(f"\nCUDA: {error}", file=sys.stderr, flush=True)
+        print(f"\n{label}: {error}", file=sys.stderr, flush=True)
         os._exit(70)  # no clean-up: the context is poisoned and every call in it would fail
 
 
@@ -144,36 +166,39 @@ def replay(path: Path) -> None:
     """One launch of a recorded request, for a profiler around this process."""
     header, blobs = wire.unpack(path.read_bytes())
     session = Session(header["open"], blobs[:1])
-    told = session.load(header["load"], blobs[1:])
+    told = session.load_apart(header["load"], blobs[1:])
     if "refused" in told:
         sys.exit(f"the launch is not possible: {told['refused']}")
     for _ in range(header["launches"]):
         session.go()
 
 
-def serve() -> None:
+def serve(
+    label: str, open_session: Callable[[dict[str, Any], list[memoryview]], Any], refusals: tuple[str, ...]
+) -> None:
+    """Answer requests until the parent is done. `label` marks the last words of a process that a sticky error ends."""
     worker_io.lock_down("work")
-    session: Session | None = None
+    session: Any = None
     while (message := worker_io.read_frame()) is not None:
         header, blobs = wire.unpack(message)
         answer: dict[str, Any] = {}
         back: list[Any] = []
         if header["op"] == "open":
             try:
-                session = Session(header, blobs)
+                session = open_session(header, blobs)
             except Exception as error:
-                answer = {"closed": f"{type(error).__name__}: {error}"[:500]}
+                answer = {"closed": f"{type(error).__name__}: {error}"[:2500]}
         elif session is None:
             return
         elif header["op"] == "load":
-            answer = guarded(lambda s=session, h=header, b=blobs: s.load(h, b))
+            answer = guarded(label, refusals, session.load, header, blobs)
         elif header["op"] == "go":
-            answer = guarded(session.go)
+            answer = guarded(label, refusals, session.go)
         else:
-            back = guarded(lambda s=session: {"back": s.fetch()})["back"]
+            back = guarded(label, (), session.fetch)
         worker_io.write_frame(wire.pack(answer, back))
 
 
 if __name__ == "__main__":
     os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
-    replay(Path(sys.argv[3])) if sys.argv[2:3] == ["--replay"] else serve()
+    replay(Path(sys.argv[3])) if sys.argv[2:3] == ["--replay"] else serve("CUDA", Session, REFUSALS)

@@ -6,28 +6,35 @@ Never imported by others. Written against hip-python's documented interface; not
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "jail")]
+sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
-    from warpsight.devices import opencl_wire as wire
-    from warpsight.jail import worker_io
+    from warpsight.devices.cuda_worker import serve
 else:
-    import opencl_wire as wire
-    import worker_io
+    from cuda_worker import serve
+
+del sys.path[:1]  # the files beside this one are named after the packages they use
 
 STEP = 2 << 20
 LEAST_FLUSH_BYTES = 512 << 20  # HIP may not tell the cache's size; the largest now is 256 MB
-REFUSALS = ("hipErrorInvalidValue", "hipErrorInvalidConfiguration", "hipErrorOutOfMemory", "hipErrorLaunchOutOfResources")
+REFUSALS = (
+    "hipErrorInvalidValue",
+    "hipErrorInvalidConfiguration",
+    "hipErrorOutOfMemory",
+    "hipErrorLaunchOutOfResources",
+)
 
 
 def checked(answer: Any) -> Any:
-    """What a call returned, without its status; a bad status is an exception with its name."""
-    status, rest = (answer[0], answer[1:]) if isinstance(answer, tuple) else (answer, ())
+    """What a call returned (a tuple), without its status; a bad status is an exception with its name."""
+    status, rest = answer[0], answer[1:]
     if int(status) != 0:
         raise RuntimeError(getattr(status, "name", str(status)))
     return rest[0] if len(rest) == 1 else rest
@@ -36,11 +43,10 @@ def checked(answer: Any) -> Any:
 class Session:
     """One kernel and slots of memory that take turns, as in the CUDA worker."""
 
-    def __init__(self, header: dict[str, Any]) -> None:
-        import numpy as np
-        from hip import hip
-
-        self.np, self.hip = np, hip
+    def __init__(self, header: dict[str, Any], _: list[memoryview]) -> None:
+        self.np: Any = import_module("numpy")
+        self.hip: Any = import_module("hip").hip
+        hip = self.hip
         if checked(hip.hipGetDeviceCount()) < 1:
             raise RuntimeError("HIP sees no GPU")
         checked(hip.hipSetDevice(0))  # ROCR_VISIBLE_DEVICES leaves one
@@ -58,8 +64,7 @@ class Session:
         self.sizes: tuple[list[int], list[int], int] = ([1, 1, 1], [1, 1, 1], 0)
 
     def _compiled(self, text: str, options: list[str], arch: bytes) -> bytearray:
-        from hip import hiprtc
-
+        hiprtc: Any = import_module("hip").hiprtc
         program = checked(hiprtc.hiprtcCreateProgram(text.encode(), b"kernel.hip", 0, None, None))
         words = [b"--offload-arch=" + arch, *(option.encode() for option in options)]
         try:
@@ -82,9 +87,9 @@ class Session:
                 self.placed.append((address, len(blob)))
                 array = self.np.frombuffer(blob, self.np.uint8)
                 checked(self.hip.hipMemcpy(address, array, array.nbytes, self.hip.hipMemcpyKind.hipMemcpyHostToDevice))
-                arguments.append(self.np.uint64(address + value["guard"]).ctypes if False else _pointer(address + value["guard"]))
+                arguments.append(ctypes.c_ulonglong(address + value["guard"]))
             else:
-                arguments.append(_scalar(self.np.frombuffer(blob, dtype=value["dtype"])[0]))
+                arguments.append(self._scalar(blob, value["dtype"]))
         checked(self.hip.hipDeviceSynchronize())
         self.extra = tuple(arguments)
         grid = [whole // size for whole, size in zip(header["global"], header["local"], strict=True)]
@@ -108,6 +113,12 @@ class Session:
             blocks.append(block)
         return blocks
 
+    def _scalar(self, blob: memoryview, dtype: str) -> Any:
+        """As ctypes, which is what a launch takes; a half has no type there and goes as its bits."""
+        kind = "u2" if self.np.dtype(dtype) == self.np.float16 else dtype
+        value = self.np.frombuffer(blob, dtype=kind)[0]
+        return self.np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
+
     def _slot(self, pool: int) -> int:
         """The next of two slots; the fill before a launch is larger than any cache, so two are enough."""
         wanted = -(-max(1, pool) // STEP) * STEP
@@ -117,3 +128,8 @@ class Session:
             self.arena, self.slot_bytes = checked(self.hip.hipMalloc(2 * wanted)), wanted
         self.turn += 1
         return int(self.arena) + (self.turn % 2) * self.slot_bytes
+
+
+if __name__ == "__main__":
+    os.environ["ROCR_VISIBLE_DEVICES"] = sys.argv[1]
+    serve("HIP", Session, REFUSALS)

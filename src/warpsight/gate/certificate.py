@@ -72,15 +72,19 @@ def write_certificate(certificate: Certificate, folder: Path) -> tuple[Path, str
     """The file, named by its hash; it is on disk, whole, when this returns."""
     raw, found = text_of(certificate)
     path = folder / f"{found}.json"
+    aside: Path | None = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".part", delete=False) as file:
+            aside = Path(file.name)
             file.write(raw)
             file.flush()
             os.fsync(file.fileno())
-        Path(file.name).replace(path)
+        aside.replace(path)
         sync_folder(folder)
     except OSError as problem:
+        if aside is not None:
+            aside.unlink(missing_ok=True)  # a full disk is not made fuller
         raise BrokenMachine(f"could not write the certificate {path}: {problem}", "free space, or rights") from None
     return path, found
 

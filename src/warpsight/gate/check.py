@@ -196,7 +196,8 @@ def _verdict(found: _Findings, build: Build) -> Check:
     bad = next((r for r in found.results if not r.ok), None)
     if found.faults:
         first = found.faults[0]
-        return check("fault", f"{first.kind} at line {first.line}: {first.message}", bad.reason if bad else "")
+        where = "" if first.line is None else f" at line {first.line}"
+        return check("fault", f"{first.kind}{where}: {first.message}", bad.reason if bad else "")
     if bad is not None:
         inputs = "" if bad.family == DECLARED else f" and {bad.family} inputs"
         return check("wrong", f"{bad.reason} with workload {bad.workload}{inputs}", bad.reason)

@@ -71,7 +71,9 @@ def compare_simulated(
         f"{device.name}:{gpu.key}", workload.name, mine, theirs, simulated_roof(task, workload, gpu), profile.notes
     )
     if found.decision == "FASTER":
-        done = run_whole(candidate.build, task.entry, given.values, candidate.size, device)
+        done = run_whole(
+            candidate.build, task.entry, given.values, candidate.size, device, claimed_us=mine[0], seed=seed
+        )
         if done.faults:
             return rejected(found, "fault_in_timed_call", done.faults[0].message), profile
         result = verify_outputs(task, workload, given.inputs, done.arrays)

@@ -43,6 +43,7 @@ class Oracle:
     seed: int
     findings: Callable[[], Sequence[Found]]
     suspects: float = SUSPECT_SHARE  # how often it first says what stands in the text
+    vain: float = 0.0  # how often it looks where profiles are off, is told so, and answers from the text
 
     def script(self) -> Callable[[Request], str]:
         """The turns, decided as the conversation goes on."""
@@ -52,7 +53,7 @@ class Oracle:
         return lambda request: turns[_played(request)]() if _played(request) < len(turns) else ""
 
     def _turns(self, draw: random.Random, answer: str) -> list[Callable[[], str]]:
-        looks = self.feedback != "none"
+        looks = self.feedback != "none" or draw.random() < self.vain
         suspects = self._suspects(draw) if draw.random() < self.suspects else ""
         turns: list[Callable[[], str]] = []
         lead = suspects

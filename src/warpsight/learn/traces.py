@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,18 @@ from warpsight.runs.memory import MemoryStore
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found, Profiled
 
-TRACE_FEEDBACK: tuple[Feedback, ...] = ("none", "time", "raw", "curated")
 Progress = Callable[[int, int], None]
 
 
-def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, suspects: float = SUSPECT_SHARE) -> Run:
+@dataclass(frozen=True)
+class Words:
+    """How the oracle writes; see `Oracle`."""
+
+    suspects: float = SUSPECT_SHARE
+    vain: float = 0.0
+
+
+def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
     """One conversation of the oracle with the tools."""
     box = SmallBox(task_of(row.spec), suite, feedback)
 
@@ -41,7 +49,8 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, suspects: 
         shown = box.call("profile", {})
         return Profiled.model_validate_json(json.dumps(shown.data)).findings
 
-    oracle = Oracle(row, suite, feedback, seed, findings, suspects)
+    said = words or Words()
+    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain)
     return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
@@ -78,7 +87,7 @@ def build_traces(
     teacher: Model | None = None,
     tries: int = 1,
     variants: int = 1,
-    suspects: float = SUSPECT_SHARE,
+    words: Words | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> int:
     """Write the traces of these rows; the number of those kept. A teacher may try a task several times.
@@ -94,7 +103,7 @@ def build_traces(
         for number, (row, variant) in enumerate(todo, start=1):
             if (row.number, variant) not in done:
                 other = restyled(row, variant)
-                line = {"variant": variant, **_line(other, suite, feedback, seed + variant, teacher, tries, suspects)}
+                line = {"variant": variant, **_line(other, suite, feedback, seed + variant, teacher, tries, words)}
                 out.write(json.dumps(line) + "\n")
                 out.flush()
             progress(number, len(todo))
@@ -108,12 +117,12 @@ def restyled(row: Row, variant: int) -> Row:
 
 
 def _line(
-    row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int, suspects: float
+    row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int, words: Words | None
 ) -> dict[str, Any]:
     """What is written for a task: its trace, or that none was confirmed."""
     for attempt in range(tries):
         if teacher is None:
-            run = oracle_run(row, suite, feedback, seed + attempt, suspects)
+            run = oracle_run(row, suite, feedback, seed + attempt, words)
         else:
             box = SmallBox(task_of(row.spec), suite, feedback)
             name = f"teacher-{seed}-{row.number}-{attempt}"

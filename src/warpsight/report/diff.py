@@ -85,6 +85,8 @@ def _within(rows: list[Row], context: int | None) -> Iterator[Row | None]:
                 yield None
             last = at
             yield row
+    if rows and last + 1 < len(rows):
+        yield None
 
 
 def _row(row: Row | None, heated: bool, anchor: str) -> Html:

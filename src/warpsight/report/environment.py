@@ -21,7 +21,10 @@ def environment_section(story: Story) -> Html:
         tables.append(("The machine, as the certificate names it", dict(certificate.environment)))
         tables.append(("The jail", _jail(certificate.protections, certificate.missing_protections)))
     drawn = [tag("div", tag("h3", title), _table(rows)) for title, rows in tables]
-    return tag("section", tag("h2", "Environment and hashes"), tag("div", drawn, class_="pairs"), id="environment")
+    note = tag("p", "There is no certificate, so the machine is not on record.") if certificate is None else None
+    return tag(
+        "section", tag("h2", "Environment and hashes"), note, tag("div", drawn, class_="pairs"), id="environment"
+    )
 
 
 def _table(rows: Mapping[str, str]) -> Html:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpsight.lens.render import number
-from warpsight.nouns import Evaluation, Timing
+from warpsight.nouns import Check, Evaluation, Timing
 from warpsight.report.html import Child, Html, join, tag
 from warpsight.report.story import Story
 
@@ -109,14 +109,27 @@ def _nothing(story: Story) -> Html:
     return tag("section", tag("div", big, class_="cards"), _submitted_why(story), _cause(story), id="result")
 
 
+def failure_words(check: Check) -> str:
+    """Why a kernel is not right, by what may be told: of a hidden workload only that it failed, never what it holds."""
+    bad = [run for run in check.workloads if not run.ok]
+    shown = [run for run in bad if not run.hidden]
+    if bad and not shown:
+        return "a hidden workload failed"
+    if shown:
+        first = shown[0]
+        count = f", {first.wrong_elements} of {first.total_elements} elements" if first.wrong_elements else ""
+        return f"workload {first.workload}, {first.family} inputs: {first.reason}{count}"
+    if check.faults:
+        return f"{check.faults[0].kind}{'' if check.faults[0].line is None else f' at line {check.faults[0].line}'}"
+    return check.reason
+
+
 def _submitted_why(story: Story) -> Html | None:
     found = story.run.submitted
     if found is None:
         return None
     if found.check.verdict != "right":
-        hidden = [run for run in found.check.workloads if not run.ok and run.hidden]
-        why = "a hidden workload failed" if hidden else found.check.reason
-        return tag("p", f"What was submitted is {found.check.verdict}: {why}")
+        return tag("p", f"What was submitted is {found.check.verdict}: {failure_words(found.check)}")
     timing = found.timing
     if timing is None or timing.ratio is None:
         return tag("p", "What was submitted is right; it has no time.")

@@ -29,7 +29,7 @@ from warpsight.tools.edits import BASE, CURRENT, EDITS, KERNEL, EditFailed, kern
 
 @dataclass(frozen=True)
 class Look:
-    """One call before a kernel was written: which tool, and the first line of what it said."""
+    """One call before a kernel was written: which tool, and the first lines of what it said."""
 
     run_id: str
     step: int
@@ -230,8 +230,7 @@ class _Reader:
             self.book.of_step[self.run_id, step.index] = number
             self.progress.current = kernel
         if call is not None:
-            first = next((line for line in step.content.splitlines() if line.strip()), "")
-            self.looks.append(Look(self.run_id, step.index, call.tool or "", first))
+            self.looks.append(Look(self.run_id, step.index, call.tool or "", _first_words(step.content)))
         if result is not None:
             self.book.learn(result, step.artefacts if step.tool == "profile" else ())
             self.progress.saw(result, kernel)
@@ -264,6 +263,12 @@ class _Reader:
         except EditFailed:
             return None
         return kernel if isinstance(kernel, str) else None
+
+
+def _first_words(said: str) -> str:
+    """The first two lines: of a profile these are what limits the kernel and the first finding."""
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("[budget left")]
+    return "; ".join(lines[:2])
 
 
 def _findings_in(found: Evaluation) -> tuple[Finding, ...] | None:

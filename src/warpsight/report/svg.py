@@ -97,5 +97,5 @@ def axis_left(scale: Scale, ticks: Sequence[float], label: str) -> list[Html]:
 
 def figure(title: str, caption: Child, drawn: Child, *, height: int = HEIGHT, says: str = "") -> Html:
     """A figure with its heading, its words for those who cannot see it, and its caption."""
-    picture = Html(tag("svg", drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=says or title))
+    picture = Html(tag("svg", drawn, viewBox=f"0 0 {WIDTH} {height}", role="group", aria_label=says or title))
     return tag("figure", tag("h3", title), picture, tag("figcaption", caption))

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 
+from pydantic import JsonValue
+
 from warpsight.nouns.run import Run, Step
 from warpsight.report.html import Html, join, tag
 from warpsight.report.story import Story
 from warpsight.report.tried import step_anchor
+from warpsight.runs.atif import arguments_of
 
 ALL_CHARACTERS = 420_000  # of the transcript
 MOST_CHARACTERS = 16_000  # of one step
 LEAST_CHARACTERS = 600
-_HINT = 140
+_HINT_CHARACTERS = 140
 
 
 def transcript_section(story: Story) -> Html:
@@ -55,10 +58,9 @@ def _about(number: int | None) -> Html | None:
 
 def _summary(step: Step, number: int | None) -> Html:
     tool = tag("code", step.tool) if step.tool else None
-    hint = "" if step.kind == "assistant" else _first_line(step)
     error = tag("b", " error", class_="state wrong") if step.is_error else None
     about = tag("span", f"attempt {number}", class_="chip") if number is not None else None
-    said = tag("span", hint, class_="hint")
+    said = tag("span", _hint(step), class_="hint")
     return join(tag("span", str(step.index), class_="n"), " ", step.kind, " ", tool, error, " ", about, " ", said)
 
 
@@ -75,24 +77,40 @@ def _reasoning(step: Step, most: int) -> Html | None:
 
 def _content(step: Step) -> str:
     """Arguments of a call with their texts laid out; everything else as it is."""
-    if step.kind != "call":
-        return step.content
-    try:
-        arguments: object = json.loads(step.content)
-    except ValueError:
-        return step.content
-    if not isinstance(arguments, dict):
+    arguments = arguments_of(step) if step.kind == "call" else {}
+    if step.kind != "call" or "malformed" in arguments:
         return step.content
     said: list[str] = []
-    for name, value in arguments.items():  # type: ignore[misc]
-        shown = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)  # type: ignore[misc]
+    for name, value in arguments.items():
+        shown = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
         said.append(f"{name}: {shown}" if "\n" not in shown else f"{name}:\n{shown}")
     return "\n".join(said)
 
 
+def _hint(step: Step) -> str:
+    """What a folded step is about: the arguments of a call, the first line of all else."""
+    if step.kind == "assistant":
+        return ""
+    arguments = arguments_of(step) if step.kind == "call" else {}
+    if step.kind != "call" or "malformed" in arguments:
+        return _first_line(step)
+    return _short(", ".join(f"{name}: {_value(value)}" for name, value in arguments.items()))
+
+
+def _value(value: JsonValue) -> str:
+    if isinstance(value, str) and "\n" in value:
+        return f"{len(value.splitlines())} lines"
+    if isinstance(value, list):
+        return str(len(value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _first_line(step: Step) -> str:
-    line = next((line.strip() for line in step.content.splitlines() if line.strip()), "")
-    return line if len(line) <= _HINT else f"{line[:_HINT]}…"
+    return _short(next((line.strip() for line in step.content.splitlines() if line.strip()), ""))
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _HINT_CHARACTERS else f"{line[:_HINT_CHARACTERS]}…"
 
 
 def _cut(text: str, most: int, run_id: str) -> str:

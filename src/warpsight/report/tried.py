@@ -5,14 +5,14 @@ from __future__ import annotations
 from warpsight.report.diff import changed, diff_table, rows_of, shares_of
 from warpsight.report.findings import finding_list
 from warpsight.report.html import Html, join, tag
-from warpsight.report.result import us_of
+from warpsight.report.result import failure_words, us_of
 from warpsight.report.speed import ratio_of, state_of
 from warpsight.report.story import Attempt, Look, Story
 
 CONTEXT = 3
 DIFF_CHARACTERS = 450_000  # of all diffs together: a page must stay light
 _WORDS = 1200
-_SAW = 220
+_SAW = 300
 _MOST_LOOKS = 8
 _STATES = {
     "given": "the given kernel",
@@ -121,18 +121,16 @@ def step_anchor(run_id: str, step: int) -> str:
 
 
 def _failure(attempt: Attempt) -> Html | None:
-    """Why a kernel is not right. Of a hidden workload only that it failed, as the model was told."""
+    """Why a kernel is not right."""
     check = attempt.evaluation.check if attempt.evaluation else None
     if check is None or check.verdict == "right":
         return None
-    bad = [run for run in check.workloads if not run.ok]
-    if bad and all(run.hidden for run in bad):
-        return tag("p", f"{check.verdict}: a hidden workload failed", class_="bad")
-    return tag("p", f"{check.verdict}: {_cut(check.reason, _WORDS)}", class_="bad")
+    return tag("p", f"{check.verdict}: {_cut(failure_words(check), _WORDS)}", class_="bad")
 
 
 def _found(attempt: Attempt) -> Html | None:
-    return finding_list(attempt.findings or (), short=True)
+    listed = finding_list(attempt.findings or (), short=True)
+    return None if listed is None else join(tag("p", "What was found in it:", class_="lead"), listed)
 
 
 def _diff(story: Story, attempt: Attempt) -> Html:

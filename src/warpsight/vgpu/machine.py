@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ALIGN, GAP = 256, 4096
 HEAP_BYTES = 8 << 20
+MOST_VARIABLE_BYTES = 256 << 20  # this is the memory of our own process
 DEFAULT_INSTRUCTIONS = 4_000_000_000
 Dim3 = tuple[int, int, int]
 
@@ -87,6 +88,10 @@ class Launched:
 def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
     """Put the program's global variables in memory; returns the generic address of every symbol."""
     addresses: dict[str, int] = {}
+    total = sum(symbol.size for symbol in program.symbols if symbol.space is Space.GLOBAL)
+    if total > MOST_VARIABLE_BYTES:
+        told = f"the virtual GPU holds {MOST_VARIABLE_BYTES} bytes of __device__ variables, the kernel has {total}"
+        raise UnsupportedInstruction("__device__", message=told)
     for symbol in program.symbols:
         if symbol.space is Space.GLOBAL:
             known = memory.named(symbol.name)

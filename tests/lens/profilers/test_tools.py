@@ -22,6 +22,7 @@ from warpsight.lens.profilers.failures import (
     ProfilerTimedOut,
 )
 from warpsight.lens.profilers.ladder import NoSource, Rung, amd_rungs, climb, device_rung, nvidia_rungs
+from warpsight.lens.profilers.on_gpu import sanitize
 from warpsight.lens.profilers.process import clean_environment, run_tool
 from warpsight.lens.profilers.times import KernelTime, profile_of
 
@@ -226,3 +227,23 @@ def test_a_real_report_through_the_profiler(bare: Path, tmp_path: Path) -> None:
     found = ncu.measure(PROGRAM, "daxpy_kernel", folder=tmp_path, deadline_s=60)
     assert found.source == "measured" and found.counters["instructions"] > 0 and found.lines
     assert found.notes[0] == f"report kept at {tmp_path / 'daxpy_kernel.ncu-rep'}"
+
+
+def test_four_checks_each_told(bare: Path, tmp_path: Path) -> None:
+    """Two of the checks answer as in NVIDIA's manual, one is cut short, one hangs."""
+    none = sanitize(PROGRAM, "k", deadline_s=5)
+    assert none.reports == () and [check for check, _ in none.not_run] == list(compute_sanitizer.CHECKS)
+    for check, text in (("memcheck", recorded.MEMCHECK), ("racecheck", recorded.RACECHECK)):
+        (tmp_path / check).write_text(text)
+    (tmp_path / "initcheck").write_text(recorded.INITCHECK[:200])
+    folder = str(tmp_path)
+    put(
+        bare,
+        "compute-sanitizer",
+        "check = args[args.index('--tool') + 1]\nif check == 'synccheck': time.sleep(600)\n"
+        f"print((pathlib.Path({folder!r}) / check).read_text(), end='')\nsys.exit(86)",
+    )
+    found = sanitize(PROGRAM, "k", deadline_s=4)
+    assert [fault.kind for fault in found.faults] == ["misaligned", "out_of_bounds", "shared_race"]
+    assert [check for check, _ in found.not_run] == ["initcheck", "synccheck"]
+    assert "no summary" in found.not_run[0][1] and "did not end" in found.not_run[1][1]

@@ -16,6 +16,7 @@ from warpsight.vgpu.ptx.parse import SIZES
 _REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s+(.*)$", re.DOTALL)
 _RANGE = re.compile(r"([\w$%]+)<(\d+)>$")
 _ROWS = {1: 1, 2: 1, 4: 1, 8: 2, 16: 4}
+MOST_REGISTERS = 1 << 20  # of one function; a text of one line can ask for any number
 
 
 class Reg(NamedTuple):
@@ -105,6 +106,8 @@ class Names:
             self.regs[name] = Reg(self.temp(SIZES[kind]), SIZES[kind])
 
     def _declare_range(self, prefix: str, count: int, kind: str) -> None:
+        if len(self.reg_rows) + self.n_preds + count * _ROWS[16] > MOST_REGISTERS:
+            raise Refused(f"expected at most {MOST_REGISTERS} registers in a function")
         if self._hidden or kind == "pred":
             for i in range(count):
                 self._declare(f"{prefix}{i}", kind)

@@ -1,0 +1,276 @@
+"""The CUDA and HIP devices where no GPU is: clear errors, pure decisions, and the worker's protocol on a stand-in."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpsight.devices import opencl_wire as wire
+from warpsight.devices.cuda import CudaDevice, replay_request
+from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request, sticky_fault
+from warpsight.devices.cuda_state import GpuHere, GpuState, choose, disturbances, gpus_here, lock_gpu, runs, visible
+from warpsight.devices.device import TimedDevice, Value
+from warpsight.devices.hip import HipDevice
+from warpsight.devices.opencl_lane import Settings
+from warpsight.errors import DeviceError, ToolMissing, UsageError
+from warpsight.nouns import Build
+from warpsight.tasks import LaunchSize
+from warpsight.toolchain.compile import compile_cuda
+
+STAND_IN = Path(__file__).with_name("cuda_stand_in.py")
+SOURCE = 'extern "C" __global__ void twice(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }'
+SIZE = LaunchSize(grid=(1, 1, 1), block=(32, 1, 1), shared_bytes=0)
+A = GpuHere(0, "11111111-aaaa", "NVIDIA A100-SXM4-40GB", (8, 0), processes=(4242,))
+B = GpuHere(1, "22222222-bbbb", "NVIDIA L4", (8, 9))
+QUIET = GpuState(1410, 1215, 40, ("gpu_idle",), ())
+
+
+def twice() -> Build:
+    return compile_cuda(SOURCE, entry="twice")
+
+
+def values(count: int = 8) -> list[Value]:
+    return [
+        Value("x", np.arange(count, dtype=np.float32), writable=True),
+        Value("n", np.array(count, np.int32), writable=False),
+    ]
+
+
+def lane(kernel: str, watch: Callable[[], Callable[[], tuple[str, ...]]] = lambda: tuple, **limits: float) -> GpuLane:
+    build = twice()
+    return GpuLane(
+        build,
+        kernel,
+        Settings(threads=1, deadline_s=limits.get("deadline_s", 30.0)),
+        worker=STAND_IN,
+        words=[],
+        request=cuda_request(build, kernel, fits=True),
+        watch=watch,
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- without a GPU
+
+
+def has_gpu() -> bool:
+    try:
+        return bool(gpus_here())
+    except (ToolMissing, DeviceError):
+        return False
+
+
+@pytest.mark.skipif(has_gpu(), reason="there is a GPU")
+def test_without_a_driver_the_device_says_so() -> None:
+    device: TimedDevice = CudaDevice()
+    missing = importlib.util.find_spec("cuda.core") is None
+    with pytest.raises(ToolMissing if missing else DeviceError, match=r"cuda-core|no NVIDIA driver answers") as problem:
+        device.execute(twice(), "twice", values(), SIZE, check=False)
+    assert problem.value.hint and ("pip install" in problem.value.hint or "driver" in problem.value.hint)
+
+
+def test_hip_says_what_it_lacks() -> None:
+    with HipDevice() as device:
+        with pytest.raises(UsageError, match="expected the kernel's text"):
+            device.open_lane(twice(), "twice")
+        if importlib.util.find_spec("hip") is None:
+            with pytest.raises(ToolMissing, match="hip-python"):
+                device.execute(twice(), "twice", values(), SIZE, check=False, source_text=SOURCE)
+
+
+def test_kernels_for_other_devices_are_refused() -> None:
+    failed = compile_cuda("not a kernel", entry="twice")
+    for device in (CudaDevice(), HipDevice()):
+        with pytest.raises(UsageError):
+            device.open_lane(failed, "twice")
+
+
+# ------------------------------------------------------------------------------------------------------- pure decisions
+
+
+def test_choice_of_a_gpu() -> None:
+    assert choose([A, B]) is B  # nobody else uses it
+    assert choose([A]) is A
+    for wanted in ("1", "L4", "NVIDIA L4", "22222222-bbbb", "GPU-22222222-bbbb", "GPU-2222"):
+        assert choose([A, B], wanted) is B
+    with pytest.raises(UsageError, match="found 'H100'") as problem:
+        choose([A, B], "H100")
+    assert "GPU-11111111-aaaa" in (problem.value.hint or "")
+    with pytest.raises(DeviceError):
+        choose([])
+
+
+@pytest.mark.parametrize(
+    ("setting", "left"),
+    [(None, [A, B]), ("1,0", [B, A]), ("GPU-22222222", [B]), ("", []), ("1,7,0", [B]), ("-1", [])],
+)
+def test_cuda_visible_devices(setting: str | None, left: list[GpuHere]) -> None:
+    assert visible([A, B], setting) == tuple(left)
+
+
+def test_which_machine_code_runs_where() -> None:
+    assert runs("sm_80", (8, 0)) and runs("sm_80", (8, 9)) and runs("sm_90a", (9, 0)) and runs("sm_100", (10, 3))
+    assert not runs("sm_89", (8, 0)) and not runs("sm_80", (9, 0)) and not runs("sm_90a", (9, 1))
+
+
+def test_disturbances() -> None:
+    assert disturbances(QUIET, QUIET, own=()) == ()
+    hot = GpuState(1200, 1215, 90, ("hw_thermal_slowdown", "applications_clocks_setting"), ())
+    told = " ".join(disturbances(QUIET, hot, own=()))
+    assert "hw_thermal_slowdown" in told and "fell from 1410 to 1200" in told and "applications" not in told
+    ours, both = GpuState(1410, 1215, 40, (), (7,)), GpuState(1410, 1215, 40, (), (7, 9))
+    assert disturbances(QUIET, ours, own={7}) == () and "(9)" in disturbances(ours, both, own={7})[0]
+    # numbers of the host, seen from a container: only how many can be told
+    assert disturbances(QUIET, ours, own={300}) == () and "1 other" in disturbances(ours, both, own={300})[0]
+    silent = GpuState(None, None, None, (), ())
+    assert disturbances(silent, silent, own=()) == ()
+
+
+def test_one_process_at_a_time() -> None:
+    held = lock_gpu("test-uuid")
+    try:
+        code = "from warpsight.devices.cuda_state import lock_gpu; lock_gpu('test-uuid', 0.1)"
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    finally:
+        held.release()
+    assert other.returncode != 0 and "another Warpsight process uses it" in other.stderr
+    lock_gpu("test-uuid", 1).release()
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("noise\nCUDA: CUDA_ERROR_ILLEGAL_ADDRESS: bad", "out_of_bounds"),
+        ("CUDA: CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned"),
+        ("CUDA: CUDA_ERROR_ASSERT: device-side assert", "assert_failed"),
+        ("HIP: hipErrorIllegalAddress", "out_of_bounds"),
+        ("HIP: hipErrorLaunchFailure", "crash"),
+        ("CUDA: CUDA_ERROR_SOMETHING_NEW", "crash"),
+    ],
+)
+def test_sticky_errors_become_faults(log: str, kind: str) -> None:
+    fault = sticky_fault(log)
+    assert fault is not None and fault.kind == kind
+
+
+def test_a_log_without_an_error_names_none() -> None:
+    assert sticky_fault("printf of a kernel: CUDA_ERROR_ASSERT") is None
+
+
+def test_ptx_goes_where_the_machine_code_does_not_run() -> None:
+    build = twice()
+    assert cuda_request(build, "twice", fits=True)[1] == [build.cubin]
+    header, (code,) = cuda_request(build, "twice", fits=False)
+    assert header["kind"] == "ptx" and b".version" in code and code.endswith(b"\0")
+
+
+def test_the_request_for_profilers_holds_the_launch() -> None:
+    header, blobs = wire.unpack(replay_request(twice(), "twice", values(), SIZE, fits=True, launches=3))
+    assert header["launches"] == 3 and header["load"]["local"] == [32, 1, 1]
+    assert header["load"]["values"] == [{"initialised": True}, {"dtype": "<i4"}]
+    assert np.array_equal(np.frombuffer(blobs[1], np.float32), np.arange(8, dtype=np.float32))
+
+
+# ---------------------------------------------------------------------------- the worker, on a stand-in for the driver
+
+
+def test_a_launch_and_its_walls() -> None:
+    with_lane = lane("twice")
+    given = values()
+    call = with_lane.call(given, SIZE)
+    assert not call.faults and np.array_equal(call.arrays["x"], 2 * np.arange(8, dtype=np.float32))
+    assert np.array_equal(given[0].array, np.arange(8, dtype=np.float32))
+    assert 0 <= call.device_us < call.wall_us < call.total_us and set(LEFT_OUT) <= set(with_lane.missing_walls)
+    assert "network namespace" not in with_lane.missing_walls
+    with_lane.close()
+    assert with_lane.call(given, SIZE).faults[0].kind == "closed"
+
+
+def test_every_call_is_at_another_address() -> None:
+    with_lane = lane("where")
+    seen = [float(with_lane.call(values(), SIZE).arrays["x"][0]) for _ in range(5)]
+    with_lane.close()
+    assert seen == [1, 2, 3, 4, 5]
+
+
+def test_the_program_for_profilers_launches(tmp_path: Path) -> None:
+    """Each array in an allocation of its own; a launch that fails ends the program with a status."""
+    request = tmp_path / "k.launch"
+    for entry, status in (("twice", 0), ("illegal", 1)):
+        request.write_bytes(replay_request(twice(), entry, values(), SIZE, fits=True, launches=3))
+        argv = [sys.executable, "-I", str(STAND_IN), "--replay", str(request)]
+        run = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+        assert run.returncode == status, run.stderr
+        assert ("3 launches" in run.stdout) if not status else ("CUDA_ERROR_ILLEGAL_ADDRESS" in run.stderr)
+
+
+def test_an_overrun_is_seen() -> None:
+    with_lane = lane("overrun")
+    (fault,) = with_lane.call(values(), SIZE).faults
+    with_lane.close()
+    assert fault.kind == "out_of_bounds" and "after x" in fault.message
+
+
+def test_a_sticky_error_ends_the_worker() -> None:
+    with_lane = lane("illegal")
+    for _ in range(2):
+        (fault,) = with_lane.call(values(), SIZE).faults
+        assert fault.kind == "out_of_bounds" and "CUDA_ERROR_ILLEGAL_ADDRESS" in fault.message
+    assert with_lane.ended and with_lane.pid is None
+
+
+def test_an_endless_kernel_is_a_deadline() -> None:
+    with_lane = lane("endless", deadline_s=2.0)
+    (fault,) = with_lane.call(values(), SIZE).faults
+    assert fault.kind == "deadline" and with_lane.ended
+
+
+def test_a_lost_gpu_is_no_fault_of_the_kernel() -> None:
+    with pytest.raises(DeviceError, match="the GPU is lost"):
+        lane("lost").call(values(), SIZE)
+
+
+def test_a_launch_that_cannot_start_is_refused() -> None:
+    with_lane = lane("large")
+    assert "LAUNCH_OUT_OF_RESOURCES" in with_lane.run(values(), SIZE).refused and not with_lane.ended
+    with_lane.close()
+    few = lane("twice")
+    assert "parameters have [8, 4] bytes" in few.run(values()[:1], SIZE).refused
+    few.close()
+
+
+def test_a_disturbed_launch_is_done_again() -> None:
+    answers = iter([("hot",), (), ("hot",), ("hot",), ("hot",)])
+    with_lane = lane("twice", watch=lambda: lambda: next(answers))
+    assert not with_lane.call(values(), SIZE).faults and with_lane.disturbed == ["hot"]
+    with pytest.raises(DeviceError, match="3 launches in a row were disturbed: hot"):
+        with_lane.call(values(), SIZE)
+    with_lane.close()
+
+
+# ----------------------------------------------------------------------------------------- the vendors' own packages
+
+
+def test_cuda_core_has_the_names_we_use() -> None:
+    core = pytest.importorskip("cuda.core")
+    driver = pytest.importorskip("cuda.bindings.driver")
+    for owner, names in (
+        (core.Device, "set_current create_stream allocate sync properties device_id"),
+        (core.Stream, "record sync handle"),
+        (core.ObjectCode, "from_cubin from_ptx get_kernel"),
+        (core.Kernel, "arguments_info handle"),
+        (core.Buffer, "handle size close"),
+        (core.Event, "sync __sub__"),
+        (core.system.Device, "get_all_devices get_device_count get_clock temperature current_clock_event_reasons"),
+        (core.system.Device, "compute_running_processes uuid_without_prefix cuda_compute_capability index name"),
+        (driver, "cuCtxResetPersistingL2Cache cuMemsetD8Async cuMemcpyHtoD cuMemcpyDtoH cuMemGetInfo"),
+        (driver, "cuKernelSetAttribute CUfunction_attribute"),
+    ):
+        for name in names.split():
+            assert hasattr(owner, name), f"{owner} has no {name}"
+    core.EventOptions(timing_enabled=True)
