@@ -53,9 +53,18 @@ def test_another_seed_is_not_mixed_in(tmp_path: Path) -> None:
 def test_a_common_answer_waits_until_others_have_come() -> None:
     rows = [row(number, ("a",)) for number in range(10)]
     truth = rows[0].truth
-    assert not balanced(rows, 10, truth)
-    assert balanced(rows, 10, truth.model_copy(update={"right": ("b",)}))
-    assert balanced(rows, 10 + PATIENCE, truth), "never forever"
+    new = rows[0].spec.model_copy(update={"defects": ("a",)})
+    assert not balanced(rows, 10, new, truth)
+    assert balanced(rows, 10, new, truth.model_copy(update={"right": ("b",)}))
+    assert balanced(rows, 10 + PATIENCE, new, truth), "never forever"
+
+
+def test_a_text_that_comes_again_with_the_same_answer_is_mostly_left_out() -> None:
+    rows = [row(0, ("a",))]
+    other = rows[0].truth.model_copy(update={"right": ("b",)})
+    again = [rows[0].spec.model_copy(update={"style_seed": seed, "gpu": "t4"}) for seed in range(6)]
+    assert [balanced(rows, 1, spec, rows[0].truth) for spec in again] == [True, False, False] * 2
+    assert all(balanced(rows, 1, spec, other) for spec in again)
 
 
 def test_stats_say_what_the_text_alone_gives_away() -> None:

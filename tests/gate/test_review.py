@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.gate.right.candidates import changed, checked, task_named
+from tests.gate.right.candidates import INDEX, PER_ELEMENT, VECTOR_ADD, changed, checked, task_named
 
 from warpsight.devices.device import Device
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import UsageError
-from warpsight.gate.check import NO_SECRET_SIZE, check_candidate
+from warpsight.gate.check import NO_SECRET_SIZE, build_candidate, check_candidate
 from warpsight.gate.evaluate import evaluate
 from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.families import family_inputs
@@ -80,6 +80,36 @@ def test_an_evaluation_that_cannot_be_timed_stands_in_the_ledger_with_its_seed(t
     assert (committed.kind, abandoned.kind) == ("commit", "abandoned")
     assert abandoned.body["reason"] == "UsageError" and abandoned.body["candidate_sha256"] == own.sha256
     assert commitment(abandoned.body["seed"], abandoned.body["nonce"]) == committed.body["commitment"]
+
+
+SLOW_TO_COMPILE = """// launch: grid=(ceil(N/256)) block=(256) shared=0
+#define A(x) x x x x x x x x x x
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N) {
+    int k = blockIdx.x * 256 + threadIdx.x;
+    A(A(A(A(A(asm volatile("mov.b32 %0, %0;" : "+r"(k));)))))
+    if (k < N) c[k] = a[k] + b[k];
+}
+"""
+
+
+def test_a_text_that_the_compiler_does_not_finish_is_a_result() -> None:
+    task = task_named("vector_add")
+    slow = read_candidate(SLOW_TO_COMPILE, task)
+    build = build_candidate(task, slow, deadline_s=1.5)
+    assert not build.ok and "did not finish" in build.diagnostics[0].message
+    assert check_candidate(task, slow, VirtualGpu(cores=2), build=build).verdict == "does_not_compile"
+
+
+@pytest.mark.parametrize(
+    ("before", "inside"),
+    [
+        ("__device__ char big[40000000000ULL];", "big[i] = 1;"),
+        ("", 'asm volatile("{ .reg .f32 t<60000000>; mov.f32 t59999999, 0f00000000; }");'),
+    ],
+)
+def test_a_kernel_that_asks_our_own_process_for_too_much_is_refused(before: str, inside: str) -> None:
+    text = f"{PER_ELEMENT}{before}\n{VECTOR_ADD} {{ {INDEX} {inside} if (i < N) c[i] = a[i] + b[i]; }}\n"
+    assert checked("vector_add", text).verdict == "refused"
 
 
 def test_an_expected_value_moved_to_another_key_is_not_believed(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Builds a corpus: draws tasks, measures the truth of each, and writes one JSON row a task. Resumable, never rewrites.
 
 A row is written and flushed when its truth is known, so an interrupted build goes on where it stopped. A drawn task
-whose answer is common already is left out, so that no answer is right by habit; one that the gate or the roofline
+whose answer is common already is left out, so that no answer is right by habit, and most that repeat a text and its
+answer; one that the gate or the roofline
 refuses is left out too, and named in a file beside. Workers are processes: the simulator uses one core each. What must
 stay true: the same seed gives the same rows in the same order.
 """
@@ -26,6 +27,7 @@ from warpsight.nouns import Noun
 Progress = Callable[[int, int], None]
 MOST_SHARE = 0.14  # an answer that is right for this share of the tasks so far is common
 FEW = 3
+KEPT_OF_SAME = 3  # one in so many
 PATIENCE = 40
 AHEAD = 1
 
@@ -69,7 +71,7 @@ def build_corpus(
             if isinstance(truth, str):
                 _note_unfit(file, draw, spec, truth)
                 continue
-            if not balanced(rows, draw, truth):
+            if not balanced(rows, draw, spec, truth):
                 continue
             row = Row(number=len(rows), draw=draw, split=split, seed=seed, spec=spec, truth=truth)
             out.write(row.model_dump_json() + "\n")
@@ -81,12 +83,20 @@ def build_corpus(
     return rows
 
 
-def balanced(rows: Sequence[Row], draw: int, truth: Truth) -> bool:
-    """Whether a task may join: not when its answer is common, unless that has turned too many away in a row."""
+def balanced(rows: Sequence[Row], draw: int, spec: Spec, truth: Truth) -> bool:
+    """Whether a task may join, unless too many were turned away in a row.
+
+    Not when its answer is common; and only one in three of those that repeat a text with the answer it had before, so
+    that knowing a text's answer elsewhere is worth little.
+    """
     last = rows[-1].draw if rows else -1
+    if draw - last > PATIENCE:
+        return True
+    before = [row.truth.right for row in rows if row.spec.same_text(spec)]
+    if truth.right in before and spec.style_seed % KEPT_OF_SAME:
+        return False
     seen = Counter(kind for row in rows for kind in row.truth.right)
-    most = max(FEW, MOST_SHARE * len(rows))
-    return draw - last > PATIENCE or min(seen[kind] for kind in truth.right) < most
+    return min(seen[kind] for kind in truth.right) < max(FEW, MOST_SHARE * len(rows))
 
 
 def truth_or_reason(spec: Spec) -> Truth | str:

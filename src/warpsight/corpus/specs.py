@@ -37,6 +37,11 @@ class Spec(Noun):
         size = ",".join(f"{axis}={value}" for axis, value in sorted(self.size.items()))
         return "|".join((self.family, "+".join(self.defects), "/".join(self.constants), size, self.gpu))
 
+    def same_text(self, other: Spec) -> bool:
+        """Whether both have one text, but for the way of writing."""
+        mine, theirs = ((s.family, s.defects, s.constants) for s in (self, other))
+        return mine == theirs
+
 
 def draw_specs(seed: int, split: Split) -> Iterator[Spec]:
     """Tasks without end, each family as often as the others, none twice with all but the writing the same."""

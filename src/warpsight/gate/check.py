@@ -8,6 +8,7 @@ float64 in a process of its own; the candidate has no part in them.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,23 +28,43 @@ from warpsight.gate.repeat import run_again
 from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
-from warpsight.nouns import Build, Candidate, Check, Fault, SkippedFamily, Task, Workload, WorkloadResult
+from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
 from warpsight.toolchain.compile import compile_cuda
+from warpsight.toolchain.process import DeadlinePassed, ProgramDied
 
 Progress = Callable[[str], None]
 SECRET_BITS = 48
+COMPILE_DEADLINE_S = 60.0
+BY_THE_TEXT = ("out_of_memory", "killed_by_signal", "cpu_limit", "too_much_output", "seccomp_violation")
 NO_SECRET_SIZE = "no size but the declared ones was tried: the axes, or the reference, take no other"
 TIME_USED_UP = ("deadline", "endless_loop")  # the next workload would take as long again
 
 
-def build_candidate(task: Task, candidate: Candidate, gpu_arch: str | None = None) -> Build:
-    """The candidate compiled: CUDA for `gpu_arch`, by default the task's own; OpenCL for this machine."""
+def build_candidate(
+    task: Task, candidate: Candidate, gpu_arch: str | None = None, *, deadline_s: float = COMPILE_DEADLINE_S
+) -> Build:
+    """The candidate compiled: CUDA for `gpu_arch`, by default the task's own; OpenCL for this machine.
+
+    A text that the compiler does not survive, or does not finish in time, is one that does not compile.
+    """
     if candidate.language == "opencl":
         return build_opencl(task, candidate)
-    arch = task.gpu_arch if gpu_arch is None else gpu_arch
-    return compile_cuda(
-        candidate.source, gpu_arch=arch, options=candidate.options, entry=task.entry, name=task.kernel_file
-    )
+    arch, name = task.gpu_arch if gpu_arch is None else gpu_arch, task.kernel_file
+    source, options = candidate.source, candidate.options
+    try:
+        return compile_cuda(source, gpu_arch=arch, options=options, entry=task.entry, name=name, deadline_s=deadline_s)
+    except (DeadlinePassed, ProgramDied) as stopped:
+        if isinstance(stopped, ProgramDied) and (stopped.event is None or stopped.event.kind not in BY_THE_TEXT):
+            raise
+        told = Diagnostic(severity="error", file=name, line=None, column=None, message=stopped.message[:2000])
+        return Build(
+            ok=False,
+            source_sha256=hashlib.sha256(source.encode()).hexdigest(),
+            gpu_arch=arch,
+            options=options,
+            compiler="nvrtc",
+            diagnostics=(told,),
+        )
 
 
 def kernel_values(task: Task, workload: Workload, seed: int) -> tuple[dict[str, np.ndarray], tuple[Value, ...]]:

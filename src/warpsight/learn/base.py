@@ -122,5 +122,15 @@ def save_final(trainer: Any, tokenizer: Any, output: Path, summary: dict[str, An
     model = trainer.accelerator.unwrap_model(trainer.model)
     model.to(torch.bfloat16).save_pretrained(str(final))
     tokenizer.save_pretrained(str(final))
+    _forget_paths(final)
     (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     return final
+
+
+def _forget_paths(final: Path) -> None:
+    """What is shipped says nothing of the machine it was made on."""
+    (final / "README.md").unlink(missing_ok=True)
+    file = final / "adapter_config.json"
+    if file.is_file():
+        config = json.loads(file.read_text()) | {"base_model_name_or_path": "SmolLM2-135M-Instruct"}
+        file.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
