@@ -85,13 +85,14 @@ def test_a_run_that_finds_nothing_says_so(command: Command, tmp_path: Path) -> N
 
 def test_a_best_kernel_that_was_never_submitted_is_certified(command: Command, tmp_path: Path) -> None:
     tiled = (ROOT / "tasks/transpose/faster/tiled.cu").read_text()
-    turns = [{"calls": [{"name": "time", "arguments": {"kernel": tiled}}]}]
+    turns = [{"calls": [{"name": "time", "arguments": {"kernel": tiled}}]}, {"text": "I stop here."}]
     script = tmp_path / "roof.json"
     script.write_text(json.dumps(turns))
     done = command("optimize", "transpose", "--model", f"scripted:{script}", "--out", str(tmp_path / "n.cu"), "--json")
     found = done.document()
     assert found["run"]["outcome"] == "at_roofline" and found["certificate_file"] is not None, found
     assert (tmp_path / "n.cu").read_text() == tiled
+    assert found["run"]["id"] in Path(found["report_file"]).read_text()
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Stream:
 
 
 class Device:
-    properties = types.SimpleNamespace(l2_cache_size=L2_BYTES)
+    properties = types.SimpleNamespace(l2_cache_size=L2_BYTES, max_persisting_l2_cache_size=L2_BYTES // 2)
 
     def __init__(self, device_id: int) -> None:
         self.device_id = device_id

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warpsight.cli.app import main
 from warpsight.devices import opencl_wire as wire
 from warpsight.devices.cuda import CudaDevice, replay_request
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request, sticky_fault
@@ -72,6 +73,18 @@ def test_without_a_driver_the_device_says_so() -> None:
     with pytest.raises(ToolMissing if missing else DeviceError, match=r"cuda-core|no NVIDIA driver answers") as problem:
         device.execute(twice(), "twice", values(), SIZE, check=False)
     assert problem.value.hint and ("pip install" in problem.value.hint or "driver" in problem.value.hint)
+
+
+@pytest.mark.skipif(has_gpu(), reason="there is a GPU")
+@pytest.mark.parametrize("words", [("check",), ("time",), ("compare", "--kernel", "saxpy/kernel.cu")])
+def test_verbs_say_so_too(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    tasks = Path(__file__).parents[2] / "tasks"
+    given = [str(tasks / word) if "/" in word else word for word in words[1:]]
+    with pytest.raises(SystemExit) as end:
+        main((words[0], str(tasks / "saxpy"), *given, "--device", "cuda"))
+    assert end.value.code in (3, 5)
+    shown = capfd.readouterr().err
+    assert "cuda-core" in shown or "no NVIDIA driver answers" in shown
 
 
 def test_hip_says_what_it_lacks() -> None:

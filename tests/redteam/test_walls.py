@@ -32,7 +32,8 @@ def pairs(baseline_us: float, candidate_us: float, truth_us: float, outside_us: 
     [
         (1000.0, 1000.0, "FASTER", ""),  # honest: twice as fast
         (1000.0, 2000.0, "REJECTED", "clock_disagrees"),  # not faster at all
-        (20.0, 1000.0, "REJECTED", "clock_disagrees"),  # twice as fast, and claims a hundred times
+        (20.0, 1000.0, "AMBIGUOUS", "wall_unconfirmed"),  # twice as fast, and claims a hundred times
+        (20.0, 9000.0, "REJECTED", "clock_disagrees"),  # slower, and claims a hundred times
         (700.0, 1000.0, "FASTER", ""),  # overstates by less than half of what it claims: not told from noise
     ],
 )

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from warpsight.devices.device import Device
     from warpsight.nouns import Candidate, Language
 
-DEVICE_HELP = "Where it runs: the virtual GPU, or this machine's processor through OpenCL. By default the kernel tells."
+DEVICE_HELP = (
+    "Where it runs: the virtual GPU, this machine's processor through OpenCL, or its NVIDIA GPU through CUDA. "
+    "By default the kernel tells, and CUDA C++ goes to the virtual GPU."
+)
 
 
 class DeviceName(StrEnum):
@@ -24,9 +27,14 @@ class DeviceName(StrEnum):
 
     VIRTUAL = "virtual"
     OPENCL = "opencl"
+    CUDA = "cuda"
 
 
-LANGUAGES: dict[DeviceName, Language] = {DeviceName.VIRTUAL: "cuda", DeviceName.OPENCL: "opencl"}
+LANGUAGES: dict[DeviceName, Language] = {
+    DeviceName.VIRTUAL: "cuda",
+    DeviceName.OPENCL: "opencl",
+    DeviceName.CUDA: "cuda",
+}
 
 
 def language_for(device: DeviceName | None) -> Language:
@@ -37,6 +45,8 @@ def language_for(device: DeviceName | None) -> Language:
 def device_for(device: DeviceName | None, candidate: Candidate, file: str) -> DeviceName:
     """The device that was asked for, or the one that fits; a kernel it does not run is a UsageError."""
     fitting = DeviceName.OPENCL if candidate.language == "opencl" else DeviceName.VIRTUAL
+    if device is not None and LANGUAGES[device] == candidate.language:
+        return device
     if device is not None and device != fitting:
         needed = "OpenCL C, in a .cl file" if device == DeviceName.OPENCL else "CUDA C++"
         raise UsageError(
@@ -46,13 +56,20 @@ def device_for(device: DeviceName | None, candidate: Candidate, file: str) -> De
 
 
 @contextmanager
-def opened(device: DeviceName, *, cores: int | None, deadline_s: float) -> Generator[Device, None, None]:
-    """The device, ended with all its workers when the block is left."""
+def opened(
+    device: DeviceName, *, cores: int | None, deadline_s: float, gpu: str | None = None
+) -> Generator[Device, None, None]:
+    """The device, ended with all its workers when the block is left. `gpu` chooses a real GPU where there are several."""
     if device == DeviceName.OPENCL:
         from warpsight.devices.opencl import OpenClDevice
 
         with OpenClDevice(threads=cores, deadline_seconds=deadline_s) as processor:
             yield processor
+    elif device == DeviceName.CUDA:
+        from warpsight.devices.cuda import CudaDevice
+
+        with CudaDevice(gpu=gpu, deadline_seconds=deadline_s) as real:
+            yield real
     else:
         from warpsight.devices.virtual import VirtualGpu
 

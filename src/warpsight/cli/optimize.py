@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from warpsight.runs.sqlite import SqliteStore
     from warpsight.tools.task_box import TaskBox
 
+REPORTS = "reports"  # in the data folder, a page a run
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 LOCAL = "local"
 MODEL_HELP = (
@@ -120,6 +121,7 @@ def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) ->
     from warpsight.cli.optimize_view import View
     from warpsight.reason.optimize import LEDGER
     from warpsight.reason.resume import model_of
+    from warpsight.report.write import write_report
     from warpsight.runs.sqlite import SqliteStore
 
     with SqliteStore() as store, View(job.id, job.budget, quiet=quiet) as view:
@@ -129,18 +131,21 @@ def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) ->
             found = _run(job, model, store, store.folder / LEDGER, view)
         finally:
             model.close()
-    report(found, out, as_json=as_json)
+        view.say("writing the report")
+        page = store.folder / REPORTS / f"{job.id}.html"
+        write_report(store, job.id, page)
+    report(found, out, page, as_json=as_json)
 
 
-def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
+def report(found: Outcome, out: Path | None, page: Path, *, as_json: bool) -> None:
     """Write the kernel, say what came of the run, and end with the code that it means."""
     from warpsight.cli import optimize_text
 
     file = _write_kernel(found, out)
     emit(
-        optimize_text.document_of(found, file),
+        optimize_text.document_of(found, file) | {"report_file": str(page)},
         as_json=as_json,
-        render=lambda console: optimize_text.render(console, found, file),
+        render=lambda console: optimize_text.render(console, found, file, page),
     )
     if found.run.outcome == "stopped":
         raise typer.Exit(INTERRUPTED if found.run.reason == "interrupted" else int(ExitCode.BROKEN))

@@ -62,10 +62,16 @@ def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
     }
 
 
-def render(console: Console, found: Outcome, kernel_file: Path | None) -> None:
-    """The outcome as text; the kernel itself is in its file."""
+def render(console: Console, found: Outcome, kernel_file: Path | None, page: Path) -> None:
+    """The outcome as text; the kernel itself is in its file, and the whole story on its page."""
     render_ending(console, found.run)
     console.print()
+    _render_result(console, found, kernel_file)
+    console.print(Text(f"run: {found.run.id}"))
+    console.print(Text(f"report: {page}"))
+
+
+def _render_result(console: Console, found: Outcome, kernel_file: Path | None) -> None:
     timing = None if found.final is None else found.final.timing
     if found.final is None or timing is None:
         console.print(Text("no kernel was found that is right and faster", style="bold yellow"))
@@ -85,4 +91,3 @@ def render(console: Console, found: Outcome, kernel_file: Path | None) -> None:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
     console.print(Text(f"kernel: {kernel_file}"))
     console.print(Text(f"certificate: {found.certificate_file}"))
-    console.print(Text(f"run: {found.run.id}"))

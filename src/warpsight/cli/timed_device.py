@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 def timed_device(
     device: DeviceName, task: Task, gpu: str | None, *, cores: int | None, deadline_s: float
 ) -> Generator[Device, None, None]:
-    """Open it; `gpu` is for the virtual one, by default the task's."""
+    """Open it; `gpu` is the kind of the virtual one, by default the task's, or which of the real ones."""
     if device == DeviceName.OPENCL:
         if gpu is not None:
             raise UsageError("--gpu is for the virtual device, OpenCL runs on this machine's processor")
         with opened(device, cores=cores, deadline_s=deadline_s) as processor:
             yield processor
+        return
+    if device == DeviceName.CUDA:
+        with opened(device, cores=cores, deadline_s=deadline_s, gpu=gpu) as real:
+            yield real
         return
     from warpsight.cli.profile import target_gpu
     from warpsight.devices.virtual import VirtualGpu

@@ -2,9 +2,8 @@
 
 A row is written and flushed when its truth is known, so an interrupted build goes on where it stopped. A drawn task
 whose answer is common already is left out, so that no answer is right by habit, and most that repeat a text and its
-answer; one that the gate or the roofline
-refuses is left out too, and named in a file beside. Workers are processes: the simulator uses one core each. What must
-stay true: the same seed gives the same rows in the same order.
+answer; one that the gate or the roofline refuses is left out too, and named in a file beside. Workers are processes:
+the simulator uses one core each. What must stay true: the same seed gives the same rows in the same order.
 """
 
 from __future__ import annotations

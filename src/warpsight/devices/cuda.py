@@ -168,7 +168,7 @@ def event_profile(
         device=device.name,
         source=device.source,
         isa="native",
-        gpu=gpu,
+        gpu=_sheet(gpu),
         notes=(f"median of {len(times_us)} launches on a cold cache by the GPU's events, {spread}", *notes),
         counters={"duration_us": statistics.median(times_us)},
         units={"duration_us": "us"},
@@ -176,6 +176,16 @@ def event_profile(
         total_blocks=blocks,
         not_measured=tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us"})),
     )
+
+
+def _sheet(name: str) -> str:
+    """The key of the GPU's data sheet, or its name where there is none."""
+    from warpsight.vgpu.gpus import find_gpu
+
+    try:
+        return find_gpu(name).key
+    except UsageError:
+        return name
 
 
 def timed_launches(lane: GpuLane, values: Sequence[Value], size: LaunchSize) -> list[float]:

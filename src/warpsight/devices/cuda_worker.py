@@ -48,6 +48,7 @@ class Session:
         made = self.core.ObjectCode
         module: Any = made.from_ptx(code) if header["kind"] == "ptx" else made.from_cubin(code)
         self.kernel: Any = module.get_kernel(header["entry"])
+        self.persisting = int(self.device.properties.max_persisting_l2_cache_size) > 0  # before Ampere there is none
         self.l2_bytes = int(self.device.properties.l2_cache_size)
         self.flush: Any = self.device.allocate(max(STEP, 2 * self.l2_bytes), stream=self.stream)
         self.arena: Any = None
@@ -103,7 +104,8 @@ class Session:
     def go(self) -> dict[str, Any]:
         """One launch on a cold cache. The fill before it keeps the GPU busy while the launch is queued, so the events
         hold the kernel and nothing of the host."""
-        self._checked(self.driver.cuCtxResetPersistingL2Cache())
+        if self.persisting:
+            self._checked(self.driver.cuCtxResetPersistingL2Cache())
         flush = int(self.flush.handle)
         self._checked(self.driver.cuMemsetD8Async(flush, self.turn & 255, self.flush.size, self.stream.handle))
         start = self.stream.record(options=self.timed)

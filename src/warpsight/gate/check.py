@@ -29,19 +29,18 @@ from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
-from warpsight.toolchain.compile import compile_cuda
+from warpsight.toolchain.compile import DEADLINE_S, compile_cuda
 from warpsight.toolchain.process import DeadlinePassed, ProgramDied
 
 Progress = Callable[[str], None]
 SECRET_BITS = 48
-COMPILE_DEADLINE_S = 60.0
 BY_THE_TEXT = ("out_of_memory", "killed_by_signal", "cpu_limit", "too_much_output", "seccomp_violation")
 NO_SECRET_SIZE = "no size but the declared ones was tried: the axes, or the reference, take no other"
 TIME_USED_UP = ("deadline", "endless_loop")  # the next workload would take as long again
 
 
 def build_candidate(
-    task: Task, candidate: Candidate, gpu_arch: str | None = None, *, deadline_s: float = COMPILE_DEADLINE_S
+    task: Task, candidate: Candidate, gpu_arch: str | None = None, *, deadline_s: float = DEADLINE_S
 ) -> Build:
     """The candidate compiled: CUDA for `gpu_arch`, by default the task's own; OpenCL for this machine.
 
@@ -64,6 +63,7 @@ def build_candidate(
             options=options,
             compiler="nvrtc",
             diagnostics=(told,),
+            log="",
         )
 
 

@@ -19,6 +19,7 @@ from warpsight.gate.roofline_cap import compulsory_bytes, measured_roof
 from warpsight.nouns import Build, Task, Workload
 from warpsight.nouns.timing import Roof
 from warpsight.tasks import LaunchSize
+from warpsight.toolchain.compile import compile_cuda
 
 CALLS = 12
 BLOCK = 256
@@ -29,6 +30,12 @@ COPY = """
 __kernel void warpsight_copy(__global const uint* from, __global uint* to, int words) {
   int first = get_global_id(0) * 16;
   for (int i = first; i < first + 16 && i < words; i++) to[i] = from[i];
+}
+"""
+CUDA_COPY = """
+extern "C" __global__ void warpsight_copy(const unsigned* from, unsigned* to, int words) {
+  int first = (blockIdx.x * blockDim.x * 16) + threadIdx.x;
+  for (int i = first; i < first + 16 * blockDim.x && i < words; i += blockDim.x) to[i] = from[i];
 }
 """
 
@@ -63,6 +70,8 @@ def _copy_us(device: TimedDevice, moved: int) -> float:
 
 def _copy_build(device: TimedDevice) -> Build:
     """The copy kernel in the device's language."""
+    if device.name == "cuda":
+        return compile_cuda(CUDA_COPY, entry=ENTRY)
     if device.name != "opencl":
         raise DeviceError(f"no copy kernel is known for {device.name}, so nothing can be held to its roof")
     build = compile_opencl(COPY, entry=ENTRY, blocks=[(BLOCK, 1, 1)])

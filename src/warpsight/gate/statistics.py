@@ -39,6 +39,8 @@ CONFIRMED_SHARE = 0.5
 """How much of the time saved by the device's clock must be seen on the parent's."""
 HIDDEN_SHARE, HIDDEN_GRAIN_US = 0.5, 100.0
 """Time of a call outside of its device's clock, beyond the baseline's: this share of its own time, and so much more."""
+FORGED_SHARE, FORGED_GRAIN_US = 3.0, 2000.0
+"""The same, where it is surely no process that was slow to answer, but a clock that leaves the work out."""
 
 Floats = NDArray[np.float64]
 
@@ -147,12 +149,13 @@ def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingRe
 
     The same is asked of the total, from sending the contents to having the arrays: a kernel that works on after it said
     it was done saves nothing there. It is a rougher clock, so 95 % will do, as it is asked twice of a winner.
-    Nor may a call have more time outside of its device's clock than the baseline's has, by more than half of what it
-    claims: a kernel that is twice as fast could otherwise claim to be a hundred times as fast.
     Surely about nothing saved is a forgery. Surely a loss is not: a process can be slow to answer on a busy machine.
+    Nor may a call have more time outside of its device's clock than the baseline's has, by more than half of what it
+    claims: a kernel that is twice as fast could otherwise claim to be a hundred times as fast. By a multiple of what it
+    claims, it is a forgery.
     """
     claimed = trimmed_mean(_array(pairs.baseline_us) - _array(pairs.candidate_us))
-    may_hide = HIDDEN_SHARE * trimmed_mean(_array(pairs.candidate_us)) + HIDDEN_GRAIN_US
+    half, own_us = CONFIRMED_SHARE * claimed, trimmed_mean(_array(pairs.candidate_us))
     clocks = [("by the parent's", pairs.baseline_wall_us, pairs.candidate_wall_us, alpha, seed + 1)]
     if pairs.candidate_total_us:
         clocks.append(("of the whole call", pairs.baseline_total_us, pairs.candidate_total_us, TOTAL_ALPHA, seed + 2))
@@ -160,18 +163,18 @@ def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingRe
     for name, theirs, mine, level, at in clocks:
         saved = bootstrap(_array(theirs) - _array(mine), level, at)
         told = f"{claimed:.1f} us saved by the device's clock, {saved.low:.1f} to {saved.high:.1f} us {name}"
-        if saved.high < CONFIRMED_SHARE * claimed:
+        if -half < saved.low and saved.high < half:
             return "REJECTED", "clock_disagrees", told
-        if saved.low < CONFIRMED_SHARE * claimed:
+        if saved.low < half:
             worst = "AMBIGUOUS", "wall_unconfirmed", told
         outside = _array(mine) - _array(pairs.candidate_us) - (_array(theirs) - _array(pairs.baseline_us))
         hidden = bootstrap(outside, level, at + 2)
         told = (
             f"{hidden.low:.1f} to {hidden.high:.1f} us {name} are outside of the candidate's own, beyond the baseline's"
         )
-        if hidden.low > may_hide:
+        if hidden.low > FORGED_SHARE * own_us + FORGED_GRAIN_US:
             return "REJECTED", "clock_disagrees", told
-        if hidden.middle > may_hide:
+        if hidden.middle > HIDDEN_SHARE * own_us + HIDDEN_GRAIN_US:
             worst = "AMBIGUOUS", "wall_unconfirmed", told
     return worst
 

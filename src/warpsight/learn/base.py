@@ -20,7 +20,7 @@ import transformers
 
 from warpsight.learn.config import Start, Train
 from warpsight.learn.curves import write_curves
-from warpsight.models.local import embedded_weights
+from warpsight.models.local import EMBEDDED, embedded_weights
 from warpsight.models.weights import load_pair
 
 FINAL = "final"
@@ -122,15 +122,16 @@ def save_final(trainer: Any, tokenizer: Any, output: Path, summary: dict[str, An
     model = trainer.accelerator.unwrap_model(trainer.model)
     model.to(torch.bfloat16).save_pretrained(str(final))
     tokenizer.save_pretrained(str(final))
-    _forget_paths(final)
+    _forget_paths(final, summary)
     (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     return final
 
 
-def _forget_paths(final: Path) -> None:
+def _forget_paths(final: Path, summary: dict[str, Any]) -> None:
     """What is shipped says nothing of the machine it was made on."""
     (final / "README.md").unlink(missing_ok=True)
     file = final / "adapter_config.json"
     if file.is_file():
-        config = json.loads(file.read_text()) | {"base_model_name_or_path": "SmolLM2-135M-Instruct"}
+        weights = Path(summary["config"]["start"]["weights"] or EMBEDDED[1])
+        config = json.loads(file.read_text()) | {"base_model_name_or_path": weights.name}
         file.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")

@@ -20,7 +20,7 @@ from warpsight.tools.task_box import TaskBox
 from warpsight.tools.workbench import SEED_BITS, Workbench
 from warpsight.vgpu.gpus import find_gpu
 
-DeviceKind = Literal["virtual", "opencl"]
+DeviceKind = Literal["virtual", "opencl", "cuda"]
 
 
 def open_box(
@@ -72,6 +72,10 @@ def _device(
         from warpsight.devices.opencl import OpenClDevice
 
         return OpenClDevice(threads=cores, deadline_seconds=deadline_seconds, unsafe=unsafe)
+    if kind == "cuda":
+        from warpsight.devices.cuda import CudaDevice
+
+        return CudaDevice(gpu=gpu, deadline_seconds=deadline_seconds)
     from warpsight.devices.virtual import VirtualGpu
 
     return VirtualGpu(gpu=find_gpu(gpu or task.gpu), cores=cores, deadline_seconds=deadline_seconds)

@@ -1,4 +1,4 @@
-"""A kernel on this machine's NVIDIA GPU under the vendors' tools: its profile by the ladder, its faults by the sanitizer.
+"""A kernel on this machine's NVIDIA GPU under the vendors' tools: profile by the ladder, faults by the sanitizer.
 
 The tools run a small program of ours that launches the kernel on given values; the candidate has no host code, so there
 is none to trust. What must stay true: a check that could not be made is told with its reason, never counted as passed.
