@@ -19,7 +19,9 @@ from warpsight.devices.cuda_state import GpuHere, GpuState, choose, disturbances
 from warpsight.devices.device import TimedDevice, Value
 from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_lane import Settings
+from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import DeviceError, ToolMissing, UsageError
+from warpsight.gate import copy_floor
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
@@ -76,7 +78,7 @@ def test_without_a_driver_the_device_says_so() -> None:
 
 
 @pytest.mark.skipif(has_gpu(), reason="there is a GPU")
-@pytest.mark.parametrize("words", [("check",), ("time",), ("compare", "--kernel", "saxpy/kernel.cu")])
+@pytest.mark.parametrize("words", [("check",), ("time",), ("compare", "--candidate", "saxpy/kernel.cu")])
 def test_verbs_say_so_too(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
     tasks = Path(__file__).parents[2] / "tasks"
     given = [str(tasks / word) if "/" in word else word for word in words[1:]]
@@ -180,6 +182,21 @@ def test_ptx_goes_where_the_machine_code_does_not_run() -> None:
     assert cuda_request(build, "twice", fits=True)[1] == [build.cubin]
     header, (code,) = cuda_request(build, "twice", fits=False)
     assert header["kind"] == "ptx" and b".version" in code and code.endswith(b"\0")
+
+
+@pytest.mark.parametrize("words", [1, 4095, 4096, 10_001])
+def test_the_copy_that_sets_the_roof_copies(words: int) -> None:
+    """Its launch is the one of the gate; here on the virtual GPU, with every check."""
+    given = np.arange(words, dtype=np.uint32)
+    arguments = [
+        Value("from", given, writable=False),
+        Value("to", np.zeros(words, np.uint32), writable=True, initialised=False),
+        Value("words", np.array(words, np.int32), writable=False),
+    ]
+    size = LaunchSize((-(-words // (copy_floor.BLOCK * copy_floor.WORDS_PER_ITEM)), 1, 1), (copy_floor.BLOCK, 1, 1), 0)
+    build = compile_cuda(copy_floor.CUDA_COPY, entry=copy_floor.ENTRY)
+    done = VirtualGpu().execute(build, copy_floor.ENTRY, arguments, size, check=True)
+    assert not done.faults and np.array_equal(done.arrays["to"], given)
 
 
 def test_the_request_for_profilers_holds_the_launch() -> None:

@@ -14,13 +14,14 @@ from tests.gate.right.candidates import INDEX, PER_ELEMENT, VECTOR_ADD, changed,
 
 from warpsight.devices.device import Device
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.errors import UsageError
+from warpsight.errors import TaskError, UsageError
 from warpsight.gate.check import NO_SECRET_SIZE, build_candidate, check_candidate
 from warpsight.gate.evaluate import evaluate
 from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.families import family_inputs
 from warpsight.gate.identity import commitment
 from warpsight.gate.ledger import BrokenLedger, Ledger, read_ledger
+from warpsight.jail import scrubbed
 from warpsight.tasks import read_candidate
 from warpsight.toolchain.cache import Cache
 from warpsight.vgpu.gpus import find_gpu
@@ -90,6 +91,18 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
     if (k < N) c[k] = a[k] + b[k];
 }
 """
+
+
+@pytest.mark.parametrize("odd", ["\x1b[2J", "\u202e", "\ud800", "\x00", "\x85"])
+def test_a_text_that_a_terminal_would_obey_is_no_candidate(odd: str) -> None:
+    task = task_named("vector_add")
+    with pytest.raises(TaskError, match="control characters"):
+        read_candidate(task.kernel + f"// {odd}right\n", task)
+    assert read_candidate(task.kernel.replace("\n", "\r\n") + "// größer\tals ∞\n", task).source
+
+
+def test_what_a_worker_says_moves_no_cursor() -> None:
+    assert scrubbed("a\x1b[2J\x9b1A\rb\tc\r\nd") == "a?[2J?1A?b\tc\nd"
 
 
 def test_a_text_that_the_compiler_does_not_finish_is_a_result() -> None:

@@ -59,7 +59,7 @@ def device_for(device: DeviceName | None, candidate: Candidate, file: str) -> De
 def opened(
     device: DeviceName, *, cores: int | None, deadline_s: float, gpu: str | None = None
 ) -> Generator[Device, None, None]:
-    """The device, ended with all its workers when the block is left. `gpu` chooses a real GPU where there are several."""
+    """The device, ended with all its workers when the block is left. `gpu` chooses among real GPUs."""
     if device == DeviceName.OPENCL:
         from warpsight.devices.opencl import OpenClDevice
 

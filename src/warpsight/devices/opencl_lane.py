@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from warpsight.devices import opencl_wire as wire
 from warpsight.devices.device import TimedCall, Value
 from warpsight.devices.opencl_build import ALWAYS, compile_opencl, has_block, worker_argv, worker_files
-from warpsight.jail import Event, JailedWorker, Limits, WorkerLost
+from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, scrubbed
 from warpsight.nouns import Build, Dim3, Fault
 from warpsight.tasks import LaunchSize
 
@@ -156,7 +156,7 @@ class OpenClLane:
         request, blobs = _load_request(values, placed, pool, size)
         started = time.perf_counter_ns()
         if refused := self._ask(request, blobs)[0].get("refused"):
-            return Ran(refused=str(refused)[:1000])
+            return Ran(refused=scrubbed(str(refused)[:1000]))
         go = wire.pack({"op": "go"})
         before = time.perf_counter_ns()
         body = worker.ask(go, self.settings.deadline_s)
@@ -164,7 +164,7 @@ class OpenClLane:
         printed = worker.log()
         done, _ = wire.unpack(body)
         if refused := done.get("refused"):
-            return Ran(refused=str(refused)[:1000])
+            return Ran(refused=scrubbed(str(refused)[:1000]))
         _, back = self._ask({"op": "fetch"})
         ended = time.perf_counter_ns()
         printed += worker.log()

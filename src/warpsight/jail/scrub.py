@@ -1,7 +1,7 @@
 """Takes the names of local folders out of text that leaves the jail, because it may be shown to a model or published.
 
 Covers the folders this program knows of: where Python and its packages lie, the home, the working and temporary
-folders. Does not look for other secrets: a worker has none to print.
+folders; and control characters, which a terminal would obey. Does not look for other secrets: a worker has none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @functools.cache
@@ -31,7 +33,8 @@ def _known() -> tuple[tuple[str, str], ...]:
 
 
 def scrubbed(text: str) -> str:
-    """The text with local folders replaced by what they are, longest first."""
+    """The text with local folders replaced by what they are, longest first, and nothing in it that moves a cursor."""
+    text = _CONTROL.sub("?", text.replace("\r\n", "\n"))
     for folder, name in _known():
         text = re.sub(rf"(?<![\w.]){re.escape(folder)}(?![\w-])", lambda _, name=name: name, text)
     return text

@@ -26,6 +26,9 @@ MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 MAX_SHARED_BYTES = 227 * 1024  # the most any supported GPU gives a block; the device knows its own limit
 
 _EXAMPLE = "// launch: grid=(ceil(N/256)) block=(256) shared=0"
+# What a terminal obeys instead of showing, what Python takes for the end of a line and a compiler does not, what turns
+# the direction of writing, and what is no text at all: a kernel is shown to people, who must see what is compiled.
+_UNSHOWN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 _TOP_LINE = re.compile(r"\s*//\s*(launch|options)\s*:(.*)")
 _LAUNCH_KEY = re.compile(r"\b(grid|block|shared)\s*=")
 
@@ -49,6 +52,10 @@ def read_candidate(text: str, task: Task, file: str = "candidate", language: Lan
     if len(text) > MAX_SOURCE_CHARACTERS:
         expected = f"at most {MAX_SOURCE_CHARACTERS} characters"
         raise TaskError(file=file, key="source", expected=expected, found=f"{len(text)} characters")
+    if odd := _UNSHOWN.search(text):
+        line = text.count("\n", 0, odd.start()) + 1
+        found = f"the character U+{ord(odd[0]):04X} in line {line}"
+        raise TaskError(file=file, key="source", expected="text without control characters", found=found)
     if not re.search(rf"\b{re.escape(task.entry)}\s*\(", text):
         declared = "__kernel" if language == "opencl" else 'extern "C" __global__'
         expected = f"a kernel {declared} void {task.entry}(...)"
