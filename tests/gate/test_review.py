@@ -176,7 +176,7 @@ def test_where_the_spikes_are() -> None:
     assert inputs is not None
     highest, places = inputs["x"].max(axis=1), inputs["x"].argmax(axis=1)
     assert ((inputs["x"] > -90).sum(axis=1) <= 1).all()
-    assert 120 < (highest < -90).sum() < 280  # rows without one
+    assert 60 < (highest < -90).sum() < 140  # rows without one
     spiked = places[highest == 100]
-    assert (spiked == 49).sum() > 100 and np.isin(spiked, [1, 2, 4, 8, 16, 32]).sum() > 100
+    assert (spiked == 49).sum() > 60 and np.isin(spiked, [1, 2, 4, 8, 16, 32]).sum() > 100
     assert len(set(spiked.tolist())) > 40

@@ -18,6 +18,7 @@ from warpsight.tasks import shape_of
 LEAST_ELEMENTS = 200  # a workload of a few elements shows little
 MOST_PROFILED_ELEMENTS = 1 << 20  # beyond that the oracle would cost more than the kernel
 PROFILED_FAMILIES = ("bits", "wide")
+TWICE = ("spikes",)  # it looks at one place of each row, and a small workload has few rows
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[
     telling = [w for w in small if elements(task, w) >= LEAST_ELEMENTS] or small
     first = next((w for w in telling if not w.hidden), telling[0] if telling else workloads[0])
     plan = [Planned(first, family, seed) for family in families]
+    plan += [Planned(first, family, seed + 1) for family in families if family in TWICE]
     others = [w for w in small if w is not first]
     plan += [Planned(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
     extra = [family for family in PROFILED_FAMILIES if family in families][:1]

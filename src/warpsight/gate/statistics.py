@@ -176,7 +176,9 @@ def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingRe
             return "REJECTED", "clock_disagrees", told
         # On a busy machine the middle drowns in waiting; what is least waited for is what the call costs.
         least = _least(_array(mine) - _array(pairs.candidate_us)) - _least(_array(theirs) - _array(pairs.baseline_us))
-        if max(hidden.middle, least) > HIDDEN_SHARE * own_us + HIDDEN_GRAIN_US:
+        # The whole call is too rough for that: there it must be sure.
+        beyond = max(hidden.middle, least) if mine is pairs.candidate_wall_us else hidden.low
+        if beyond > HIDDEN_SHARE * own_us + HIDDEN_GRAIN_US:
             worst = "AMBIGUOUS", "wall_unconfirmed", told
     return worst
 

@@ -8,7 +8,6 @@ effect on the clock (the time at the base clock is given as well).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -113,6 +112,8 @@ def predict(
     run = simulate(own.traces, table, numbers | {"blocks": wanted, "l2_miss": l2_miss})
 
     sm_cycles = own.stretch * _whole_sm(run["block_end"], resident, wanted, per_sm, tail="tail" not in without)
+    # The pace of a few blocks can promise more than a pipe can do: no part is busy for longer than the SM.
+    sm_cycles *= max(1.0, *_busy(run, gpu, own.stretch * per_sm / wanted / max(1.0, sm_cycles)).values())
     scale = own.stretch * total_blocks / wanted
     load_misses, stores = run["l1_misses"] * scale, run["store_sectors"] * scale
     l2_bytes = 32.0 * (load_misses + stores + run["atomic_sectors"] * scale)
@@ -231,50 +232,56 @@ def _numbers(
 
 
 @dataclass(frozen=True)
-class _Reach:
-    """Distinct sectors that n neighbouring blocks touch, extrapolated by the growth seen in the traced ones.
+class _Growth:
+    """Distinct sectors that `blocks` neighbours touch, and two ways to go on from there; the larger counts.
 
-    No more than the arrays have: `most` sectors.
+    Neighbours that share one part and each add their own: `slope` sectors a block. Neighbours that write parts of the
+    same sectors (a stride of the grid's size) add nothing to one another, and yet the launch touches everything: of
+    what a group touches, the next group touches the share `fresh` anew, as blocks that lie apart say.
     """
 
     blocks: int
+    there: float
+    slope: float
+    fresh: float
+
+    def at(self, n: float) -> float:
+        more = max(self.slope * (n - self.blocks), self.there * self.fresh * (n / self.blocks - 1.0))
+        return max(0.0, self.there + more)
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """Distinct sectors that n neighbouring blocks touch, no more than the arrays have: `most` sectors."""
+
     most: float
-    loaded_there: float
-    load_power: float
-    stored_there: float
-    store_power: float
+    loads: _Growth
+    stores: _Growth
 
     def loaded(self, n: float) -> float:
-        return min(self.most, self.loaded_there * (n / self.blocks) ** self.load_power)
+        return min(self.most, self.loads.at(n))
 
     def stored(self, n: float) -> float:
-        return min(self.most, self.stored_there * (n / self.blocks) ** self.store_power)
+        return min(self.most, self.stores.at(n))
 
 
 def _reach(near: _Traced, far: _Traced, table: NDArray[np.uint16], most: float) -> _Reach:
-    """Growth is the faster of two: among neighbours, and among blocks that lie apart.
+    half = max(1, near.blocks // 2)
+    before, after = _ends(near, table, half)
+    one, apart = _ends(far, table, 1)
 
-    Neighbours alone mislead where they write parts of the same sectors (a stride of the grid's size): eight of them
-    touch no more than one does, and yet the launch touches everything.
-    """
-    (half_loaded, half_stored), (loaded, stored) = _ends(near, table, max(1, near.blocks // 2))
-    (one_loaded, one_stored), (far_loaded, far_stored) = _ends(far, table, 1)
-    factor = near.blocks / max(1, near.blocks // 2)
-    load = max(_power(half_loaded, loaded, factor), _power(one_loaded, far_loaded, far.blocks))
-    store = max(_power(half_stored, stored, factor), _power(one_stored, far_stored, far.blocks))
-    return _Reach(near.blocks, most, loaded, load, stored, store)
+    def growth(kind: int) -> _Growth:
+        slope = (after[kind] - before[kind]) / max(1, near.blocks - half)
+        added = (apart[kind] - one[kind]) / max(1, far.blocks - 1)
+        return _Growth(near.blocks, after[kind], slope, min(1.0, added / one[kind]) if one[kind] else 0.0)
+
+    return _Reach(most, growth(0), growth(1))
 
 
 def _ends(traced: _Traced, table: NDArray[np.uint16], some: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Sectors (loaded, stored) that `some` of the blocks touch, and that all of them touch."""
     points = traced.traces.footprints(table, sorted({some, traced.blocks}))
     return points[0], points[-1]
-
-
-def _power(small: int, large: int, factor: float) -> float:
-    if factor <= 1 or not small:
-        return 1.0
-    return min(1.0, max(0.0, math.log(large / small) / math.log(factor)))
 
 
 def _far(trace: Tracer, near: _Traced, total_blocks: int, step_budget: int, threads: int) -> _Traced:

@@ -139,3 +139,22 @@ def test_a_stride_of_the_grid_does_not_hide_what_the_launch_touches(where: str) 
     kernel = read_kernel(STRIDED.replace("WHERE", where))
     p = timed(kernel, "copy", find_gpu("t4"), values, LaunchSize((2048, 1, 1), (256, 1, 1), 0))
     assert p.dram_bytes == pytest.approx(8 * n, rel=0.02)
+
+
+UNROLLED_BY_ONE = """// launch: grid=(4096) block=(256) shared=0
+extern "C" __global__ void poly(const double* __restrict__ x, double* __restrict__ y) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    double v = x[i], sum = 1.0;
+    #pragma unroll 1
+    for (int k = 6; k >= 0; --k) sum = sum * v + k;
+    y[i] = sum;
+}
+"""
+
+
+def test_no_part_is_busy_for_longer_than_the_launch() -> None:
+    n = 4096 * 256
+    values = [Value("x", np.zeros(n), writable=False), Value("y", np.zeros(n), writable=True)]
+    size = LaunchSize((4096, 1, 1), (256, 1, 1), 0)
+    p = timed(read_kernel(UNROLLED_BY_ONE), "poly", find_gpu("t4"), values, size)
+    assert max(p.shares.values()) <= 1.001
