@@ -23,8 +23,10 @@ from warpsight.errors import UsageError
 from warpsight.learn.prompting import Suite
 from warpsight.learn.small_box import SmallBox
 from warpsight.learn.traces import ask
+from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
+from warpsight.models.precision import fast_precision
 from warpsight.nouns import Task
 from warpsight.tools.feedback import Feedback
 
@@ -140,11 +142,15 @@ def _in_modes(units: Sequence[Unit]) -> list[Unit]:
 def _model(plan: Plan) -> Model:
     if plan.model.startswith(PREFIX):
         return open_rival(plan.model.removeprefix(PREFIX), train=plan.train)
+    kind, _, path = plan.model.partition(":")
+    if kind == "local":
+        weights = Path(path) if path else embedded_weights()
+        return open_local(weights, adapter=plan.adapter, dtype=fast_precision())
     return open_model(plan.model, adapter=plan.adapter, base_url=plan.base_url)
 
 
 def _executor(plan: Plan, processes: int, batch: int) -> Executor:
-    if plan.model.startswith("local"):
+    if plan.model.partition(":")[0] == "local":
         model = cast(BatchModel, _model(plan))
         return Batches(model, functools.partial(work_with, plan), batch)
     return Processes(processes) if processes > 1 else Here()

@@ -21,18 +21,21 @@ import transformers
 from warpsight.learn.config import Start, Train
 from warpsight.learn.curves import write_curves
 from warpsight.models.local import EMBEDDED, embedded_weights
+from warpsight.models.precision import fast_precision
 from warpsight.models.weights import load_pair
 
 FINAL = "final"
 
 
-def load_start(start: Start, seed: int, texts: Iterable[str] = ()) -> tuple[Any, Any]:
+def load_start(start: Start, train: Train, texts: Iterable[str] = ()) -> tuple[Any, Any]:
     """Tokenizer and model, with a new or a given adapter on it."""
+    seed = train.seed
+    dtype = fast_precision(cpu=train.cpu) if start.dtype == "auto" else start.dtype
     if start.scratch is not None:
         from warpsight.learn.scratch import make_scratch
 
-        return make_scratch(start.scratch, texts, seed, start.dtype)
-    tokenizer, model = load_pair(Path(start.weights) if start.weights else embedded_weights(), start.dtype)
+        return make_scratch(start.scratch, texts, seed, dtype)
+    tokenizer, model = load_pair(Path(start.weights) if start.weights else embedded_weights(), dtype)
     if tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token:
         tokenizer.pad_token = "<|endoftext|>"
     if start.adapter:
@@ -121,7 +124,8 @@ def save_final(trainer: Any, tokenizer: Any, output: Path, summary: dict[str, An
     final = output / FINAL
     model = trainer.accelerator.unwrap_model(trainer.model)
     model.to(torch.bfloat16).save_pretrained(str(final))
-    tokenizer.save_pretrained(str(final))
+    if not (final / "adapter_config.json").is_file():  # an adapter is used with the tokenizer of its weights
+        tokenizer.save_pretrained(str(final))
     _forget_paths(final, summary)
     (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     return final

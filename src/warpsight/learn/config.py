@@ -37,7 +37,7 @@ class Start(Noun):
     weights: str = ""
     adapter: str = ""
     scratch: Scratch | None = None
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    dtype: Literal["auto", "bfloat16", "float32"] = "auto"  # auto: what is fast on this processor
     lora_rank: Count = 16  # 0: all weights are trained
     lora_alpha: Positive = 32
 

@@ -44,7 +44,7 @@ def train_rl(config: Rl) -> Path:
     rows = read_rows(Path(config.corpus))
     if not rows:
         raise UsageError(f"no tasks in {config.corpus}", hint="make them: warpsight corpus build FILE")
-    tokenizer, model = load_start(config.start, config.train.seed)
+    tokenizer, model = load_start(config.start, config.train)
     arguments = GRPOConfig(
         **arguments_of(config.train, output),
         num_generations=config.group,

@@ -33,7 +33,7 @@ def train_sft(config: Sft) -> Path:
     output = Path(config.output)
     traces = read_all(config.traces)
     texts = (message["content"] for trace in traces for message in trace["messages"])
-    tokenizer, model = load_start(config.start, config.train.seed, texts)
+    tokenizer, model = load_start(config.start, config.train, texts)
 
     def encode(text: str, special: bool) -> list[int]:
         return tokenizer(text, add_special_tokens=False, split_special_tokens=not special)["input_ids"]

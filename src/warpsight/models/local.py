@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.errors import EmptyReply, ModelRefused
 from warpsight.models.model import AssistantMessage, OnText, Reply, Request, StopReason, Usage
+from warpsight.models.precision import fast_precision
 from warpsight.models.template import TURN, TURN_END, Part, parts_of
 from warpsight.models.text_calls import CLOSE, read_calls
 from warpsight.models.verbatim import dump, parse
@@ -43,7 +44,7 @@ def embedded_weights() -> Path:
     )
 
 
-def open_local(path: Path, *, adapter: Path | None = None, dtype: str = "bfloat16", batch: int = BATCH) -> LocalModel:
+def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:
     """Load the weights. UsageError when the path is none, ToolMissing when a package is."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():
         raise UsageError(f"expected a .gguf file or a folder with config.json, found neither at {path}")
@@ -60,7 +61,7 @@ def open_local(path: Path, *, adapter: Path | None = None, dtype: str = "bfloat1
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from warpsight.models.weights import load_weights
 
-    weights = load_weights(path, adapter, dtype)
+    weights = load_weights(path, adapter, dtype or fast_precision())
     name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
     return LocalModel(name, weights, batch=batch)
 
