@@ -54,11 +54,13 @@ $(VENV)/.dev: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
+# Two at a time, a file by one worker: what a file sets up is set up once.
+PARALLEL := -n 2 --dist loadfile
 test: setup
-	@$(PY) -m pytest -q -m "not slow" $(ARGS)
+	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
 test-all: setup
-	@$(PY) -m pytest -q $(ARGS)
+	@$(PY) -m pytest -q $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev
 	@$(PY) -m ruff check .

@@ -70,6 +70,7 @@ class Server:
         request.send_header("Content-Type", answer.kind)
         length = len(answer.body) + (1000 if answer.cut or answer.stall else 0)
         request.send_header("Content-Length", str(length))
+        request.send_header("Connection", "close")  # else a client may reuse what is closed already, and try again
         for name, value in answer.headers.items():
             request.send_header(name, value)
         request.end_headers()
