@@ -8,7 +8,7 @@ import hostile
 
 class Looks(hostile.Worker):
     def work(self) -> None:
-        for root in ("/home", "/root", "/work", "/var/tmp", "/tmp/..", "/proc/1/cwd", "/proc/1/root/home"):
+        for root in ("/home", "/root", "/srv", "/var/tmp", "/tmp/..", "/proc/1/cwd", "/proc/1/root/home"):
             try:
                 found = [file for file in Path(root).iterdir() if file.suffix in (".cl", ".cu", ".jsonl", ".json")]
             except OSError:
