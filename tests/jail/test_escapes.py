@@ -23,14 +23,14 @@ KILLED = {
     "read the parent's memory": f"syscall(310, {PARENT}, 0, 0, 0, 0, 0)",
     "write the parent's memory": f"syscall(311, {PARENT}, 0, 0, 0, 0, 0)",
     "take a descriptor of another process": "syscall(438, 3, 1, 0)",
-    "mount": "syscall(165, b'none', b'/tmp', b'tmpfs', 0, 0)",
-    "unmount": "syscall(166, b'/tmp', 2)",
+    "mount": "syscall(165, b'none', b'/warpsight-scratch', b'tmpfs', 0, 0)",
+    "unmount": "syscall(166, b'/warpsight-scratch', 2)",
     "new mount interface": "syscall(430, b'tmpfs', 0)",
     "another user namespace": "syscall(272, 0x10000000)",
     "another user namespace by clone": "syscall(56, 0x10000011, 0, 0, 0, 0)",
     "enter a namespace": "syscall(308, 0, 0)",
-    "chroot": "syscall(161, b'/tmp')",
-    "pivot_root": "syscall(155, b'/tmp', b'/tmp')",
+    "chroot": "syscall(161, b'/warpsight-scratch')",
+    "pivot_root": "syscall(155, b'/warpsight-scratch', b'/warpsight-scratch')",
     "open by handle": "syscall(304, 3, 0, 0)",
     "io_uring": "syscall(425, 8, 0)",
     "bpf": "syscall(321, 0, 0, 0)",
@@ -93,7 +93,8 @@ def test_a_file_of_the_parent_is_out_of_reach_by_every_way(hostile: Hostile, tmp
     secret.write_text("the expected values")
     body = f"""
     secret = {str(secret)!r}
-    found = [error_of(open, secret), error_of(open, "/tmp/../" + secret), error_of(os.listdir, os.path.dirname(secret))]
+    found = [error_of(open, secret), error_of(open, "/warpsight-scratch/../" + secret)]
+    found.append(error_of(os.listdir, os.path.dirname(secret)))
     found.append(error_of(os.link, secret, "mine"))
     found.append(error_of(os.open, ".." + secret, os.O_RDONLY, dir_fd=os.open("/", os.O_RDONLY)))
     found.append(error_of(os.symlink, secret, "link"))
@@ -112,8 +113,8 @@ def test_what_is_shown_cannot_be_changed(hostile: Hostile, tmp_path: Path) -> No
     file = shown + "/file"
     found = [open(file).read(), error_of(open, file, "a"), error_of(open, shown + "/new", "w")]
     found.append(error_of(os.unlink, file))
-    found += [error_of(os.chmod, file, 0o777), error_of(os.rename, file, "/tmp/mine")]
-    found.append(error_of(os.link, file, "/tmp/mine"))
+    found += [error_of(os.chmod, file, 0o777), error_of(os.rename, file, "/warpsight-scratch/mine")]
+    found.append(error_of(os.link, file, "/warpsight-scratch/mine"))
     found += [error_of(os.truncate, file, 0), error_of(os.utime, file), error_of(open, "/new", "w")]
     answer(found)
     """
@@ -124,7 +125,7 @@ def test_what_is_shown_cannot_be_changed(hostile: Hostile, tmp_path: Path) -> No
 
 def test_nothing_of_a_worker_is_left_for_the_next(hostile: Hostile) -> None:
     said(hostile("open('note', 'w').write('for you'); os.mkdir('d'); answer(os.listdir('.'))"))
-    assert said(hostile("answer([n for n in os.listdir('/tmp') if n in ('note', 'd')])")) == []
+    assert said(hostile("answer([n for n in os.listdir('/warpsight-scratch') if n in ('note', 'd')])")) == []
 
 
 def test_two_workers_do_not_see_each_other(hostile: Hostile) -> None:

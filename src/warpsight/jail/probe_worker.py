@@ -51,9 +51,9 @@ def only_scratch_is_writable(limit: int) -> bool:
     """Nothing can be written outside the scratch folder, and no more than its size inside."""
     if not any(refused(code, open, "/outside", "w") for code in (errno.EROFS, errno.EACCES)):
         return False
-    with open("/tmp/filling", "wb") as file:
+    with open("filling", "wb") as file:
         full = refused(errno.ENOSPC, os.posix_fallocate, file.fileno(), 0, 2 * limit)
-    os.unlink("/tmp/filling")
+    os.unlink("filling")
     return full
 
 

@@ -33,6 +33,8 @@ else:
 
 NOBODY = 65534
 STATUS_FD = 63
+# Not /tmp: a Python or a project that lies below /tmp would stand in the folder whose files may be read and written.
+SCRATCH = "/warpsight-scratch"
 OLD_ROOT = "/.old"
 SPACES = {
     "user namespace": kernel.NEWUSER,
@@ -112,10 +114,10 @@ def build_view(build: Build) -> None:
     os.mkdir("/tmp" + OLD_ROOT)
     kernel.pivot_root("/tmp", "/tmp" + OLD_ROOT)
     os.chdir("/")
-    for folder in ("/tmp", "/dev"):
+    for folder in (SCRATCH, "/dev"):
         os.mkdir(folder)
     options = f"mode=700,uid={owner},gid={group},size={config['scratch_bytes']},nr_inodes=16k"
-    kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    kernel.mount("tmpfs", SCRATCH, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     for path, target in config["links"]:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         os.symlink(target, path)
@@ -230,7 +232,7 @@ def become_worker(build: Build, parts: tuple[bool, bool, bool]) -> NoReturn:
         filters = filter_pipe([] if "seccomp" in build.missing else config["levels"])
         place_channels(config["fds"], filters)
         inside = "mount namespace" not in build.missing
-        scratch = "/tmp" if inside else config["scratch_folder"]
+        scratch = SCRATCH if inside else config["scratch_folder"]
         os.chdir(scratch)
         if "limits" not in build.missing:
             set_limits(config["limits"])

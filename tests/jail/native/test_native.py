@@ -149,7 +149,7 @@ def test_what_is_shown_cannot_be_written(lane: OpenClLane) -> None:
 
 def test_a_link_leads_nowhere(lane: OpenClLane) -> None:
     target = path("/etc/passwd")
-    assert result_of(attempt(lane, 9, len(target), text=target + path("/tmp/link"))) < 0
+    assert result_of(attempt(lane, 9, len(target), text=target + path("/warpsight-scratch/link"))) < 0
 
 
 def test_the_parent_cannot_be_signalled(lane: OpenClLane) -> None:
@@ -170,7 +170,7 @@ def test_a_socket_of_the_machine_is_out_of_reach(lane: OpenClLane) -> None:
 
 
 def test_another_workers_files_are_not_there(build: Build, lane: OpenClLane) -> None:
-    mine = path("/tmp/mine")
+    mine = path("/warpsight-scratch/mine")
     assert result_of(attempt(lane, 0, 2, TEXT, 0o102, 0o600, text=mine)) >= 0
     assert result_of(attempt(lane, 0, 2, TEXT, 0, 0, text=mine)) >= 0
     other = OpenClLane(build, "probe", SETTINGS)
@@ -201,7 +201,7 @@ def scan(lane: OpenClLane, wanted: bytes, given: bytes = b"") -> int:
 
 
 def test_a_gigabyte_is_not_written(lane: OpenClLane) -> None:
-    ran = attempt(lane, 8, text=path("/tmp/large"))
+    ran = attempt(lane, 8, text=path("/warpsight-scratch/large"))
     refused = (-errno.ENOSPC, -errno.EFBIG)
     assert (ran.faults and ran.faults[0].kind == "crash") or result_of(ran) in refused
 
