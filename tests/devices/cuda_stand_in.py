@@ -78,7 +78,11 @@ class ObjectCode:
     def __init__(self, code: bytes) -> None:
         assert code.startswith(b"\x7fELF") or b".version" in code
 
-    from_cubin = from_ptx = classmethod(lambda cls, code: cls(code))
+    @classmethod
+    def from_cubin(cls, code: bytes) -> ObjectCode:
+        return cls(code)
+
+    from_ptx = from_cubin
 
     def get_kernel(self, name: str) -> types.SimpleNamespace:
         sizes = [types.SimpleNamespace(size=8), types.SimpleNamespace(size=4)]

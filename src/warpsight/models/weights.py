@@ -50,7 +50,11 @@ def load_pair(path: Path, dtype: str) -> tuple[Any, Any]:
     kept = _unpacked_folder(path, dtype)
     if kept is not None and kept.is_dir():
         return _from_folder(kept, dtype)
-    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name, "local_files_only": True}
+    where: dict[str, Any] = {
+        "pretrained_model_name_or_path": str(path.parent),
+        "gguf_file": path.name,
+        "local_files_only": True,
+    }
     tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
     plain = transformers.GgufConfig(dequantize=True)
     model = transformers.AutoModelForCausalLM.from_pretrained(

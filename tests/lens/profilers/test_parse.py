@@ -222,7 +222,7 @@ def test_no_cut_gives_a_whole_result(name: str) -> None:
 )
 def test_each_refusal_has_its_type(text: str, kind: type[ProfilerError]) -> None:
     found = refusal("ncu", text)
-    assert type(found) is kind and found.hint and text.splitlines()[0][:40] in found.message
+    assert found is not None and type(found) is kind and found.hint and text.splitlines()[0][:40] in found.message
     for read in (ncu.parse, nsys.parse, nvprof.parse):
         with pytest.raises(kind):
             read(text)
