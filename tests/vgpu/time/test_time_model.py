@@ -47,9 +47,8 @@ def test_the_published_ladder_is_predicted() -> None:
 @pytest.mark.slow
 def test_pairs_with_a_clear_difference_are_ordered_rightly() -> None:
     gpu = find_gpu("rtx-a6000")
-    clear = [p for p in load_pairs() if p.margin == "large"]
-    missed = [p.name for p in clear if not _faster(p, gpu)]
-    assert len(missed) <= len(clear) / 24, missed
+    missed = [p.name for p in load_pairs() if p.margin == "large" and not _faster(p, gpu)]
+    assert missed == ["bytes_packed"]  # a tie since the model was corrected: benchmarks/pairs/README.md
 
 
 @pytest.mark.parametrize(
