@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from warpsight.bench.execute import Batches, Executor, Here, Processes
+from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
 from warpsight.bench.units import Outcome, Unit, outcome_of
 from warpsight.corpus.build import Row, read_rows
@@ -23,6 +24,7 @@ from warpsight.errors import UsageError
 from warpsight.learn.prompting import Suite
 from warpsight.learn.small_box import SmallBox
 from warpsight.learn.traces import ask
+from warpsight.learn.trained import must_list_tools
 from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
@@ -50,6 +52,7 @@ class Plan:
     seeds: tuple[int, ...] = (0,)
     temperature: float | None = None
     allow_train: bool = False
+    keep: Path | None = None  # a folder for the runs that failed
 
 
 def units_of(plan: Plan) -> list[Unit]:
@@ -105,9 +108,13 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
     """One unit with a model that is open."""
     row = next(row for row in rows_of(plan) if row.number == unit.row)
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
-    box = SmallBox(task_of(row.spec), unit.suite, unit.feedback, decoys=decoys)
-    name = f"bench-{hashlib.sha256(unit.key.encode()).hexdigest()[:16]}"
-    return outcome_of(unit, row, ask(row, box, model, run_id=name, temperature=plan.temperature, seed=unit.seed))
+    box = SmallBox(
+        task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan))
+    )
+    run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed)
+    outcome = outcome_of(unit, row, run)
+    keep_failure(plan.keep, outcome, run)
+    return outcome
 
 
 @functools.lru_cache(maxsize=4)
@@ -131,6 +138,12 @@ def _decoys(plan: Plan, row: Row) -> tuple[Task, ...]:
     start = int(hashlib.sha256(row.spec.key.encode()).hexdigest()[:8], 16) % max(1, len(others))
     turned = [*others[start:], *others[:start]]
     return tuple(task_of(other.spec) for other in turned[::step][:DECOYS])
+
+
+def _folder_of(plan: Plan) -> Path | None:
+    """Where a local model says how it is asked."""
+    kind, _, path = plan.model.partition(":")
+    return plan.adapter or (Path(path) if kind == "local" and path else None)
 
 
 def _in_modes(units: Sequence[Unit]) -> list[Unit]:

@@ -40,8 +40,13 @@ _EDITS: dict[str, JsonValue] = {
 }
 
 
-def small_specs(suite: Suite) -> tuple[ToolSpec, ...]:
-    """The tools of a suite as the model is shown them. All take the kernel of the task when none is given."""
+def small_specs(suite: Suite, *, listed: bool = True) -> tuple[ToolSpec, ...]:
+    """The tools of a suite. All take the kernel of the task when none is given; a model that was tuned on them knows
+    them, and its prompt does not list them."""
+    return tuple(spec.model_copy(update={"listed": listed}) for spec in _specs(suite))
+
+
+def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
     kinds: dict[str, JsonValue] = {"type": "string", "enum": list(answers())}
     if suite == "recommend":
         return (
@@ -63,6 +68,7 @@ def job_for(
     *,
     run_id: str,
     model: str,
+    listed: bool = True,
     temperature: float | None = None,
     seed: int | None = None,
     settings: dict[str, JsonValue] | None = None,
@@ -74,7 +80,7 @@ def job_for(
         model=model,
         device=f"virtual:{task.gpu}",
         opening=Opening(system=SYSTEM[suite], user=question(task), kernel=task.kernel),
-        tools=small_specs(suite),
+        tools=small_specs(suite, listed=listed),
         budget=Budget(tool_calls=MOST_CALLS[suite]),
         max_problems=1,
         enough_gain=None,

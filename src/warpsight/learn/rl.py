@@ -31,6 +31,7 @@ from warpsight.learn.small_box import SmallBox
 from warpsight.learn.together import Seat, Together
 from warpsight.learn.tokens import Encode, tokens_of_run
 from warpsight.learn.traces import ask
+from warpsight.learn.trained import must_list_tools
 from warpsight.models.local import LocalModel
 from warpsight.models.weights import Weights
 from warpsight.nouns.run import Run
@@ -76,7 +77,7 @@ def train_rl(config: Rl) -> Path:
         "equal_groups": rollouts.equal,
         "groups": rollouts.groups,
     }
-    return save_final(trainer, tokenizer, output, summary)
+    return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed)
 
 
 def earned(completions: Sequence[Any], earned: Sequence[float], **_: Any) -> list[float]:
@@ -91,6 +92,7 @@ class Rollouts:
         self._config = config
         self._rows = {str(row.number): row for row in rows}
         self._tokenizer = tokenizer
+        self.listed = must_list_tools(_folder_of(config))
         self._draw = random.Random(f"rl {config.train.seed}")
         self._number = itertools.count()
         self.made = self.equal = self.groups = 0
@@ -135,7 +137,7 @@ class Rollouts:
         task = task_of(row.spec)
 
         def one(number: int, seat: Seat) -> Run:
-            box = SmallBox(task, self._config.suite, self._config.feedback)
+            box = SmallBox(task, self._config.suite, self._config.feedback, listed=self.listed)
             name = f"rl-{seed}-{row.number}-{number}"
             return ask(row, box, seat, run_id=name, temperature=self._config.temperature, seed=seed)
 
@@ -146,6 +148,12 @@ class Rollouts:
         self.groups += 1
         self.equal += max(values) - min(values) <= 1e-6
         return runs, values
+
+
+def _folder_of(config: Rl) -> Path | None:
+    """Where the model that training begins with says how it is asked."""
+    named = config.start.adapter or config.start.weights
+    return Path(named) if named else None
 
 
 def _groups(prompts: Sequence[str], size: int) -> Iterator[str]:

@@ -23,6 +23,7 @@ from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start
 from warpsight.learn.config import Sft
 from warpsight.learn.tokens import Tokens, tokens_of
 from warpsight.learn.traces import read_traces
+from warpsight.learn.trained import lists_tools
 
 IGNORED = -100  # a label that has no part in the loss
 CURVES = ("loss", "mean_token_accuracy", "learning_rate", "eval_loss")
@@ -77,7 +78,7 @@ def train_sft(config: Sft) -> Path:
         "trained_parameters": sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
         "loss": result.training_loss,
     }
-    return save_final(trainer, tokenizer, output, summary)
+    return save_final(trainer, tokenizer, output, summary, listed=lists_tools(traces))
 
 
 def read_all(files: Sequence[str]) -> list[dict[str, Any]]:

@@ -38,16 +38,24 @@ class SmallBox:
     """A ToolBox over the tools of one task. The real box is opened when the first call needs it."""
 
     def __init__(
-        self, task: Task, suite: Suite, feedback: Feedback = "curated", *, decoys: tuple[Task, ...] = (), cores: int = 1
+        self,
+        task: Task,
+        suite: Suite,
+        feedback: Feedback = "curated",
+        *,
+        decoys: tuple[Task, ...] = (),
+        cores: int = 1,
+        listed: bool = True,
     ) -> None:
         self.task = task
         self.suite: Suite = suite
         self.feedback: Feedback = feedback
+        self.listed = listed
         self._decoys = decoys
         self._cores = cores
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return small_specs(self.suite)
+        return small_specs(self.suite, listed=self.listed)
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """One call, by the real tools."""

@@ -43,7 +43,7 @@ class Words:
 
 def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
     """One conversation of the oracle with the tools."""
-    box = SmallBox(task_of(row.spec), suite, feedback)
+    box = SmallBox(task_of(row.spec), suite, feedback, listed=False)
 
     def findings() -> Sequence[Found]:
         shown = box.call("profile", {})
@@ -59,7 +59,7 @@ def ask(
 ) -> Run:
     """One question put to a model, through the loop."""
     job = job_for(
-        box.task, box.suite, run_id=run_id, model=model.name, temperature=temperature, seed=seed,
+        box.task, box.suite, run_id=run_id, model=model.name, listed=box.listed, temperature=temperature, seed=seed,
         settings={"row": row.number, "feedback": box.feedback},
     )  # fmt: skip
     return run_loop(job, model, box, MemoryStore())

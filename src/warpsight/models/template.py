@@ -14,6 +14,7 @@ from typing import Literal
 
 from warpsight.models.model import AssistantMessage, Message, SystemMessage, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN, RESULT_CLOSE, RESULT_OPEN
+from warpsight.models.tool_list import tool_lines
 from warpsight.models.verbatim import dump
 from warpsight.nouns.tool import ToolSpec
 
@@ -30,10 +31,10 @@ class Part:
 
 
 def tools_text(tools: Sequence[ToolSpec]) -> str:
-    """What the system turn says of the tools; empty when there are none."""
-    if not tools:
+    """What the system turn says of the tools; empty when none is listed."""
+    listed = tool_lines([tool for tool in tools if tool.listed])
+    if not listed:
         return ""
-    listed = "\n".join(dump(tool.model_dump(mode="json")) for tool in tools)
     return (
         f"\n\nYou have tools, one JSON object a line:\n{listed}\n"
         f'To call one, write {OPEN}{{"name": ..., "arguments": {{...}}}}{CLOSE} and stop. '
@@ -51,7 +52,7 @@ def inert(text: str) -> str:
 def parts_of(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[Part]:
     """The prompt in parts, ending where the model goes on."""
     system = "\n\n".join(m.text for m in messages if isinstance(m, SystemMessage))
-    if system or tools:
+    if system or tools_text(tools):
         yield Part("control", f"{TURN}system\n")
         yield Part("data", (system + tools_text(tools)).strip())
         yield Part("control", f"{TURN_END}\n")

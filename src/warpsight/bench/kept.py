@@ -1,0 +1,40 @@
+"""Runs of a bench that are kept to be read later: one JSON file a run, named after its unit. Only failures are kept.
+
+The outcome of a unit never depends on this; a file that cannot be read is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from warpsight.bench.units import Outcome, Unit
+from warpsight.nouns.run import Run
+
+
+def run_name(unit: Unit) -> str:
+    """The id of a unit's run: the same for the same question."""
+    return f"bench-{hashlib.sha256(unit.key.encode()).hexdigest()[:16]}"
+
+
+def keep_failure(folder: Path | None, outcome: Outcome, run: Run) -> None:
+    """Keep the run where the outcome is not what it should be."""
+    fine = outcome.diagnosed and (outcome.unit.suite == "recommend" or outcome.speed > 1)
+    if folder is None or fine:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = folder / f".{run.id}.{os.getpid()}"
+    aside.write_text(run.model_dump_json(exclude={"job"}), encoding="utf-8")
+    aside.replace(folder / f"{run.id}.json")
+
+
+def read_kept(folder: Path | None) -> dict[str, Run]:
+    """All runs of a folder by name; none where there is no folder."""
+    found: dict[str, Run] = {}
+    for file in sorted(folder.glob("bench-*.json")) if folder is not None else ():
+        try:
+            found[file.stem] = Run.model_validate_json(file.read_bytes())
+        except (OSError, ValueError):
+            continue
+    return found

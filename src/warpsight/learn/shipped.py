@@ -1,0 +1,94 @@
+"""The trained model that comes with the package, if one does, and a job that asks it as it was trained.
+
+The folder `embedded` here holds an adapter for the embedded weights (`adapter_config.json`) or whole weights
+(`config.json`); without it there is no trained model. Such a model knows one prompt and a few short tools: `ask_small`
+turns a job of `warpsight optimize` into one with these, and `open_small` puts the short tools before the real ones. So
+verdicts, certificates and budgets are those of every other run.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import NamedTuple
+
+from warpsight.learn.prompting import job_for
+from warpsight.learn.small_box import SmallBox
+from warpsight.learn.trained import must_list_tools
+from warpsight.nouns import Task
+from warpsight.reason.budget import Budget
+from warpsight.reason.job import Job, Opening
+from warpsight.reason.optimize import SMALL_BOX, as_asked, asked_of
+from warpsight.reason.resume import OpenedBox
+from warpsight.tools.task_box import TaskBox
+
+PLACE = Path(__file__).parent / "embedded"
+LISTED = "tools_listed"
+
+
+class Shipped(NamedTuple):
+    """A trained model: `adapter` goes on the embedded weights, `weights` stand alone. One of the two."""
+
+    adapter: Path | None
+    weights: Path | None
+    listed: bool
+
+    @property
+    def model(self) -> str:
+        """Its name, as `--model` takes it."""
+        return "local" if self.weights is None else f"local:{self.weights}"
+
+
+def find_shipped(place: Path | None = None) -> Shipped | None:
+    """The trained model of this package, or None."""
+    folder = PLACE if place is None else place
+    if (folder / "adapter_config.json").is_file():
+        return Shipped(folder, None, must_list_tools(folder))
+    if (folder / "config.json").is_file():
+        return Shipped(None, folder, must_list_tools(folder))
+    return None
+
+
+def ask_small(
+    job: Job, task: Task, *, listed: bool, budget: Budget | None = None, max_tokens: int | None = None
+) -> Job:
+    """The job with the prompt, the tools and the limits that the model was trained with; limits may be given."""
+    small = _question(job, task, job.opening.kernel, listed=listed)
+    changes = {
+        "opening": small.opening,
+        "tools": small.tools,
+        "budget": budget or small.budget,
+        "max_tokens": max_tokens or small.max_tokens,
+        "max_problems": small.max_problems,
+        "enough_gain": small.enough_gain,
+        "settings": {**job.settings, "box": SMALL_BOX, LISTED: listed},
+    }
+    return Job.model_validate({**dict(job), **changes})
+
+
+def open_small(job: Job, box: TaskBox) -> OpenedBox:
+    """The short tools over the real ones, and how a conversation about another kernel begins."""
+    task, listed = box.bench.task, job.settings.get(LISTED) is not False
+
+    def open_with(kernel: str, _note: str) -> Opening:
+        return _question(job, task, kernel, listed=listed).opening
+
+    return OpenedBox(_Short(as_asked(task, asked_of(job)), box, listed=listed), open_with)
+
+
+class _Short(SmallBox):
+    """The short tools of a box that is open already: with the run's own seed and its ledger."""
+
+    def __init__(self, task: Task, opened: TaskBox, *, listed: bool) -> None:
+        super().__init__(task, "optimize", opened.bench.feedback, listed=listed)
+        self._opened = opened
+
+    @functools.cached_property
+    def box(self) -> TaskBox:
+        return self._opened
+
+
+def _question(job: Job, task: Task, kernel: str, *, listed: bool) -> Job:
+    """The job as training would have put it: the kernel, on the GPU that was asked for."""
+    shown = as_asked(task, asked_of(job)).model_copy(update={"kernel": kernel})
+    return job_for(shown, "optimize", run_id=job.id, model=job.model, listed=listed)
