@@ -10,7 +10,7 @@ CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
 test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
 
-.PHONY: help setup test test-all check redteam format demo bench train results sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench train results picture sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -22,6 +22,7 @@ help:
 	@echo "make format    format Python and C++ in place"
 	@echo "make bench     the speed measurements"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
+	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
 	@echo "make sanitize  the virtual GPU's tests with the address and undefined-behaviour sanitizers"
 	@echo "make clean     remove the virtual environment and everything built"
@@ -117,15 +118,21 @@ train: $(VENV)/.train
 	@$(WS) train sft configs/sft-tools.toml
 	@$(WS) train rl configs/rl.toml
 
+FAILED := build/bench-failed
 results: $(VENV)/.train
 	@$(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --adapter results/sft-tools/final --name tools \
-	  --feedback none,time,raw,curated,wrong
+	  --feedback none,time,raw,curated,wrong --keep $(FAILED)
 	@$(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --adapter results/sft-text/final --name text \
-	  --feedback none,curated
+	  --feedback none,curated --keep $(FAILED)
 	@for rival in top-finding known-finding random; do \
-	  $(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --model rival:$$rival; done
+	  $(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --model rival:$$rival --keep $(FAILED); done
 	@$(WS) bench compare results/bench.jsonl --one tools:curated --other text:none
 	@$(WS) bench report results/bench.jsonl
+	@$(WS) bench report results/bench.jsonl --html results/bench.html --corpus results/test.jsonl --runs $(FAILED) \
+	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json)) --pair tools:curated=text:none
+
+picture: setup
+	@$(PY) docs/pictures/picture.py
 
 $(VENV)/.bench: $(VENV)/.installed
 	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"

@@ -48,7 +48,7 @@ class Example:
 
 
 def examples() -> Iterator[Example]:
-    for folder in sorted(p for p in TASKS.iterdir() if (p / "task.toml").exists()):
+    for folder in sorted(p for p in TASKS.iterdir() if (p / "kernel.cu").exists()):
         task = read_task(folder)
         candidate = read_candidate(task.kernel, task)
         workload = next(w for w in task.workloads if w.profile)

@@ -1,20 +1,27 @@
 """The tools' own cost: overhead of a call without its work, a kept result, a first profile, tokens raw and curated.
 
 Overhead is measured with a tool that does nothing, so that only reading arguments, resolving the kernel, hashing,
-cutting and keeping are left; then the same through the loop, with a store in memory and with one that is durable on
-disk after every step. Wall times on a shared machine: medians, with the tenth and ninetieth percentile.
+cutting and keeping are left; then the same through the loop, from one tool call to the next, with a store in memory and
+with one on disk, each turn with a kernel of its own. Neither the model nor the tool takes time here, so flushing has
+nothing to hide behind. Wall times on a shared machine: medians, with the tenth and ninetieth percentile.
 """
 
 from __future__ import annotations
 
+import itertools
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from warpsight.lens import render, tokens
+from warpsight.models.model import AssistantMessage, Request
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.models.tool_list import tool_lines
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
@@ -36,8 +43,12 @@ CALLS = 200
 UNLIMITED = 10**9
 
 
+began: list[float] = []  # when the tool that does nothing was called
+
+
 def check(bench: Workbench, kernel: check_tool.Kernel) -> Answer[check_tool.Checked]:
     """Does nothing."""
+    began.append(time.perf_counter())
     return Answer("c000000: right", check_tool.Checked(kernel="c000000", verdict="right"))
 
 
@@ -61,27 +72,41 @@ def overhead(task: Task) -> None:
     box, kernels = idle_box(task), [f"{task.kernel}// {n}\n" for n in range(CALLS)]
     found = [timed(lambda text=text: box.call("check", {"kernel": text})) for text in kernels]
     print(f"  overhead of a call in the box:             {spread(found)}, {CALLS} calls")
-    memory = through_the_loop(task, box, MemoryStore())
-    print(f"  a whole turn of the loop, store in memory: {1e3 * memory:.2f} ms, mean")
+    print(f"  a whole turn of the loop, store in memory: {spread(through_the_loop(task, box, MemoryStore()))}")
     with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder)) as on_disk:
-        disk = through_the_loop(task, box, on_disk)
-    print(f"  a whole turn, every step durable on disk:  {1e3 * disk:.2f} ms, mean")
+        print(f"  a whole turn, stored on disk:              {spread(through_the_loop(task, box, on_disk))}")
+    print(f"  one flush of a file of 16 KiB:             {spread(flushes())}")
 
 
-def through_the_loop(task: Task, box: TaskBox, store: Store) -> float:
-    """Seconds of one turn with one call: the model is a script, the tool does nothing."""
-    arguments = {"edits": [{"search": "// 0\n", "replace": "// 0\n"}], "base": "given"}
-    call = ScriptedCall.model_validate({"name": "check", "arguments": arguments})
-    given = f"{task.kernel}// 0\n"
+def through_the_loop(task: Task, box: TaskBox, store: Store) -> list[float]:
+    """Seconds of each turn with one call: the model is a script, the tool does nothing, the kernel is a new one."""
+    began.clear()
     job = Job(
         id="overhead", task=task.name, model="scripted", device="virtual", tools=SPECS,
-        opening=opening_of(task, SPECS, kernel=given), budget=Budget(tool_calls=CALLS),
+        opening=opening_of(task, SPECS, kernel=f"{task.kernel}// 0\n"), budget=Budget(tool_calls=CALLS),
     )  # fmt: skip
-    model = ScriptedModel(lambda _request: ScriptedTurn(text="again", calls=(call,)))
-    start = time.perf_counter()
-    run = run_loop(job, model, box, store)
-    assert run.spent.tool_calls == CALLS, run.reason
-    return (time.perf_counter() - start) / CALLS
+    run = run_loop(job, ScriptedModel(_turn), box, store)
+    assert run.spent.tool_calls == CALLS and len(began) == CALLS, run.reason
+    return [after - before for before, after in itertools.pairwise(began)]
+
+
+def _turn(request: Request) -> ScriptedTurn:
+    number = sum(isinstance(message, AssistantMessage) for message in request.messages)
+    edits: list[JsonValue] = [{"search": "// 0\n", "replace": f"// 0\n// {number}\n"}]
+    call = ScriptedCall(name="check", arguments={"edits": edits, "base": "given"})
+    return ScriptedTurn(text="again", calls=(call,))
+
+
+def flushes(count: int = 50) -> list[float]:
+    """Seconds that this machine's disk takes for what a turn has to flush."""
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "file").open("wb") as file:
+
+        def write() -> None:
+            file.write(bytes(16 << 10))
+            file.flush()
+            os.fdatasync(file.fileno())
+
+        return [timed(write) for _ in range(count)]
 
 
 def kept(task: Task) -> None:
@@ -122,6 +147,10 @@ def main() -> None:
     task = read_task(TASKS / "transpose")
     print("overhead, without the tool's work (aim 2 ms or less):")
     overhead(task)
+    schemas = sum(tokens(spec.model_dump_json()) for spec in SPECS)
+    print(
+        f"tools as a model is told of them, at most: {schemas} tokens as schemas, {tokens(tool_lines(SPECS))} as a list"
+    )
     print("the same call again (aim 5 ms or less):")
     kept(task)
     examples()

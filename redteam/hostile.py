@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 import opencl_wire as wire  # noqa: E402
 import worker_io  # noqa: E402
 
-GUARD_BYTES = 4096
+GUARD_BYTES = next(int(word.removeprefix("guard=")) for word in sys.argv if word.startswith("guard="))
 SLOW_S = 0.15  # longer than the baseline takes, on a busy machine too
 Answer = tuple[dict[str, Any], Sequence[Any]]
 

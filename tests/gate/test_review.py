@@ -21,6 +21,7 @@ from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.families import family_inputs
 from warpsight.gate.identity import commitment
 from warpsight.gate.ledger import BrokenLedger, Ledger, read_ledger
+from warpsight.gate.plan import families_plan
 from warpsight.jail import scrubbed
 from warpsight.tasks import read_candidate
 from warpsight.toolchain.cache import Cache
@@ -169,6 +170,24 @@ def test_a_softmax_that_misses_the_greatest_is_wrong(edit: tuple[str, str]) -> N
     assert checked("softmax", text).verdict == "wrong"
 
 
+@pytest.mark.parametrize("step", ["1 + THREADS", "THREADS + 2"])
+def test_a_softmax_whose_greatest_leaves_out_one_element_of_hundreds_is_wrong(step: str) -> None:
+    """It shows only where that element lies 88 above the rest of its row; most rows are in the profiled workload."""
+    task = task_named("softmax")
+    loop = "c += THREADS) {\n        greatest"
+    assert task.kernel.count(loop) == 1
+    text = task.kernel.replace(loop, loop.replace("THREADS", step))
+    assert check_candidate(task, read_candidate(text, task), VirtualGpu(cores=2), secret_seed=5).verdict == "wrong"
+
+
+def test_spikes_run_on_the_longest_rows_and_on_the_most() -> None:
+    task = task_named("softmax")
+    plan = families_plan(task, task.workloads, ("tiny", "spikes"), 0)
+    spiked = [planned.workload.name for planned in plan if planned.family == "spikes"]
+    assert spiked.count("wide") >= 3 and spiked.count("odd") >= 2 and "profile" in spiked
+    assert not [planned for planned in families_plan(task, task.workloads, ("tiny",), 0) if planned.family == "spikes"]
+
+
 def test_where_the_spikes_are() -> None:
     task = task_named("softmax")
     workload = task.workloads[0].model_copy(update={"axes": {"R": 800, "C": 50}})
@@ -179,4 +198,5 @@ def test_where_the_spikes_are() -> None:
     assert 60 < (highest < -90).sum() < 140  # rows without one
     spiked = places[highest == 100]
     assert (spiked == 49).sum() > 60 and np.isin(spiked, [1, 2, 4, 8, 16, 32]).sum() > 100
-    assert len(set(spiked.tolist())) > 40
+    beside = [place + by for place in (8, 16, 32) for by in (-1, 0, 1)]
+    assert {*beside, 24, 48} <= set(spiked.tolist()) and len(set(spiked.tolist())) > 40

@@ -22,7 +22,7 @@ from tests.models.shapes import (
 )
 
 from warpsight.models.errors import BadReply, ModelRefused, ModelUnavailable, ReplyTooLarge
-from warpsight.models.model import Usage, add_usage
+from warpsight.models.model import Request, Usage, add_usage
 from warpsight.models.open import open_model
 from warpsight.models.prices import Price
 from warpsight.models.retry import Patience, asked_wait_s, wait_s
@@ -248,3 +248,49 @@ def test_usage_adds_up() -> None:
     assert add_usage(one, one) == Usage(input_tokens=6, output_tokens=4, cost_usd=1.0)
     assert add_usage(one, Usage(input_tokens=1)).cost_usd is None
     assert not add_usage(one, Usage(known=False)).known
+
+
+def late(request: Request = REQUEST, seconds: float = 0.3) -> Request:
+    return request.model_copy(update={"seconds": seconds})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stream_is_left_when_the_seconds_are_over(wired: Wired, kind: str) -> None:
+    good = STREAMS[kind]()
+    half = Answer(good.body[: int(len(good.body) * 0.7)], kind=good.kind, stall=True)
+    model, server = wired(kind, half)
+    pieces: list[str] = []
+    reply = model.reply(late(), pieces.append)
+    assert reply.stop_reason == "time" and reply.text == "".join(pieces) and not reply.calls
+    assert len(server.asked) == 1 and reply.wasted == Usage() and reply.usage != Usage()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_server_that_says_nothing_is_left_when_the_seconds_are_over(wired: Wired, stream: bool) -> None:
+    model, server = wired("openai", Answer(b"", stall=True), stream=stream)
+    reply = model.reply(late())
+    assert (reply.stop_reason, reply.text, reply.usage.known, len(server.asked)) == ("time", "", False, 1)
+
+
+def test_a_wait_that_is_longer_than_the_seconds_leaves_the_run_to_be_resumed(wired: Wired) -> None:
+    model, server = wired("openai", fault(429, **{"Retry-After": "20"}))
+    with pytest.raises(ModelUnavailable, match="asks to wait 20 s"):
+        model.reply(late(seconds=5))
+    assert len(server.asked) == 1
+
+
+def test_a_reply_in_time_is_whole(wired: Wired) -> None:
+    model, _ = wired("openai", chat_stream())
+    alone, _ = wired("openai", chat_stream())
+    assert model.reply(late(seconds=60)) == alone.reply(REQUEST)
+
+
+def test_patience_ends_a_stream_that_stalls(wired: Wired) -> None:
+    good = chat_stream()
+    model, _ = wired(
+        "openai",
+        Answer(good.body[: len(good.body) // 2], kind=good.kind, stall=True),
+        patience=Patience(attempts=1, total_s=0.3, read_s=5),
+    )
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        model.reply(REQUEST)

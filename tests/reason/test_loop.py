@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
+from tests.models.server import Answer as HttpAnswer
+from tests.models.server import Server, events
 from tests.reason.small_box import GOOD, KERNEL, SPECS, SmallBox, edit, job, stride, turn
 
 from warpsight.errors import BrokenMachine, TaskError, UsageError
 from warpsight.models.model import AssistantMessage, Request, ToolMessage, UserMessage
+from warpsight.models.open import open_model
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.nouns.run import Run
 from warpsight.reason.budget import Budget
@@ -300,3 +303,34 @@ def test_calls_inside_the_text() -> None:
     assert results(run)[0].startswith("<tool_response>\n1.00x") and results(run)[0].endswith("\n</tool_response>")
     assert seen[0].tools == () and seen[0].stop == ("</tool_call>",)
     assert isinstance(seen[1].messages[-1], UserMessage) and "made up" not in str(seen[1].messages)
+
+
+def test_a_reply_knows_how_long_it_may_take_and_one_that_was_cut_ends_the_run() -> None:
+    seen: list[float | None] = []
+    text = 'I think: <tool_call>{"name": "check", "arguments": {}}</tool_call>'
+
+    def script(request: Request) -> ScriptedTurn:
+        seen.append(request.seconds)
+        return GOOD[0] if len(seen) == 1 else ScriptedTurn(text=text, stop_reason="time")
+
+    asked, store, box = job(budget=Budget(seconds=60)), MemoryStore(), SmallBox()
+    run = run_loop(asked, ScriptedModel(script), box, store)
+    assert run.outcome == "budget_spent" and "of 60.0 seconds are spent: a reply was cut off" in run.reason
+    assert [step.kind for step in run.steps][-2:] == ["result", "assistant"] and run.steps[-1].content == text
+    assert box.called == ["profile"], "nothing of a reply that was cut is run"
+    assert seen[0] == 60 and seen[1] is not None and 0 < seen[1] < 60
+    assert replay(store, asked.id).same
+    run_loop(job("r2", budget=Budget()), ScriptedModel(script), SmallBox(), MemoryStore())
+    assert seen[-1] is None
+
+
+def test_the_seconds_end_a_run_while_a_server_is_silent() -> None:
+    begun = events({"choices": [{"index": 0, "delta": {"content": "Look first, then"}}]})
+    with Server([HttpAnswer(begun, kind="text/event-stream", stall=True)]) as server:
+        model = open_model("openai:m", base_url=server.url)
+        store, asked = MemoryStore(), job(budget=Budget(seconds=0.5))
+        run = run_loop(asked, model, SmallBox(), store)
+        model.close()
+    assert run.outcome == "budget_spent" and run.reason.endswith("of 0.5 seconds are spent: a reply was cut off")
+    assert run.steps[-1].content == "Look first, then" and len(server.asked) == 1
+    assert run.spent.seconds > 0.4 and replay(store, asked.id).same

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.reason.small_box import GOOD, job
+from tests.report.bench_made import make_bench
 from tests.report.made import (
     FAILURE,
     HOSTILE,
@@ -26,8 +27,11 @@ from tests.report.made import (
     make_success,
 )
 
+from warpsight.bench.kept import read_kept
 from warpsight.models.scripted import ScriptedModel
 from warpsight.reason.loop import run_loop
+from warpsight.report.bench_data import read_bench
+from warpsight.report.bench_page import write_bench_report
 from warpsight.report.server import Viewer
 from warpsight.report.write import write_report
 from warpsight.runs.sqlite import SqliteStore
@@ -46,6 +50,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for make in (make_success, make_failure, make_resumed, make_hostile):
         make(found)
     return found
+
+
+@pytest.fixture(scope="module")
+def bench_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = make_bench(tmp_path_factory.mktemp("bench"))
+    bench = read_bench([made.outcomes], corpus=made.corpus, trainings=[made.training], runs=read_kept(made.runs))
+    file = made.outcomes.with_suffix(".html")
+    write_bench_report(bench, file)
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +138,27 @@ def test_keys_and_links_lead_through_the_transcript(browser: Any, folder: Path, 
     page.click("#a1 a[href='#s4']")
     assert page.locator("#s4").get_attribute("open") is not None
     page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_report_of_a_bench_opens_alone_and_says_its_facts(
+    browser: Any, bench_file: Path, size: dict[str, int], theme: str
+) -> None:
+    watched = Watched(browser, viewport=size, color_scheme=theme)
+    page = watched.page
+    page.goto(bench_file.as_uri())
+    assert page.locator("#ablation svg").count() == 2 and page.locator("#curves svg").count() == 2
+    marks = page.locator("#ablation svg").first.locator("g")
+    assert marks.count() == 6, "a mark for each condition"
+    filled = page.evaluate("getComputedStyle(document.querySelector('#ablation .dot')).fill")
+    assert filled not in ("none", "rgb(0, 0, 0)"), "marks have the colour of their model"
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], "the page is wider than the screen"
+    page.click("#failures a[href='#f1']")
+    assert page.locator("#f1 pre").first.is_visible()
+    assert watched.asked[0] == bench_file.as_uri() and len({url.partition("#")[0] for url in watched.asked}) == 1
+    assert watched.wrong == []
+    watched.context.close()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -81,8 +82,8 @@ def test_a_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path) -
             ):
                 process.stdin.write(line + "\n")
                 process.stdin.flush()
-            while "checking" not in process.stdout.readline():
-                pass
+            while "checking" not in (line := process.stdout.readline()):
+                assert line, "it ended before it began to check"
             children = _children(process.pid)
             process.stdin.close()
             assert process.wait(30) == 0
@@ -103,9 +104,10 @@ def _runs(pid: int) -> bool:
 
 
 def _children(pid: int) -> list[int]:
-    """The processes below one, all generations."""
+    """The processes below one, all generations. Threads and processes may end while they are looked at."""
     found: list[int] = []
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, file.read_text().split()):
-            found += [child, *_children(child)]
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for child in map(int, file.read_text().split()):
+                found += [child, *_children(child)]
     return found

@@ -71,6 +71,44 @@ def test_a_failed_job_does_not_stop_the_others() -> None:
     assert ended(first) is None and ended(second) == 2
 
 
+def test_a_job_that_is_cancelled_ends_at_its_next_word_or_never_begins() -> None:
+    jobs: Jobs[str] = Jobs()
+    at_work, go, begun = threading.Event(), threading.Event(), list[str]()
+
+    def work(say: Say, name: str) -> str:
+        begun.append(name)
+        at_work.set()
+        go.wait(10)
+        say("more")
+        return name
+
+    first, second, third = (jobs.start(lambda say, name=name: work(say, name)) for name in "abc")
+    assert at_work.wait(10)
+    first.cancel()
+    second.cancel()
+    go.set()
+    assert (ended(first), ended(second), ended(third)) == (None, None, "c")
+    assert begun == ["a", "c"] and first.cancelled and second.cancelled and not third.cancelled
+    third.cancel()
+    assert not third.cancelled and third.result == "c", "one that has ended keeps its result"
+
+
+def test_a_job_that_says_nothing_more_keeps_its_result() -> None:
+    jobs: Jobs[int] = Jobs()
+    at_work, go = threading.Event(), threading.Event()
+
+    def work(_say: Say) -> int:
+        at_work.set()
+        go.wait(10)
+        return 7
+
+    job = jobs.start(work)
+    assert at_work.wait(10)
+    job.cancel()
+    go.set()
+    assert ended(job) == 7 and not job.cancelled
+
+
 def test_too_many_jobs_are_refused_and_old_ones_forgotten() -> None:
     jobs: Jobs[int] = Jobs()
     go = threading.Event()

@@ -7,9 +7,10 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from tests.serve.story import TASK, WRONG, finished, text
-from tests.serve.transports import http_server, over_http, place
+from tests.serve.transports import http_server, over_http, over_stdio, place
 
 
 def test_two_clients_at_once_and_one_that_stops_waiting(tmp_path: Path) -> None:
@@ -54,3 +55,38 @@ def test_a_changed_task_is_another_task(tmp_path: Path) -> None:
     assert first["kernel"] != second["kernel"]
     assert "block (32, 8, 1)" in first["launch"] and "block (32, 16, 1)" in second["launch"]
     assert broken.is_error and "no kernel of that name" in text(broken)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_request_that_is_cancelled_cancels_its_job(tmp_path: Path, transport: str) -> None:
+    """The first calls keep the one thread at work; those behind them are cancelled before they begin."""
+    served = place(tmp_path)
+    found: dict[str, Any] = {}
+
+    async def run(client: Client) -> None:
+        begun = [await client.call_tool("check", {**TASK, "gpu": gpu, "wait_seconds": 0}) for gpu in ("a100", "h100")]
+        with anyio.move_on_after(0.05):  # the client tells the server that it does not want the answer any more
+            await client.call_tool("submit", {**TASK, "cause": "none"})
+        last = await client.call_tool("check", {**TASK, "wait_seconds": 0})
+        handle = last.structured_content["job"]
+        found["stopped"] = await finished(client, await client.call_tool("job", {"handle": handle, "cancel": True}))
+        found["begun"] = [await finished(client, result) for result in begun]
+        found["again"] = await finished(client, await client.call_tool("check", TASK))
+
+    async def by_stdio() -> None:
+        async with over_stdio(served) as client:
+            await run(client)
+
+    async def by_http(address: str) -> None:
+        async with over_http(address) as client:
+            await run(client)
+
+    if transport == "stdio":
+        anyio.run(by_stdio)
+    else:
+        with http_server(served) as address:
+            anyio.run(by_http, address)
+    assert [result.structured_content["result"]["verdict"] for result in found["begun"]] == ["right", "right"]
+    assert found["stopped"].is_error and "the call was cancelled" in text(found["stopped"])
+    assert found["again"].structured_content["result"]["verdict"] == "right"
+    assert not list(served.data.glob("ledger/*.jsonl")), "the submission never began"

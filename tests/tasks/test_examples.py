@@ -106,6 +106,18 @@ def axpy(v: Arrays) -> np.ndarray:
     return np.array([v["alpha"] * a + b for a, b in zip(v["x"], v["y"], strict=True)])
 
 
+def half_matmul(v: Arrays) -> np.ndarray:
+    return np.einsum("mk,kn->mn", v["a"], v["b"])
+
+
+def attention(v: Arrays) -> np.ndarray:
+    out = np.zeros_like(v["q"])
+    for head, row in np.ndindex(v["q"].shape[:2]):
+        weights = np.exp(v["k"][head] @ v["q"][head, row] * v["scale"])
+        out[head, row] = weights @ v["v"][head] / weights.sum()
+    return out
+
+
 ANOTHER_WAY: dict[str, Callable[[Arrays], np.ndarray]] = {
     "vector_add": lambda v: np.array([a + b for a, b in zip(v["a"], v["b"], strict=True)]),
     "saxpy": axpy,
@@ -131,6 +143,11 @@ ANOTHER_WAY: dict[str, Callable[[Arrays], np.ndarray]] = {
     "xorshift": xorshift,
     "collatz": collatz,
     "nbody": nbody,
+    "triton_vector_add": lambda v: np.array([a + b for a, b in zip(v["a"], v["b"], strict=True)]),
+    "triton_softmax": softmax,
+    "triton_layer_norm": layer_norm,
+    "triton_matmul": half_matmul,
+    "triton_attention": attention,
     "bitonic_sort": lambda v: np.array([sorted(row.tolist()) for row in v["x"]]),
 }
 
@@ -159,7 +176,7 @@ def test_a_task_is_whole(folder: Path) -> None:
     assert sum(w.hidden for w in task.workloads) >= 2
     assert sum(not w.hidden and not w.profile for w in task.workloads) >= 3
     assert sum(w.profile for w in task.workloads) == 1
-    candidate = read_candidate(task.kernel, task)
+    candidate = read_candidate(task.kernel, task, task.kernel_file)
     for workload in task.workloads:
         grid, block, _ = evaluate_launch(candidate, workload.axes)
         threads = int(np.prod(grid, dtype=np.int64)) * int(np.prod(block))

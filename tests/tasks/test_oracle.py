@@ -26,7 +26,7 @@ def run(task: Task, oracle: Oracle, body: str) -> dict[str, np.ndarray]:
     [
         ("os._exit(3)", "status 3"),
         ("sys.exit(0)", "SystemExit"),
-        ("os.kill(os.getpid(), 11)", "signal 11"),
+        ("os.kill(os.getpid(), 11)", "SIGSEGV"),
         ("raise ValueError('no')", "ValueError: no"),
     ],
 )
@@ -63,3 +63,59 @@ def test_it_sees_no_secret_of_ours(task: Task, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SOME_API_KEY", "secret")
     with Oracle() as oracle:
         assert run(task, oracle, "return np.full(N, int('SOME_API_KEY' in os.environ))")["y"][0] == 0
+
+
+FORBIDDEN = {
+    "read a file of ours": (f"return np.full(N, len(open({__file__!r}).read()))", "FileNotFoundError"),
+    "read a file of the system": ("return np.full(N, len(open('/etc/passwd').read()))", "FileNotFoundError"),
+    "write beside the task": ("open(os.path.dirname(__file__) + '/mine', 'w').write('x')", "Error"),
+    "write to a shared folder": ("open('/var/tmp/mine', 'w').write('x')", "Error"),
+    "use the network": ("import socket; socket.socket()", "seccomp_violation"),
+    "start a process": ("os.fork()", "seccomp_violation"),
+    "start a program": ("os.execv(sys.executable, [sys.executable])", "seccomp_violation"),
+    "look at another process": ("return np.full(N, len(os.listdir('/proc')))", "FileNotFoundError"),
+    "take all memory": ("return np.ones(1 << 40)", "MemoryError"),
+}
+
+
+@pytest.mark.parametrize(("body", "found"), FORBIDDEN.values(), ids=FORBIDDEN.keys())
+def test_it_is_in_the_jail(task: Task, body: str, found: str) -> None:
+    with Oracle() as oracle, pytest.raises(TaskError, match=found):
+        run(task, oracle, body)
+
+
+def test_what_it_prints_is_shown_to_its_author(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    with Oracle() as oracle:
+        run(task, oracle, "print('mean', x.mean() * 0)\n    return x")
+    assert "mean 0.0" in capsys.readouterr().err.replace("-", "")
+
+
+def test_it_may_use_all_of_numpy(task: Task) -> None:
+    with Oracle() as oracle:
+        body = "import numpy.fft\n    square = x[:900].reshape(30, 30)\n    np.linalg.svd(square @ square)\n    "
+        assert run(task, oracle, body + "return np.fft.ifft(np.fft.fft(x)).real")["y"].shape == (1000,)
+
+
+def test_large_inputs_and_outputs_pass_whole() -> None:
+    x = np.random.default_rng(1).normal(size=3_000_000)
+    with Oracle() as oracle:
+        found = oracle.call("def f(x, n):\n    return {'y': x * n, 'z': x[:0]}", "f.py", "f", {"x": x}, {"n": 3})
+    assert np.array_equal(found.arrays["y"], x * 3) and found.arrays["z"].shape == (0,)
+
+
+def test_an_oracle_that_was_forked_does_not_end_the_process_of_its_parent(task: Task) -> None:
+    with Oracle() as oracle:
+        where = "return np.full(N, float(os.getppid()))"
+        run(task, oracle, where)
+        child = os.fork()
+        if child == 0:
+            try:
+                run(task, oracle, where)
+                oracle.close()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert oracle.process_id is not None
+        before = oracle.process_id
+        run(task, oracle, where)
+        assert oracle.process_id == before

@@ -19,7 +19,7 @@ from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
 from warpsight.bench.units import Outcome, Unit, outcome_of
 from warpsight.corpus.build import Row, read_rows
-from warpsight.corpus.specs import task_of
+from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.learn.prompting import Suite
 from warpsight.learn.small_box import SmallBox
@@ -109,8 +109,9 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
     row = next(row for row in rows_of(plan) if row.number == unit.row)
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
     box = SmallBox(
-        task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan))
-    )
+        task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan)),
+        plain=plain_of(row.spec),
+    )  # fmt: skip
     run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed)
     outcome = outcome_of(unit, row, run)
     keep_failure(plan.keep, outcome, run)

@@ -20,17 +20,21 @@ from warpsight.cli import output
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
+START = "Example: warpsight optimize transpose --model scripted:demo\n\nPage: docs/index.md"
 
 
 class Verb(NamedTuple):
-    """One sub-command: its name, which is also its module, and the line that help shows."""
+    """One sub-command: its name, which is also its module where none is named, and the line that help shows."""
 
     name: str
     help: str
+    module: str = ""
 
 
 VERBS = (
     Verb("optimize", "Let a model make a kernel faster, with the tools; get the kernel and the evidence."),
+    Verb("rewrite", "Known rewrites of a kernel for a named cause, or for all, tried through the gate (simulated)."),
+    Verb("tune", "Search launch and named constants of a kernel through the gate: what plain autotuning gives."),
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
     Verb("time", "How long a kernel takes: simulated on a GPU, or measured on this machine by OpenCL."),
     Verb("compare", "Is a kernel right and faster than another? The whole gate, with a certificate for a winner."),
@@ -40,6 +44,7 @@ VERBS = (
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("explain", "What a counter means and what each tool calls it."),
     Verb("new", "Make a task folder to start from."),
+    Verb("import", "Other people's tasks: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
     Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),
     Verb("train", "Traces from a corpus, supervised tuning, reinforcement."),
     Verb("bench", "What models do with the tools, on tasks that nobody was trained on (simulated)."),
@@ -62,23 +67,28 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
     """The command tree for these arguments: the verb they name is loaded, the others are only names and help."""
     app = typer.Typer(
         name="warpsight",
-        help="Run, check and count CUDA kernels on a machine without a GPU.",
+        help="Lets a language model see the GPU: kernels are compiled, checked, timed and profiled, with a GPU or without.",
+        epilog=START,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    asked = next((word for word in argv if not word.startswith("-")), None)
+    asked = _verb_of(argv)
     for verb in VERBS:
         if verb.name != asked:
             app.command(verb.name, help=verb.help)(_placeholder)
             continue
-        loaded = getattr(importlib.import_module(f"warpsight.cli.{verb.name}"), verb.name)
+        module = verb.module or verb.name  # `import` is a word that Python keeps for itself
+        loaded = getattr(importlib.import_module(f"warpsight.cli.{module}"), module)
+        page = _page_line(verb.name)
         if isinstance(loaded, typer.Typer):
-            app.add_typer(loaded, name=verb.name, help=verb.help)
+            example = loaded.info.epilog
+            more = f"{example}\n\n{page}" if isinstance(example, str) else page
+            app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more)
         else:
-            app.command(verb.name)(loaded)
+            app.command(verb.name, epilog=page)(loaded)
     return app
 
 
@@ -91,7 +101,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         build_app(words)(args=words, prog_name="warpsight")
     except Exception as problem:
-        sys.exit(output.fail(problem, as_json="--json" in words))
+        sys.exit(output.fail(problem, as_json="--json" in words, verb=_verb_of(words)))
+
+
+def _verb_of(argv: Sequence[str]) -> str | None:
+    return next((word for word in argv if not word.startswith("-")), None)
+
+
+def _page_line(verb: str) -> str:
+    from warpsight.cli.pages import page_of_verb  # here, so that help alone loads nothing more
+
+    return f"Page: {page_of_verb(verb)}"
 
 
 def _print_version(wanted: bool) -> None:

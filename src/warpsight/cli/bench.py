@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
 FILE_HELP = "A file of outcomes, one JSON row a finished unit."
+KEEP_HELP = "Keep the runs that failed here, for the report."
+HTML_HELP = "Write one HTML file that needs no network: table, ablation, families, curves, failures."
+CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
+CURVES_HELP = "The output folder of a training, for its curves; may be given more than once."
+RUNS_HELP = "The folder that `bench run --keep` wrote."
+PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
 MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, random."
 
 
@@ -35,6 +41,8 @@ def run(
     processes: Annotated[int, typer.Option(min=1, help="Processes; a local model uses batches instead.")] = 1,
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
     allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
+    keep: Annotated[Path | None, typer.Option(metavar="FOLDER", help=KEEP_HELP)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Put every task to a model with each kind of feedback; goes on where an earlier run stopped.
@@ -46,7 +54,7 @@ def run(
     """
     from warpsight.bench.suite import Plan, run_bench
     from warpsight.bench.table import report as table
-    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.progress import counted_on_stderr
 
     plan = Plan(
         corpus=corpus,
@@ -61,29 +69,52 @@ def run(
         seeds=tuple(range(seeds)),
         temperature=temperature,
         allow_train=allow_train,
+        keep=keep,
     )
-    with progress_on_stderr() as say:
-        found = run_bench(
-            plan, file, processes=processes, batch=batch, progress=lambda done, todo: say(f"{done} of {todo} units")
-        )
+    with counted_on_stderr("units", quiet=quiet) as count:
+        found = run_bench(plan, file, processes=processes, batch=batch, progress=count)
     emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
 
 
 @bench.command()
 def report(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=FILE_HELP)],
+    html: Annotated[Path | None, typer.Option(metavar="OUT", help=HTML_HELP)] = None,
+    corpus: Annotated[Path | None, typer.Option(metavar="FILE", help=CORPUS_HELP)] = None,
+    curves: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=CURVES_HELP)] = None,
+    runs: Annotated[Path | None, typer.Option(metavar="FOLDER", help=RUNS_HELP)] = None,
+    pair: Annotated[list[str] | None, typer.Option(metavar="ONE=OTHER", help=PAIR_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """All conditions of some files in one table, with 95 % intervals over tasks.
+    """All conditions of some files in one table, with 95 % intervals over tasks; or as a page to look at.
 
     \b
-    Example:
+    Examples:
       warpsight bench report out.jsonl
+      warpsight bench report out.jsonl --html bench.html --corpus test.jsonl --runs failed/
+      warpsight bench report out.jsonl --html bench.html --curves results/sft-tools --pair tools:curated=text:none
     """
     from warpsight.bench.table import report as table
 
     found = _read(files)
-    emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
+    document = _document(found)
+    if html is None:
+        emit(document, as_json=as_json, render=lambda console: console.print(table(found), markup=False))
+        return
+    from warpsight.bench.kept import read_kept
+    from warpsight.report.bench_data import read_bench
+    from warpsight.report.bench_page import write_bench_report
+
+    story = read_bench(
+        files, pairs=[_pair(word) for word in pair or ()], corpus=corpus, trainings=curves or (), runs=read_kept(runs)
+    )
+    page = html.resolve()
+    size = write_bench_report(story, page)
+    emit(
+        document | {"report_file": str(page), "bytes": size},
+        as_json=as_json,
+        render=lambda console: console.print(f"{page} ({size / 1024:.0f} kB)", markup=False),
+    )
 
 
 @bench.command()
@@ -147,6 +178,15 @@ def _document(found: list[Outcome]) -> dict[str, Any]:
             for (suite, model, mode), some in conditions(found).items()
         ]
     }
+
+
+def _pair(word: str) -> tuple[str, str]:
+    from warpsight.errors import UsageError
+
+    one, equals, other = word.partition("=")
+    if not (one and equals and other):
+        raise UsageError(f"--pair: expected ONE=OTHER, got {word!r}", hint="--pair tools:curated=text:none")
+    return one, other
 
 
 def _suite(word: str) -> Any:

@@ -41,7 +41,8 @@ def check(
     from warpsight.cli.device_argument import device_for, language_for, opened
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.task_argument import choose_workloads, document_of, find_task, gpu_of, read_kernel, usage_of
-    from warpsight.gate.check import build_candidate, check_candidate
+    from warpsight.gate.check import check_candidate
+    from warpsight.gate.evaluate import build_for
 
     found = find_task(task)
     gpu_of(found)  # a name that means no GPU is refused before anything is compiled
@@ -50,7 +51,7 @@ def check(
     chosen = choose_workloads(found, workload or [])
     with progress_on_stderr() as say, opened(where, cores=cores, deadline_s=deadline) as run_on:
         say("compiling")
-        build = build_candidate(found, candidate)
+        build = build_for(found, candidate, run_on)
         result = check_candidate(
             found,
             candidate,

@@ -14,7 +14,19 @@ from rich.text import Text
 
 from warpsight.cli.source_text import marked_line
 from warpsight.cli.task_argument import sizes_text
-from warpsight.nouns import Build, Check, Diagnostic, Dim3, Fault, Task, Workload, WorkloadResult, WorstElement
+from warpsight.nouns import (
+    HOST_CODE_NOTE,
+    Build,
+    Check,
+    Diagnostic,
+    Dim3,
+    Fault,
+    Task,
+    Workload,
+    WorkloadResult,
+    WorstElement,
+)
+from warpsight.tasks import kernel_name
 
 MOST_FAULTS = 10
 MOST_DIAGNOSTICS = 20
@@ -53,8 +65,10 @@ def render(console: Console, result: Check, shown: Shown) -> None:
     if len(faults) > MOST_FAULTS:
         console.print(f"\nand {len(faults) - MOST_FAULTS} more faults: see --json")
     render_diagnostics(console, result.diagnostics, shown)
+    if result.trust == "host_code":
+        console.print(Text(f"\n{HOST_CODE_NOTE}", style="yellow"))
     for warning in result.warnings:
-        console.print(Text(f"\nabout the task: {warning}", style="yellow"))
+        console.print(Text(f"\nnote: {warning}", style="yellow"))
     console.print()
     console.print(_verdict_text(result))
 
@@ -124,7 +138,7 @@ def _dim(value: Dim3) -> str:
 
 
 def _diagnostic_text(diagnostic: Diagnostic, shown: Shown) -> Text:
-    names = (shown.task.kernel_file, shown.task.opencl_file or "kernel.cl")
+    names = (kernel_name(shown.task, shown.build.language), shown.task.opencl_file or "kernel.cl")
     own = diagnostic.file in names  # the name it was compiled by; in a header the line is not ours
     where = [str(part) for part in (diagnostic.line, diagnostic.column) if part is not None]
     text = Text.assemble((diagnostic.severity, _SEVERITIES[diagnostic.severity]))

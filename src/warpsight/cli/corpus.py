@@ -37,6 +37,7 @@ def build(
     ),
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same tasks.")] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Draw tasks and measure what is right to recommend for each; goes on where an earlier build stopped.
@@ -46,19 +47,12 @@ def build(
       warpsight corpus build train.jsonl --count 200
       warpsight corpus build test.jsonl --split test --count 100 --cores 2
     """
-    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.progress import counted_on_stderr
     from warpsight.corpus.build import build_corpus, unfit_file
     from warpsight.corpus.stats import summarise
 
-    with progress_on_stderr() as say:
-        rows = build_corpus(
-            file,
-            seed=seed,
-            split=split.value,
-            count=count,
-            cores=cores,
-            progress=lambda done, wanted: say(f"{done} of {wanted} tasks"),
-        )
+    with counted_on_stderr("tasks", quiet=quiet) as count_done:
+        rows = build_corpus(file, seed=seed, split=split.value, count=count, cores=cores, progress=count_done)
     stats = summarise(rows)
     unfit = unfit_file(file)
     emit(

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Language
 
 DEVICE_HELP = (
-    "Where it runs: the virtual GPU, this machine's processor through OpenCL, or its NVIDIA GPU through CUDA. "
+    "Where it runs: the virtual GPU, this machine's processor through OpenCL, its NVIDIA GPU through CUDA, its AMD GPU "
+    "through HIP. "
     "By default the kernel tells, and CUDA C++ goes to the virtual GPU."
 )
 
@@ -28,12 +29,14 @@ class DeviceName(StrEnum):
     VIRTUAL = "virtual"
     OPENCL = "opencl"
     CUDA = "cuda"
+    HIP = "hip"
 
 
 LANGUAGES: dict[DeviceName, Language] = {
     DeviceName.VIRTUAL: "cuda",
     DeviceName.OPENCL: "opencl",
     DeviceName.CUDA: "cuda",
+    DeviceName.HIP: "cuda",
 }
 
 
@@ -45,10 +48,11 @@ def language_for(device: DeviceName | None) -> Language:
 def device_for(device: DeviceName | None, candidate: Candidate, file: str) -> DeviceName:
     """The device that was asked for, or the one that fits; a kernel it does not run is a UsageError."""
     fitting = DeviceName.OPENCL if candidate.language == "opencl" else DeviceName.VIRTUAL
-    if device is not None and LANGUAGES[device] == candidate.language:
+    language = "cuda" if candidate.language == "triton" else candidate.language  # both run where PTX does
+    if device is not None and LANGUAGES[device] == language:
         return device
     if device is not None and device != fitting:
-        needed = "OpenCL C, in a .cl file" if device == DeviceName.OPENCL else "CUDA C++"
+        needed = "OpenCL C, in a .cl file" if device == DeviceName.OPENCL else "CUDA C++ and Triton"
         raise UsageError(
             f"the {device} device runs {needed}, {file} came", hint=f"leave --device out, or use --device {fitting}"
         )
@@ -67,9 +71,15 @@ def opened(
             yield processor
     elif device == DeviceName.CUDA:
         from warpsight.devices.cuda import CudaDevice
+        from warpsight.lens.profilers.on_gpu import look_for_faults
 
-        with CudaDevice(gpu=gpu, deadline_seconds=deadline_s) as real:
+        with CudaDevice(gpu=gpu, deadline_seconds=deadline_s, checker=look_for_faults) as real:
             yield real
+    elif device == DeviceName.HIP:
+        from warpsight.devices.hip import HipDevice
+
+        with HipDevice(gpu=gpu, deadline_seconds=deadline_s) as amd:
+            yield amd
     else:
         from warpsight.devices.virtual import VirtualGpu
 

@@ -50,6 +50,7 @@ def diagnose(
     from warpsight.devices.virtual import VirtualGpu
     from warpsight.gate.check import build_candidate, kernel_values
     from warpsight.lens import find_findings, rederive
+    from warpsight.tasks import launch_of
 
     found = find_task(task)
     target = target_gpu(found, gpu)
@@ -64,7 +65,7 @@ def diagnose(
         say(f"counting and timing workload {chosen.name}")
         values = kernel_values(found, chosen, seed)[1]
         profile = VirtualGpu(cores=cores, gpu=target).profile(
-            build, found.entry, values, size, source_text=candidate.source
+            build, found.entry, values, launch_of(build, size), source_text=candidate.source
         )
     findings = find_findings(profile, build)
     document = {
@@ -72,6 +73,7 @@ def diagnose(
         "workload": {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed},
         "target": target_document(target),
         "source": profile.source,
+        "trust": profile.trust,
         "bound": profile.bound,
         "findings": [document_of(finding) for finding in findings],
         "derived": [document_of(number) for finding in findings for number in rederive(profile, finding)],

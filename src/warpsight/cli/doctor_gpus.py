@@ -16,9 +16,11 @@ UNTRIED = "not run on a GPU by us"
 
 def gpu_probes() -> Iterator[Probe]:
     """The devices for real GPUs: whether they would open."""
+    from warpsight.devices.hip import INSTALL
+
     yield _cuda()
     if importlib.util.find_spec("hip") is None:
-        yield Probe("device hip", "absent", f"optional: AMD GPUs ({UNTRIED})", "pip install hip-python, and ROCm")
+        yield Probe("device hip", "absent", f"optional: AMD GPUs ({UNTRIED}): hip-python is not installed", INSTALL)
     else:
         yield Probe("device hip", "ok", f"hip-python is installed; whether a GPU answers shows at a launch ({UNTRIED})")
 

@@ -16,7 +16,11 @@ ROOT_HELP = "Only tasks and kernels below this folder are read; can be repeated.
 FEEDBACK_HELP = "What profile and time show: none, time, raw, curated."
 HTTP_PORT = 8765
 
-mcp = typer.Typer(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+mcp = typer.Typer(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: warpsight mcp config claude-code > .mcp.json",
+)
 
 
 @mcp.callback()

@@ -21,7 +21,13 @@ def new(
     into: Annotated[Path, typer.Option(help="The folder in which the task folder is made.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Make a task folder to start from."""
+    """Make a task folder to start from.
+
+    \b
+    Examples:
+      warpsight new my_kernel
+      warpsight new my_kernel --into tasks
+    """
     from warpsight.tasks import new_task, read_task
 
     folder = new_task(into / name, name)

@@ -21,23 +21,26 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from warpsight.cli.optimize_view import View
+    from warpsight.learn.shipped import Shipped
     from warpsight.models.model import Model
     from warpsight.nouns import Task
     from warpsight.nouns.run import Run
     from warpsight.reason.job import Job
     from warpsight.reason.optimize import Outcome
+    from warpsight.reason.resume import OpenedBox
     from warpsight.runs.sqlite import SqliteStore
     from warpsight.tools.task_box import TaskBox
 
 REPORTS = "reports"  # in the data folder, a page a run
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 LOCAL = "local"
+MAX_TOKENS = 8192  # of one reply
 MODEL_HELP = (
-    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, scripted:FILE.json or scripted:demo;"
-    " by default the embedded local model."
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json or scripted:demo;"
+    " by default the trained model of this package, or the embedded local model."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
-BUDGET_HELP = "calls=20,tokens=100000,seconds=900,usd=0.50; what is left out has its default."
+BUDGET_HELP = "calls=20,tokens=100000,seconds=900,usd=0.50; by default 24 calls, for the trained model 4."
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
 
@@ -47,11 +50,12 @@ def optimize(
     model: Annotated[str | None, typer.Option(metavar="MODEL", help=MODEL_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     device: Annotated[
-        Literal["virtual", "opencl"], typer.Option(help="The virtual GPU, or this machine through OpenCL.")
+        Literal["virtual", "opencl", "cuda", "hip"],
+        typer.Option(help="The virtual GPU, this machine through OpenCL, or its GPU through CUDA or HIP."),
     ] = "virtual",
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with this kernel, and beat it.")] = None,
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
-    budget: Annotated[str, typer.Option(metavar="LIMITS", help=BUDGET_HELP)] = "calls=24",
+    budget: Annotated[str | None, typer.Option(metavar="LIMITS", help=BUDGET_HELP)] = None,
     strategy: Annotated[StrategyName, typer.Option(help="How attempts are put together.")] = "single",
     attempts: Annotated[int, typer.Option(min=1, help="refine: rounds; best-of-n: how many; beam: depth.")] = 4,
     width: Annotated[int, typer.Option(min=1, help="beam: how many kernels are kept.")] = 2,
@@ -68,7 +72,9 @@ def optimize(
     ] = "native",
     temperature: Annotated[float | None, typer.Option(min=0, help="Of the model; not sent by default.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the model's sampling.")] = None,
-    max_tokens: Annotated[int, typer.Option(min=16, help="Of one reply.")] = 8192,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=16, help="Of one reply; by default 8192, for the trained model 384.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help=UNSAFE_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -89,6 +95,12 @@ def optimize(
     from warpsight.tools.feedback import require_offered
 
     found = find_task(task)
+    no_model = model is None
+    as_trained = no_model and adapter is None and prompt is None and device == "virtual" and calling == "native"
+    trained = _trained() if as_trained else None
+    if trained is not None:
+        model, adapter = trained.model, trained.adapter
+    limits = None if budget is None else parse_budget(budget)
     settings: dict[str, JsonValue] = {
         "base_url": base_url,
         "api_key_env": api_key_env,
@@ -101,19 +113,30 @@ def optimize(
         gpu=gpu,
         kernel=None if kernel is None else _text(found, kernel),
         feedback=require_offered(feedback),
-        budget=parse_budget(budget),
+        budget=limits,
         strategy=Strategy(name=strategy, attempts=attempts, width=width),
         prompt=prompt or ("trained" if adapter is not None else "untrained"),
         calling=calling,
         temperature=temperature,
         sampling_seed=seed,
-        max_tokens=max_tokens,
+        max_tokens=max_tokens or MAX_TOKENS,
         unsafe=unsafe,
         settings={name: value for name, value in settings.items() if value is not None},
     )
-    if model is None and not quiet:
-        print("no --model was given: using the embedded local model (SmolLM2-135M)", file=sys.stderr)
+    if trained is not None:
+        from warpsight.learn.shipped import ask_small
+
+        job = ask_small(job, found, listed=trained.listed, budget=limits, max_tokens=max_tokens)
+    if no_model and not quiet:
+        used = "the trained model of this package" if trained else "the embedded local model (SmolLM2-135M)"
+        print(f"no --model was given: using {used}", file=sys.stderr)
     run_and_report(job, out, quiet=quiet, as_json=as_json)
+
+
+def _trained() -> Shipped | None:
+    from warpsight.learn.shipped import find_shipped
+
+    return find_shipped()
 
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
@@ -153,12 +176,13 @@ def report(found: Outcome, out: Path | None, page: Path, *, as_json: bool) -> No
 
 
 def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -> Outcome:
-    from warpsight.reason.optimize import Outcome, open_tools, opened_box, outcome_of
+    from warpsight.reason.optimize import SMALL_BOX, Outcome, open_tools, opened_box, outcome_of
     from warpsight.reason.resume import run_job
 
     box: TaskBox = open_tools(job, store, ledger, say=view.say)
+    opened = opened_box(job, box) if job.settings.get("box") != SMALL_BOX else _open_small(job, box)
     try:
-        run: Run = run_job(job, model, opened_box(job, box), store, watch=view.watch)
+        run: Run = run_job(job, model, opened, store, watch=view.watch)
         if run.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
             return Outcome(run)
         try:
@@ -169,12 +193,21 @@ def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -
         box.close()
 
 
+def _open_small(job: Job, box: TaskBox) -> OpenedBox:
+    from warpsight.learn.shipped import open_small
+
+    return open_small(job, box)
+
+
 def model_word(model: str | None) -> str:
     """The model as it is stored: files by their whole path, so that the run can be resumed from any folder."""
+    from warpsight.models.open import weights_path
     from warpsight.models.scripted import shipped_script
 
     if model is None:
         return LOCAL
+    if (path := weights_path(model)) is not None:
+        return f"{LOCAL}:{path.resolve()}"
     kind, _, rest = model.partition(":")
     if kind == "scripted" and shipped_script(rest) is not None:
         return model

@@ -56,18 +56,23 @@ def _missing_protections() -> tuple[str, ...]:
     return require_protections(unsafe=True)
 
 
-def fail(problem: BaseException, *, as_json: bool) -> int:
-    """Report an error on stderr and return the exit code it means. Anything unforeseen is our fault, with its trace."""
+def fail(problem: BaseException, *, as_json: bool, verb: str | None = None) -> int:
+    """Report an error on stderr, with the page that helps, and return the exit code it means. Anything unforeseen is
+    our fault, with its trace."""
+    from warpsight.cli.pages import page_of_error
+
+    page: str | None = None
     if isinstance(problem, WarpsightError):
         message, hint, code = problem.message, problem.hint, problem.exit_code
-        print(f"error: {problem}", file=sys.stderr)
+        page = page_of_error(problem, verb)
+        print(f"error: {problem}\n  read: {page}", file=sys.stderr)
     else:
         message, code = f"{type(problem).__name__}: {problem}", int(ExitCode.BROKEN)
         hint = "this is a fault in warpsight: please report it with the trace"
         traceback.print_exception(problem, file=sys.stderr)
         print(f"error: {message}\n  {hint}", file=sys.stderr)
     if as_json:
-        error = {"kind": type(problem).__name__, "message": message, "hint": hint, "exit_code": code}
+        error = {"kind": type(problem).__name__, "message": message, "hint": hint, "page": page, "exit_code": code}
         print(json.dumps({"error": error}, indent=2))
     return code
 

@@ -81,6 +81,7 @@ def profile(
     from warpsight.devices.virtual import VirtualGpu, spread_blocks
     from warpsight.gate.check import build_candidate, kernel_values
     from warpsight.lens import find_findings
+    from warpsight.tasks import launch_of
 
     found = find_task(task)
     target = target_gpu(found, gpu)  # a name that means no GPU is refused before anything is compiled
@@ -92,6 +93,7 @@ def profile(
         build = build_candidate(found, candidate, gpu_arch=target.arch)
         if not build.ok:
             does_not_compile(found, file, candidate, build, as_json)
+        size = launch_of(build, size)
         say(f"counting and timing workload {chosen.name}")
         picked = None if blocks is None else spread_blocks(math.prod(size.grid), blocks)
         values = kernel_values(found, chosen, seed)[1]

@@ -53,6 +53,7 @@ def sass(
     from warpsight.cli.task_argument import find_task, profiled_workload, read_kernel
     from warpsight.devices.virtual import VirtualGpu
     from warpsight.gate.check import build_candidate, kernel_values
+    from warpsight.tasks import launch_of
 
     found = find_task(task)
     target = target_gpu(found, gpu)
@@ -70,7 +71,7 @@ def sass(
             say(f"counting and timing workload {chosen.name}")
             values = kernel_values(found, chosen, seed)[1]
             device = VirtualGpu(cores=cores, gpu=target)
-            profile = device.profile(build, found.entry, values, size, source_text=candidate.source)
+            profile = device.profile(build, found.entry, values, launch_of(build, size), source_text=candidate.source)
     rows = _rows(found, build, profile)
     kept = rows if wanted is None else _of_lines(rows, wanted)
     ran = None if profile is None else {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed}
@@ -107,10 +108,12 @@ def _of_lines(rows: Sequence[Row], wanted: range) -> tuple[Row, ...]:
 def _rows(task: Task, build: Build, profile: Profile | None) -> tuple[Row, ...]:
     """Every instruction of the kernel; the padding behind the last one left out."""
     from warpsight.cli.sass_text import Row
+    from warpsight.tasks import kernel_name
     from warpsight.toolchain.sass import disassemble
     from warpsight.vgpu.sass.read import schedule
 
-    raws = [raw for raw in disassemble(build.cubin, name=task.kernel_file) if raw.function == task.entry]
+    name = kernel_name(task, build.language)
+    raws = [raw for raw in disassemble(build.cubin, name=name) if raw.function == task.entry]
     while raws and raws[-1].text == "NOP":
         raws.pop()
     counted: Counters = {} if profile is None else _by_address(build, task.entry, profile)

@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
-skills = typer.Typer(no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+skills = typer.Typer(
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: warpsight skills install",
+)
 
 
 @skills.command()
@@ -39,7 +43,12 @@ def install(
 
 @skills.command()
 def show() -> None:
-    """Print the skill."""
+    """Print the skill.
+
+    \b
+    Example:
+      warpsight skills show
+    """
     from warpsight.serve.skill import skill_text
 
     print(skill_text(), end="")

@@ -41,6 +41,8 @@ def time(
       warpsight time matmul_tiled --gpu rtx-a6000
       warpsight time saxpy --device opencl
     """
+    from rich.markup import escape
+
     from warpsight.cli import timing_text
     from warpsight.cli.device_argument import device_for, language_for
     from warpsight.cli.profile import does_not_compile
@@ -48,7 +50,7 @@ def time(
     from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel
     from warpsight.cli.timed_device import timed_device
     from warpsight.devices.virtual import VirtualGpu
-    from warpsight.gate.compare_pair import kernel_on
+    from warpsight.gate.compare_pair import kernel_on, trusted
     from warpsight.gate.evaluate import build_for
     from warpsight.gate.time_alone import time_measured, time_simulated
 
@@ -70,11 +72,14 @@ def time(
         else:
             timed = cast("TimedDevice", run_on)
             result = time_measured(found, chosen, ready, timed, seed=drawn, calls=calls, progress=say)
+        result = trusted(result, build)
 
     def render(console: Console) -> None:
         console.print(f"{found.name}: {file}, workload {chosen.name}, {result.device}")
         if result.samples_us:
             console.print(timing_text.time_line("kernel", result, result.samples_us))
+        for note in result.notes:
+            console.print(f"[dim]note: {escape(note)}[/]")
         if result.decision is not None:
             console.print(timing_text.decision_text(result))
 

@@ -25,7 +25,7 @@ def timed_device(
         with opened(device, cores=cores, deadline_s=deadline_s) as processor:
             yield processor
         return
-    if device == DeviceName.CUDA:
+    if device in (DeviceName.CUDA, DeviceName.HIP):
         with opened(device, cores=cores, deadline_s=deadline_s, gpu=gpu) as real:
             yield real
         return

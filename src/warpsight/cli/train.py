@@ -42,10 +42,14 @@ def traces(
     vain: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="With feedback none: how often it looks, and is told there is none.")
     ] = 0.0,
+    types: Annotated[
+        bool, typer.Option("--types", help="Suite optimize: write the edits, instead of naming a cause to `rewrite`.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same traces.")] = 0,
     teacher: Annotated[str | None, typer.Option(help="A model that writes them instead of the oracle.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the teacher is served.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How often a teacher may try a task.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Write traces that call the real tools; only those that the measurement confirms are kept.
@@ -56,7 +60,7 @@ def traces(
       warpsight train traces train.jsonl text.jsonl --feedback none
       warpsight train traces train.jsonl taught.jsonl --teacher openai:NAME --base-url URL --tries 4
     """
-    from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.progress import counted_on_stderr
     from warpsight.corpus.build import read_rows
     from warpsight.errors import UsageError
     from warpsight.learn.traces import Words, build_traces
@@ -66,7 +70,7 @@ def traces(
     if any(row.split != "train" for row in rows):
         raise UsageError(f"{corpus} has tasks of test families: they are never trained on", hint="--split train")
     model = open_model(teacher, base_url=base_url) if teacher else None
-    with progress_on_stderr() as say:
+    with counted_on_stderr("traces", quiet=quiet) as count_done:
         kept = build_traces(
             rows,
             file,
@@ -76,8 +80,8 @@ def traces(
             teacher=model,
             tries=tries,
             variants=variants,
-            words=Words(suspects, vain),
-            progress=lambda done, wanted: say(f"{done} of {wanted} traces"),
+            words=Words(suspects, vain, types),
+            progress=count_done,
         )
     made = len(rows) * variants
     emit(
@@ -90,6 +94,7 @@ def traces(
 @train.command()
 def sft(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help=CONFIG_HELP)],
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Supervised tuning on traces; goes on from the last checkpoint of its output folder.
@@ -103,14 +108,18 @@ def sft(
     read = read_config(config, "sft")
     assert isinstance(read, Sft)
     _require_packages()
+    from warpsight.cli.progress import lines_on_stderr
     from warpsight.learn.sft import train_sft
 
-    _done(train_sft(read), as_json)
+    with lines_on_stderr(quiet=quiet):
+        folder = train_sft(read)
+    _done(folder, as_json)
 
 
 @train.command()
 def rl(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help=CONFIG_HELP)],
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Reinforcement by GRPO, with the loop, the tools and the gate; goes on from its last checkpoint.
@@ -124,9 +133,12 @@ def rl(
     read = read_config(config, "rl")
     assert isinstance(read, Rl)
     _require_packages()
+    from warpsight.cli.progress import lines_on_stderr
     from warpsight.learn.rl import train_rl
 
-    _done(train_rl(read), as_json)
+    with lines_on_stderr(quiet=quiet):
+        folder = train_rl(read)
+    _done(folder, as_json)
 
 
 def _require_packages() -> None:

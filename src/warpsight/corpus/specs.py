@@ -79,6 +79,15 @@ def text_of(spec: Spec, without: str | None = None) -> str:
     return restyle(planted, style_of(spec))
 
 
+def plain_of(spec: Spec) -> tuple[str, int]:
+    """The kernel before it was restyled, and by how many lines it stands higher there: the compiler makes the same
+    code of both, so what was found in one holds for the other."""
+    planted = plant(families()[spec.family], spec.defects, spec.constants)
+    if planted is None:
+        raise ValueError(f"{spec.key}: these defects cannot stand together")
+    return planted, int(bool(style_of(spec).heading))
+
+
 def task_of(spec: Spec, kernel: str | None = None) -> Task:
     """The task as the loop gets it: the slow kernel, and the size that is profiled."""
     from warpsight.vgpu.gpus import find_gpu

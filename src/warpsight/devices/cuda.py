@@ -1,9 +1,10 @@
 """An NVIDIA GPU of this machine: real launches, timed by the GPU's own events, each kernel in a worker of its own.
 
 Of counters it has time alone; the profilers under `lens` add theirs. Writes out of bounds near an array are seen by
-guard bytes, far ones by the driver; reads out of bounds and races are for compute-sanitizer. A lane's calls get fresh
-contents in slots that together exceed L2, on a cold cache. Written against cuda-core's documented interface; not run
-on a GPU by us. What must stay true: kernels of two texts never share a process, and a disturbed time is not reported.
+guard bytes, far ones by the driver; reads out of bounds and races by a `checker` (compute-sanitizer), where one is
+given: what it could not look at is told. A lane's calls get fresh contents in slots that together exceed L2, on a cold
+cache. Written against cuda-core's documented interface; not run on a GPU by us. What must stay true: kernels of two
+texts never share a process, and a disturbed time is not reported.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import math
 import os
 import statistics
+import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,19 +22,45 @@ import numpy as np
 
 from warpsight.devices import opencl_wire as wire
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request
-from warpsight.devices.cuda_state import GpuHere, choose, disturbances, gpus_here, lock_gpu, read_state, runs, visible
+from warpsight.devices.cuda_state import (
+    GpuHere,
+    arch_for,
+    choose,
+    disturbances,
+    gpus_here,
+    lock_gpu,
+    read_state,
+    runs,
+    visible,
+)
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.opencl_build import worker_argv
 from warpsight.devices.opencl_lane import Settings
+from warpsight.devices.profiles import with_trust
+from warpsight.devices.triton_lane import TRITON_WORKER, triton_request
 from warpsight.errors import UsageError
-from warpsight.nouns import Build, Profile, Source
+from warpsight.jail.worker import told_unsafe
+from warpsight.nouns import Build, Fault, Profile, Source
 from warpsight.tasks import LaunchSize
 
 WORKER = Path(__file__).with_name("cuda_worker.py")
 WARM_UP_LAUNCHES, TIMED_LAUNCHES = 3, 15
+NO_CHECKER = "reads out of bounds, races and unset memory were not looked for: no checker was given"
 OUTSIDE = (
     f"the worker ran without these walls of the jail, which a GPU driver cannot live behind: {', '.join(LEFT_OUT)}"
 )
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a checker saw in one launch, and what it could not look for, with the reason."""
+
+    faults: tuple[Fault, ...] = ()
+    not_looked: tuple[str, ...] = ()
+
+
+Checker = Callable[[Sequence[str], str, str], Looked]
+"""From a program that launches a kernel, the entry and the kernel's text. It is in `lens`, which devices do not see."""
 
 
 class CudaDevice:
@@ -39,9 +68,19 @@ class CudaDevice:
 
     name = "cuda"
     source: Source = "measured"
+    missing_walls: tuple[str, ...] = LEFT_OUT
 
-    def __init__(self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
-        self.wanted = gpu
+    def __init__(
+        self,
+        *,
+        gpu: str | None = None,
+        deadline_seconds: float = 60.0,
+        memory_bytes: int = 8 << 30,
+        checker: Checker | None = None,
+    ) -> None:
+        self.wanted, self.checker = gpu, checker
+        self.not_looked: dict[str, None] = {}  # in the order they came up
+        self._looked_at: set[tuple[str, str, LaunchSize]] = set()
         self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._gpu: GpuHere | None = None
         self._lock: Any = None
@@ -57,11 +96,24 @@ class CudaDevice:
             self._gpu = chosen
         return self._gpu
 
+    @property
+    def gpu_arch(self) -> str:
+        """What to compile for."""
+        return arch_for(self.gpu.capability)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What results of this device must say: walls that were not there, faults that were not looked for."""
+        return (OUTSIDE, *self.not_looked)
+
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
     ) -> Execution:
         ran = self._lane_of(build, entry).run(values, size)
-        return Execution(arrays=ran.arrays, faults=ran.faults, printed=ran.printed, refused=ran.refused)
+        faults = ran.faults
+        if check and not ran.refused and not faults:
+            faults = self._looked_for(build, entry, values, size, source_text)
+        return Execution(arrays=ran.arrays, faults=faults, printed=ran.printed, refused=ran.refused)
 
     def profile(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
@@ -73,24 +125,24 @@ class CudaDevice:
             lane.close()
         state = read_state(self.gpu.uuid)
         clock = f"SM clock {state.sm_mhz} MHz, memory clock {state.memory_mhz} MHz, {state.temperature_c} C after it"
-        return event_profile(
-            self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, (clock, *_again(lane), OUTSIDE)
-        )
+        notes = (clock, *_again(lane), OUTSIDE)
+        found = event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, notes)
+        return with_trust(found, build)
 
     def open_lane(self, build: Build, entry: str) -> GpuLane:
-        if build.language != "cuda" or not build.ok:
+        if build.language == "opencl" or not build.ok:
             raise UsageError(
-                f"the CUDA device runs good builds of CUDA C++, a {build.language} build came",
+                f"the CUDA device runs good builds of CUDA C++ and Triton, a {build.language} build came",
                 hint="give a CUDA kernel that compiles",
             )
-        fits = runs(build.gpu_arch, self.gpu.capability)
+        worker, request = worker_for(build, entry, fits=runs(build.gpu_arch, self.gpu.capability))
         lane = GpuLane(
             build,
             entry,
             self.settings,
-            worker=WORKER,
+            worker=worker,
             words=[f"GPU-{self.gpu.uuid}"],
-            request=cuda_request(build, entry, fits=fits),
+            request=request,
             watch=self._watch,
         )
         self._lanes = [*(other for other in self._lanes if not other.ended), lane]
@@ -119,6 +171,28 @@ class CudaDevice:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _looked_for(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, text: str
+    ) -> tuple[Fault, ...]:
+        """What the checker sees in one launch; without one that is told.
+
+        A checker takes seconds, so each kernel is looked at once with each size of launch, not with every input.
+        """
+        if self.checker is None:
+            self.not_looked["reads out of bounds, races and unset memory were not looked for: no checker was given"] = (
+                None
+            )
+            return ()
+        launch = build.source_sha256, entry, size
+        if launch in self._looked_at:
+            return ()
+        self._looked_at.add(launch)
+        with tempfile.TemporaryDirectory(prefix="warpsight-check-") as folder:
+            program = self.replay_argv(build, entry, values, size, folder=Path(folder), launches=1)
+            looked = self.checker(program, entry, text)
+        self.not_looked |= dict.fromkeys(looked.not_looked)
+        return looked.faults
+
     def _lane_of(self, build: Build, entry: str) -> GpuLane:
         kept = self._lane
         if kept is not None and not kept.ended and kept.build == build and kept.entry == entry:
@@ -138,11 +212,28 @@ class CudaDevice:
         return finish
 
 
+def worker_for(build: Build, entry: str, *, fits: bool) -> tuple[Path, tuple[dict[str, Any], list[Any]]]:
+    """The program that runs a build, and what it is told first.
+
+    Triton launches its own kernels only where WARPSIGHT_UNSAFE is set: the candidate's Python runs in that worker,
+    behind few walls. Else a Triton build's program is launched like any other.
+    """
+    if build.language == "triton" and told_unsafe():
+        return TRITON_WORKER, triton_request(build, entry)
+    return WORKER, cuda_request(build, entry, fits=fits)
+
+
 def replay_request(
     build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, fits: bool, launches: int
 ) -> bytes:
     """What `--replay` reads: the kernel, its arguments, the launch."""
     opened, code = cuda_request(build, entry, fits=fits)
+    load, blobs = launch_message(values, size)
+    return wire.pack({"open": opened, "load": load, "launches": launches}, [*code, *blobs])
+
+
+def launch_message(values: Sequence[Value], size: LaunchSize) -> tuple[dict[str, Any], list[Any]]:
+    """Arguments and launch, for a worker that gives each array an allocation of its own."""
     described: list[dict[str, Any]] = []
     blobs: list[Any] = []
     for value in values:
@@ -150,8 +241,7 @@ def replay_request(
         scalar = {"dtype": value.array.dtype.str}
         described.append(scalar if value.is_scalar else {"initialised": value.initialised})
     whole = [grid * block for grid, block in zip(size.grid, size.block, strict=True)]
-    load = {"values": described, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}
-    return wire.pack({"open": opened, "load": load, "launches": launches}, [*code, *blobs])
+    return {"values": described, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}, blobs
 
 
 def event_profile(

@@ -22,6 +22,8 @@ GET_DRIVER = (
 )
 LOCK_WAIT_S = 600.0
 CLOCK_FELL = 0.05
+COMPILES_FOR = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
+"""Architectures that the compiler we use (NVRTC of CUDA 13) writes code for."""
 SLOWED = (
     "sw_power_cap", "hw_slowdown", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
 )  # fmt: skip
@@ -93,6 +95,19 @@ def runs(gpu_arch: str, capability: tuple[int, int]) -> bool:
     if not digits.isdecimal():  # sm_90a and its like run on that very GPU alone
         return digits[:-1] == f"{capability[0]}{capability[1]}"
     return int(digits[:-1]) == capability[0] and int(digits[-1]) <= capability[1]
+
+
+def arch_for(capability: tuple[int, int]) -> str:
+    """The architecture to compile for: the GPU's own, or the nearest one before it, whose PTX the driver takes on."""
+    wanted = 10 * capability[0] + capability[1]
+    before = [arch for arch in COMPILES_FOR if arch <= wanted]
+    if not before:
+        raise DeviceError(
+            f"expected a GPU of compute capability 7.5 or later, this one is {capability[0]}.{capability[1]}:"
+            " the compiler of CUDA 13 writes no code for it",
+            hint="another GPU, or --device virtual",
+        )
+    return f"sm_{before[-1]}"
 
 
 def read_state(uuid: str) -> GpuState:

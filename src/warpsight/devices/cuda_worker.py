@@ -44,10 +44,7 @@ class Session:
         self.device.set_current()
         self.stream: Any = self.device.create_stream()
         self.timed: Any = self.core.EventOptions(timing_enabled=True)
-        code = bytes(blobs[0])
-        made = self.core.ObjectCode
-        module: Any = made.from_ptx(code) if header["kind"] == "ptx" else made.from_cubin(code)
-        self.kernel: Any = module.get_kernel(header["entry"])
+        self.kernel: Any = self.open_kernel(header, blobs)
         self.persisting = int(self.device.properties.max_persisting_l2_cache_size) > 0  # before Ampere there is none
         self.l2_bytes = int(self.device.properties.l2_cache_size)
         self.flush: Any = self.device.allocate(max(STEP, 2 * self.l2_bytes), stream=self.stream)
@@ -56,6 +53,12 @@ class Session:
         self.placed: list[tuple[int, int]] = []
         self.arguments: list[Any] = []
         self.config: Any = None
+
+    def open_kernel(self, header: dict[str, Any], blobs: list[memoryview]) -> Any:
+        """The kernel in what was sent."""
+        code, made = bytes(blobs[0]), self.core.ObjectCode
+        module: Any = made.from_ptx(code) if header["kind"] == "ptx" else made.from_cubin(code)
+        return module.get_kernel(header["entry"])
 
     def load(self, header: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
         """Lay the given blocks into the next slot at the given offsets and set the arguments."""
@@ -70,7 +73,7 @@ class Session:
                 self.arguments.append(self.np.uint64(base + value["at"] + value["guard"]))
             else:
                 self.arguments.append(self.np.frombuffer(blob, dtype=value["dtype"])[0])
-        return self._arranged(header)
+        return self.arrange(header)
 
     def load_apart(self, header: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
         """Each array in an allocation of its exact size, those without contents left as they are: for checkers, which
@@ -85,9 +88,9 @@ class Session:
             if value["initialised"]:
                 self._to_device(address, blob)
             self.arguments.append(self.np.uint64(address))
-        return self._arranged(header)
+        return self.arrange(header)
 
-    def _arranged(self, header: dict[str, Any]) -> dict[str, Any]:
+    def arrange(self, header: dict[str, Any]) -> dict[str, Any]:
         """Arguments held to what the kernel declares, and the launch."""
         self.device.sync()  # a copy from pageable memory may still be on its way
         sizes = [info.size for info in self.kernel.arguments_info]
@@ -109,11 +112,14 @@ class Session:
         flush = int(self.flush.handle)
         self._checked(self.driver.cuMemsetD8Async(flush, self.turn & 255, self.flush.size, self.stream.handle))
         start = self.stream.record(options=self.timed)
-        self.core.launch(self.stream, self.config, self.kernel, *self.arguments)
+        self.launch()
         end = self.stream.record(options=self.timed)
         end.sync()
         self.stream.sync()
         return {"device_us": float(end - start) * 1000}
+
+    def launch(self) -> None:
+        self.core.launch(self.stream, self.config, self.kernel, *self.arguments)
 
     def fetch(self) -> list[Any]:
         blocks: list[Any] = []
@@ -164,10 +170,10 @@ def guarded(label: str, refusals: tuple[str, ...], work: Callable[..., Any], *gi
         os._exit(70)  # no clean-up: the context is poisoned and every call in it would fail
 
 
-def replay(path: Path) -> None:
+def replay(path: Path, open_session: Callable[[dict[str, Any], list[memoryview]], Any] = Session) -> None:
     """One launch of a recorded request, for a profiler around this process."""
     header, blobs = wire.unpack(path.read_bytes())
-    session = Session(header["open"], blobs[:1])
+    session = open_session(header["open"], blobs[:1])
     told = session.load_apart(header["load"], blobs[1:])
     if "refused" in told:
         sys.exit(f"the launch is not possible: {told['refused']}")

@@ -47,6 +47,16 @@ class Execution:
     warp_instructions: int = 0
 
 
+def missing_walls(device: object) -> tuple[str, ...]:
+    """Walls of the jail that the device's workers cannot live behind: GPU drivers open device files. Often none."""
+    return tuple(getattr(device, "missing_walls", ()))
+
+
+def caveats(device: object) -> tuple[str, ...]:
+    """What every result of the device must say of how it was come by; often nothing."""
+    return tuple(getattr(device, "caveats", ()))
+
+
 class Device(Protocol):
     @property
     def name(self) -> str: ...

@@ -1,8 +1,8 @@
 """An AMD GPU of this machine through HIP, in the shape of the CUDA device: real launches, timed by events.
 
 Thin: CUDA C++ that HIP's runtime compiler takes as it is (most kernels without NVIDIA's own instructions or a warp size
-of 32 built in); no look at clocks or foreign processes. A Build is NVIDIA's code, so the text must come along: with
-`execute` or `profile`, and a lane then finds it by its hash. Not run on a GPU by us.
+of 32 built in); no look at clocks or foreign processes. A Build is NVIDIA's code, so the text must come along: by
+`learn`, or with `execute` or `profile`; a lane then finds it by its hash. Not run on a GPU by us.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import hashlib
 from collections.abc import Sequence
 from importlib import util
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from warpsight.devices.cuda import OUTSIDE, WARM_UP_LAUNCHES, event_profile, timed_launches
-from warpsight.devices.cuda_lane import GpuLane
+from warpsight.devices import opencl_wire as wire
+from warpsight.devices.cuda import OUTSIDE, WARM_UP_LAUNCHES, event_profile, launch_message, timed_launches
+from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane
 from warpsight.devices.device import Execution, Value
+from warpsight.devices.opencl_build import worker_argv
 from warpsight.devices.opencl_lane import Settings
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.nouns import Build, Profile, Source
@@ -23,6 +25,8 @@ from warpsight.tasks import LaunchSize
 
 WORKER = Path(__file__).with_name("hip_worker.py")
 UNWATCHED = "clocks and other processes on the GPU were not looked at"
+NOT_LOOKED = "reads out of bounds, races and unset memory were not looked for: there is no checker for this device"
+INSTALL = "pip install 'warpsight[hip]', and ROCm's driver and runtime"
 
 
 class HipDevice:
@@ -30,28 +34,31 @@ class HipDevice:
 
     name = "hip"
     source: Source = "measured"
+    missing_walls: tuple[str, ...] = LEFT_OUT
+    caveats: tuple[str, ...] = (OUTSIDE, UNWATCHED, NOT_LOOKED)
 
-    def __init__(self, *, gpu: str = "0", deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
-        self.gpu = gpu
+    def __init__(self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
+        self.gpu = "0" if gpu is None else gpu
         self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._texts: dict[str, str] = {}
+        self._lane: GpuLane | None = None
         self._lanes: list[GpuLane] = []
+
+    def learn(self, text: str) -> None:
+        """Keep a kernel's text, for lanes of its build."""
+        self._texts[hashlib.sha256(text.encode()).hexdigest()] = text
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
     ) -> Execution:
-        self._learn(source_text)
-        lane = self.open_lane(build, entry)
-        try:
-            ran = lane.run(values, size)
-        finally:
-            lane.close()
+        self.learn(source_text)
+        ran = self._lane_of(build, entry).run(values, size)
         return Execution(arrays=ran.arrays, faults=ran.faults, printed=ran.printed, refused=ran.refused)
 
     def profile(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
     ) -> Profile:
-        self._learn(source_text)
+        self.learn(source_text)
         lane = self.open_lane(build, entry)
         try:
             times_us = timed_launches(lane, values, size)
@@ -61,28 +68,32 @@ class HipDevice:
         return event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, f"AMD GPU {self.gpu}", notes)
 
     def open_lane(self, build: Build, entry: str) -> GpuLane:
-        if build.language != "cuda" or not build.ok:
-            raise UsageError(f"the HIP device runs kernels in CUDA C++, a {build.language} build came")
-        text = self._texts.get(build.source_sha256)
-        if text is None:
-            raise UsageError(
-                "expected the kernel's text, which an AMD GPU is compiled for on the spot; it did not come yet",
-                hint="call execute or profile with source_text first",
-            )
-        if util.find_spec("hip") is None:
-            raise ToolMissing("expected the package hip-python, it is not installed", hint="pip install hip-python")
-        options = [option for option in build.options if option.startswith("-D")]
-        request = {"op": "open", "entry": entry, "text": text, "options": options}
         lane = GpuLane(
-            build, entry, self.settings, worker=WORKER, words=[self.gpu], request=(request, []), watch=lambda: tuple
+            build,
+            entry,
+            self.settings,
+            worker=WORKER,
+            words=[self.gpu],
+            request=(self._opening(build, entry), []),
+            watch=lambda: tuple,
         )
         self._lanes = [*(other for other in self._lanes if not other.ended), lane]
         return lane
 
+    def replay_argv(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3
+    ) -> list[str]:
+        """A program that launches this kernel on these values, for a profiler to run; its request lies in `folder`."""
+        path = folder / f"{entry}.launch"
+        load, blobs = launch_message(values, size)
+        message = {"open": self._opening(build, entry), "load": load, "launches": launches}
+        path.write_bytes(wire.pack(message, [b"", *blobs]))
+        return worker_argv(WORKER, self.gpu, "--replay", str(path))
+
     def close(self) -> None:
         for lane in self._lanes:
             lane.close()
-        self._lanes = []
+        self._lanes, self._lane = [], None
 
     def __enter__(self) -> Self:
         return self
@@ -90,5 +101,26 @@ class HipDevice:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _learn(self, text: str) -> None:
-        self._texts[hashlib.sha256(text.encode()).hexdigest()] = text
+    def _opening(self, build: Build, entry: str) -> dict[str, Any]:
+        """The `open` message: the kernel's text, compiled where it runs."""
+        if build.language != "cuda" or not build.ok:
+            raise UsageError(f"the HIP device runs kernels in CUDA C++, a {build.language} build came")
+        text = self._texts.get(build.source_sha256)
+        if text is None:
+            raise UsageError(
+                "expected the kernel's text, which an AMD GPU is compiled for on the spot; it did not come yet",
+                hint="call learn, execute or profile with the text first",
+            )
+        if util.find_spec("hip") is None:
+            raise ToolMissing("expected the package hip-python, it is not installed", hint=INSTALL)
+        options = [option for option in build.options if option.startswith("-D")]
+        return {"op": "open", "entry": entry, "text": text, "options": options}
+
+    def _lane_of(self, build: Build, entry: str) -> GpuLane:
+        kept = self._lane
+        if kept is not None and not kept.ended and kept.build == build and kept.entry == entry:
+            return kept
+        if kept is not None:
+            kept.close()
+        self._lane = self.open_lane(build, entry)
+        return self._lane

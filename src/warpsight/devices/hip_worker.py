@@ -1,7 +1,8 @@
 """Runs one HIP kernel on an AMD GPU, in a process of its own that ends at the first sticky error.
 
 The same protocol as the CUDA worker; `open` brings the text, which HIP's runtime compiler makes code of for this GPU.
-Never imported by others. Written against hip-python's documented interface; not run on a GPU by us.
+With `--replay FILE` it does one recorded launch, for profilers. Never imported by others. Written against hip-python's
+documented interface; not run on a GPU by us.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
-    from warpsight.devices.cuda_worker import serve
+    from warpsight.devices.cuda_worker import replay, serve
 else:
-    from cuda_worker import serve
+    from cuda_worker import replay, serve
 
 del sys.path[:1]  # the files beside this one are named after the packages they use
 
@@ -90,6 +91,25 @@ class Session:
                 arguments.append(ctypes.c_ulonglong(address + value["guard"]))
             else:
                 arguments.append(self._scalar(blob, value["dtype"]))
+        return self._arranged(header, arguments)
+
+    def load_apart(self, header: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
+        """Each array in an allocation of its own, as profilers are shown it."""
+        self.placed = []
+        arguments: list[Any] = []
+        for value, blob in zip(header["values"], blobs, strict=True):
+            if "dtype" in value:
+                arguments.append(self._scalar(blob, value["dtype"]))
+                continue
+            address = int(checked(self.hip.hipMalloc(max(1, len(blob)))))
+            self.placed.append((address, len(blob)))
+            if value["initialised"] and len(blob):
+                array = self.np.frombuffer(blob, self.np.uint8)
+                checked(self.hip.hipMemcpy(address, array, array.nbytes, self.hip.hipMemcpyKind.hipMemcpyHostToDevice))
+            arguments.append(ctypes.c_ulonglong(address))
+        return self._arranged(header, arguments)
+
+    def _arranged(self, header: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
         checked(self.hip.hipDeviceSynchronize())
         self.extra = tuple(arguments)
         grid = [whole // size for whole, size in zip(header["global"], header["local"], strict=True)]
@@ -132,4 +152,4 @@ class Session:
 
 if __name__ == "__main__":
     os.environ["ROCR_VISIBLE_DEVICES"] = sys.argv[1]
-    serve("HIP", Session, REFUSALS)
+    replay(Path(sys.argv[3]), Session) if sys.argv[2:3] == ["--replay"] else serve("HIP", Session, REFUSALS)

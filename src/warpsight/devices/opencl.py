@@ -80,7 +80,9 @@ class OpenClDevice:
                 f"the OpenCL device runs good builds of OpenCL C, a {build.language} build came",
                 hint="give an OpenCL kernel: a .cl file, or a task with `opencl` in its task.toml",
             )
-        return OpenClLane(build, entry, self.settings)
+        lane = OpenClLane(build, entry, self.settings)
+        lane.start()  # two lanes opened one after the other load at the same time
+        return lane
 
     def close(self) -> None:
         if self._lane is not None:

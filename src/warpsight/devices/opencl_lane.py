@@ -26,7 +26,7 @@ from warpsight.nouns import Build, Dim3, Fault
 from warpsight.tasks import LaunchSize
 
 RUN_WORKER = Path(__file__).with_name("opencl_worker.py")
-GUARD_BYTES = 4096
+GUARD_BYTES = 16 << 10
 ADDRESS_STEP = 256
 SLACK_BYTES = 1 << 20
 START_S = 60.0
@@ -68,11 +68,15 @@ class Placed:
 
 
 class OpenClLane:
-    """A kernel and its worker, which is started at the first call and is gone after a fault that ends it."""
+    """A kernel and its worker, which is opened at the first call and is gone after a fault that ends it.
+
+    `start` lets the worker load while the caller does something else, such as starting another one.
+    """
 
     def __init__(self, build: Build, entry: str, settings: Settings) -> None:
         self.build, self.entry, self.settings = build, entry, settings
         self._worker: JailedWorker | None = None
+        self._open = False
         self._lost: Fault | None = None
         self._blocks: set[Dim3] = set()
         self._random = np.random.default_rng()  # the operating system seeds it: a worker cannot know what comes
@@ -108,29 +112,42 @@ class OpenClLane:
         self.close()
         return Ran(faults=(self._lost,))
 
+    def start(self) -> None:
+        """Start the worker and do not wait for it."""
+        if self._worker is None and self._lost is None:
+            self._worker = self._started()
+
+    def _started(self) -> JailedWorker:
+        settings = self.settings
+        limits = Limits(
+            wall_s=settings.deadline_s,
+            cpu_s=24 * 3600,  # a lane lives for many launches; each has a deadline of its own
+            memory_bytes=settings.memory_bytes,
+            threads=settings.threads + 16,
+            answer_bytes=settings.memory_bytes // 4,
+            scratch_bytes=64 << 20,
+        )
+        return JailedWorker(
+            worker_argv(RUN_WORKER, str(settings.threads)),
+            limits=limits,
+            readable=worker_files(),
+            unsafe=settings.unsafe,
+            name="the OpenCL worker",
+            level="work",
+        )
+
     def _opened(self) -> JailedWorker:
-        if self._worker is None:
-            settings = self.settings
-            limits = Limits(
-                wall_s=settings.deadline_s,
-                cpu_s=24 * 3600,  # a lane lives for many launches; each has a deadline of its own
-                memory_bytes=settings.memory_bytes,
-                threads=settings.threads + 16,
-                answer_bytes=settings.memory_bytes // 4,
-                scratch_bytes=64 << 20,
-            )
-            self._worker = JailedWorker(
-                worker_argv(RUN_WORKER, str(settings.threads)),
-                limits=limits,
-                readable=worker_files(),
-                unsafe=settings.unsafe,
-                name="the OpenCL worker",
-                level="work",
-            )
-            names, blobs = self._files(self.build)
-            options = [*ALWAYS, *self.build.options]
-            self._ask({"op": "open", "text": self.build.text, "options": options, "entry": self.entry, **names}, blobs)
+        self.start()
+        assert self._worker is not None
+        if not self._open:
+            self._ask(*self._open_request())
+            self._open = True
         return self._worker
+
+    def _open_request(self) -> tuple[dict[str, Any], list[memoryview]]:
+        names, blobs = self._files(self.build)
+        options = [*ALWAYS, *self.build.options]
+        return {"op": "open", "text": self.build.text, "options": options, "entry": self.entry, **names}, blobs
 
     def _files(self, build: Build) -> tuple[dict[str, Any], list[memoryview]]:
         header, blobs = wire.unpack(build.native)
@@ -186,7 +203,7 @@ class OpenClLane:
         order: list[int] = self._random.permutation(len(arrays)).tolist()
         for value in (arrays[index] for index in order):
             contents = np.ascontiguousarray(value.array).reshape(-1).view(np.uint8)
-            before, after = self._random.integers(0, 256, (2, GUARD_BYTES), np.uint8)
+            before, after = np.frombuffer(self._random.bytes(2 * GUARD_BYTES), np.uint8).reshape(2, GUARD_BYTES)
             block = np.concatenate([before, contents, after])
             at += ADDRESS_STEP * int(self._random.integers(0, SLACK_BYTES // ADDRESS_STEP // max(1, len(arrays))))
             placed[value.name] = Placed(value, at, block)

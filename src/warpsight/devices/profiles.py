@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.devices.machine_code import TIME_UNITS, stall_samples, time_counters
-from warpsight.nouns import Build, InstructionCounters, LineCounters, Profile
+from warpsight.nouns import HOST_CODE_NOTE, Build, InstructionCounters, LineCounters, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu import counters
 from warpsight.vgpu.bytecode import Flag, Program
@@ -86,6 +86,13 @@ def make_profile(
         total_blocks=counted.total,
         not_measured=NOT_TIMED if time is None else (),
     )
+
+
+def with_trust(profile: Profile, build: Build) -> Profile:
+    """The profile, trusted as far as the program it is of; a lower trust is told in its notes too."""
+    if build.trust == "kernel":
+        return profile
+    return profile.model_copy(update={"trust": build.trust, "notes": (*profile.notes, HOST_CODE_NOTE)})
 
 
 def _lines(

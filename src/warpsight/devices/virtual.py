@@ -14,7 +14,7 @@ import numpy as np
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch
 from warpsight.devices.memory import lay_out
-from warpsight.devices.profiles import Counted, launch_counters, make_profile
+from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu import machine
@@ -134,9 +134,9 @@ class VirtualGpu:
         counted = Counted(program, done.counts, done.blocks_run, total, launched)
         if self.gpu is None or code.program is None:
             notes = (f"counted on PTX, without a time: {code.reason}",) if code.reason else ()
-            return make_profile(counted, source_text, self.name, notes=notes)
+            return with_trust(make_profile(counted, source_text, self.name, notes=notes), build)
         time = time_launch(program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
-        return make_profile(counted, source_text, self.name, time)
+        return with_trust(make_profile(counted, source_text, self.name, time), build)
 
     def _count(
         self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from warpsight.devices.device import Device, Value
+from warpsight.devices.device import Device, Value, caveats
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
@@ -29,8 +29,10 @@ from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
+from warpsight.tasks import kernel_name
 from warpsight.toolchain.compile import DEADLINE_S, compile_cuda
 from warpsight.toolchain.process import DeadlinePassed, ProgramDied
+from warpsight.toolchain.triton_compile import build_triton
 
 Progress = Callable[[str], None]
 SECRET_BITS = 48
@@ -42,14 +44,17 @@ TIME_USED_UP = ("deadline", "endless_loop")  # the next workload would take as l
 def build_candidate(
     task: Task, candidate: Candidate, gpu_arch: str | None = None, *, deadline_s: float = DEADLINE_S
 ) -> Build:
-    """The candidate compiled: CUDA for `gpu_arch`, by default the task's own; OpenCL for this machine.
+    """The candidate compiled: CUDA and Triton for `gpu_arch`, by default the task's own; OpenCL for this machine.
 
     A text that the compiler does not survive, or does not finish in time, is one that does not compile.
     """
     if candidate.language == "opencl":
         return build_opencl(task, candidate)
-    arch, name = task.gpu_arch if gpu_arch is None else gpu_arch, task.kernel_file
+    arch = task.gpu_arch if gpu_arch is None else gpu_arch
+    name = kernel_name(task, candidate.language)
     source, options = candidate.source, candidate.options
+    if candidate.language == "triton":
+        return build_triton(task, candidate, name=name, gpu_arch=arch, deadline_s=deadline_s)
     try:
         return compile_cuda(source, gpu_arch=arch, options=options, entry=task.entry, name=name, deadline_s=deadline_s)
     except (DeadlinePassed, ProgramDied) as stopped:
@@ -110,12 +115,13 @@ def check_candidate(
     if not build.ok:
         errors = [d for d in build.diagnostics if d.severity == "error"]
         reason = errors[0].message if errors else "the compiler gave no reason"
-        return Check(verdict="does_not_compile", reason=reason, diagnostics=build.diagnostics)
+        return Check(verdict="does_not_compile", reason=reason, diagnostics=build.diagnostics, trust=build.trust)
     subject = Subject(task, candidate, build, device, values or shared_expected_values())
     own = task.workloads if workloads is None else workloads
     weakness = task_weakness(task, [w for w in own if not w.profile], seed, subject.values)
     if weakness.refused:
-        return Check(verdict="refused", reason=f"weak task: {weakness.refused}", diagnostics=build.diagnostics)
+        reason = f"weak task: {weakness.refused}"
+        return Check(verdict="refused", reason=reason, diagnostics=build.diagnostics, trust=build.trust)
     found, generated = _Findings(), tuple[Workload, ...]()
     secret = secrets.randbits(SECRET_BITS) if secret_seed is None else secret_seed
     try:
@@ -128,10 +134,11 @@ def check_candidate(
     except (UnsupportedInstruction, ParameterMismatch) as refused:
         found.refused = refused.message
     if found.refused:
-        return Check(verdict="refused", reason=found.refused, diagnostics=build.diagnostics)
+        return Check(verdict="refused", reason=found.refused, diagnostics=build.diagnostics, trust=build.trust)
     warnings = weakness.warnings
     if found.ok and workloads is None and not {w.name for w in generated} & {r.workload for r in found.results}:
         warnings = (*warnings, NO_SECRET_SIZE)
+    warnings = (*warnings, *caveats(device))
     extra = {"generated": generated, "secret_seed": secret if generated else None, "warnings": warnings}
     return _verdict(found, build).model_copy(update=extra)
 
@@ -212,6 +219,7 @@ def _verdict(found: _Findings, build: Build) -> Check:
             faults=tuple(found.faults),
             skipped=tuple(found.skipped),
             diagnostics=build.diagnostics,
+            trust=build.trust,
         )
 
     bad = next((r for r in found.results if not r.ok), None)

@@ -27,9 +27,9 @@ from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.gate.timing import PairTimer, Progress, Side
 from warpsight.gate.values import verify_outputs
 from warpsight.gate.whole_launch import run_whole
-from warpsight.nouns import Build, Candidate, Profile, Task, Timing, Workload
+from warpsight.nouns import HOST_CODE_NOTE, Build, Candidate, Profile, Task, Timing, Workload
 from warpsight.nouns.timing import Measurement, Roof, TimingReason
-from warpsight.tasks import LaunchSize, evaluate_launch
+from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
 SIMULATED = "time model at boost and base clock"
 MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
@@ -48,9 +48,17 @@ class Kernel:
 def kernel_on(candidate: Candidate, build: Build, workload: Workload) -> Kernel:
     """The kernel with its launch for this workload; a launch that is impossible raises CannotProfile."""
     try:
-        return Kernel(candidate, build, evaluate_launch(candidate, workload.axes))
+        return Kernel(candidate, build, launch_of(build, evaluate_launch(candidate, workload.axes)))
     except TaskError as impossible:
         raise CannotProfile(f"the launch is not possible: {impossible.message}") from None
+
+
+def trusted(found: Timing, *builds: Build) -> Timing:
+    """The timing, trusted as far as the least trusted of its programs."""
+    if all(build.trust == "kernel" for build in builds):
+        return found
+    notes = found.notes if HOST_CODE_NOTE in found.notes else (*found.notes, HOST_CODE_NOTE)
+    return found.model_copy(update={"trust": "host_code", "notes": notes})
 
 
 def compare_simulated(

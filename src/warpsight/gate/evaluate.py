@@ -15,13 +15,15 @@ from datetime import UTC, datetime
 from typing import cast
 
 from warpsight import jail
-from warpsight.devices.device import CannotProfile, Device, TimedDevice
+from warpsight.devices.cuda import CudaDevice
+from warpsight.devices.device import CannotProfile, Device, TimedDevice, missing_walls
+from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import BrokenMachine, UsageError
 from warpsight.gate.certificate import environment, write_certificate
 from warpsight.gate.check import build_candidate, check_candidate
-from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on
+from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on, trusted
 from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
 from warpsight.gate.ledger import Ledger, Line
 from warpsight.gate.timing import Progress
@@ -66,7 +68,7 @@ def evaluate(
 
     `seed` is secret and drawn here unless given. With a ledger, an accepted kernel gets a certificate beside it.
     """
-    missing = jail.require_protections(unsafe)
+    missing = (*jail.require_protections(unsafe), *missing_walls(device))
     drawn = secrets.randbits(SEED_BITS) if seed is None else seed
     chosen = timed_workload(task) if workload is None else workload
     attempt = _Attempt(task, candidate, baseline, device, chosen, drawn, secrets.token_hex(32), unsafe, progress)
@@ -99,6 +101,10 @@ def build_for(task: Task, candidate: Candidate, device: Device, *, unsafe: bool 
         return build_opencl(task, candidate, unsafe=unsafe)
     if isinstance(device, VirtualGpu) and device.gpu is not None:
         return build_candidate(task, candidate, gpu_arch=device.gpu.arch)
+    if isinstance(device, CudaDevice):
+        return build_candidate(task, candidate, gpu_arch=device.gpu_arch)
+    if isinstance(device, HipDevice):
+        device.learn(candidate.source)  # it compiles the text itself, for its own GPU
     return build_candidate(task, candidate)
 
 
@@ -115,11 +121,13 @@ def compare_on(
     """The decision of whichever kind the device gives."""
     if isinstance(device, VirtualGpu):
         progress("simulating both kernels")
-        return compare_simulated(task, workload, baseline, candidate, device, seed=seed)
+        found, profile = compare_simulated(task, workload, baseline, candidate, device, seed=seed)
+        return trusted(found, baseline.build, candidate.build), profile
     if not hasattr(device, "open_lane"):
         raise UsageError(f"expected a device that tells time, {device.name} does not")
     timed = cast(TimedDevice, device)
-    return compare_measured(task, workload, baseline, candidate, timed, seed=seed, progress=progress), None
+    found = compare_measured(task, workload, baseline, candidate, timed, seed=seed, progress=progress)
+    return trusted(found, baseline.build, candidate.build), None
 
 
 def _time(attempt: _Attempt, build: Build) -> tuple[Timing, Profile | None]:

@@ -117,7 +117,8 @@ def _cancellation(given: Given) -> np.ndarray:
 def _spikes(given: Given) -> np.ndarray:
     """One element of each row far above the rest, which lie low, or none: a greatest that misses one shows.
 
-    In one row of eight it is the last one, in one at a power of two, in one there is none; else it is anywhere.
+    In one row of eight it is the last one, in two beside the edge of a block (a power of two, or a multiple of one,
+    since loops and tiles go wrong there), in one there is none; else it is anywhere.
     """
     if given.declared.size == 0:
         return given.declared
@@ -126,12 +127,18 @@ def _spikes(given: Given) -> np.ndarray:
         rest = given.low + (rest - given.low) / 32  # not one value: sums of equal terms round all one way
     made = rest.reshape(-1, given.shape[-1])
     rows, last = made.shape
-    powers = 2 ** given.random.integers(0, max(1, (last - 1).bit_length()), rows)
-    places = np.stack((np.full(rows, last - 1), np.minimum(powers, last - 1), given.random.integers(0, last, rows)))
-    kinds = given.random.choice([0, 1, 2, 3], rows, p=[1 / 8, 1 / 8, 5 / 8, 1 / 8])
+    places = np.stack((np.full(rows, last - 1), _edges(given, rows, last), given.random.integers(0, last, rows)))
+    kinds = given.random.choice([0, 1, 2, 3], rows, p=[1 / 8, 2 / 8, 4 / 8, 1 / 8])
     spiked = np.flatnonzero(kinds < 3)
     made[spiked, places[kinds[spiked], spiked]] = SPIKE if math.isinf(given.high) else given.high
     return given.within(made.reshape(given.shape))
+
+
+def _edges(given: Given, rows: int, last: int) -> np.ndarray:
+    """Places in rows of `last` elements at a power of two or one beside it, half of them times a whole number."""
+    step = 2 ** given.random.integers(0, max(1, (last - 1).bit_length()), rows)
+    further = given.random.integers(0, np.maximum(1, last // step)) * given.random.integers(0, 2, rows)
+    return np.clip(step * (1 + further) + given.random.choice([-1, 0, 0, 1], rows), 0, last - 1)
 
 
 def _integers(given: Given) -> np.ndarray | None:

@@ -91,7 +91,7 @@ def _possible(task: Task, workload: Workload, room: int) -> bool:
         for argument in task.arguments:
             if argument.role == "scalar":
                 scalar_of(argument, workload.axes)
-        evaluate_launch(read_candidate(task.kernel, task), workload.axes)
+        evaluate_launch(read_candidate(task.kernel, task, task.kernel_file), workload.axes)
     except (ExpressionError, TaskError):
         return False
     return True

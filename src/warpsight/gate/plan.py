@@ -1,8 +1,9 @@
 """Which runs a check is made of: a budget, so that a check stays a fraction of a second.
 
 Declared inputs run on every workload. All families run on the smallest visible workload that is not trivial; each
-other small workload gets one family more, in turn; the profiled one, which costs the most, gets one where it is not
-too large, unchecked for races since they were looked for with declared inputs.
+other small workload gets one family more, in turn; the profiled one, which costs the most, gets two where it is not
+too large, unchecked for races since they were looked for with declared inputs. Spikes look at one place of each row, so
+they run where rows are longest and where there are most of them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from warpsight.tasks import shape_of
 LEAST_ELEMENTS = 200  # a workload of a few elements shows little
 MOST_PROFILED_ELEMENTS = 1 << 20  # beyond that the oracle would cost more than the kernel
 PROFILED_FAMILIES = ("bits", "wide")
-TWICE = ("spikes",)  # it looks at one place of each row, and a small workload has few rows
+SPIKES = "spikes"
+LONG_ROWS = 3  # runs with spikes on the longest rows: a loop over blocks of a row goes wrong only in its later turns
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,13 @@ def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[
     telling = [w for w in small if elements(task, w) >= LEAST_ELEMENTS] or small
     first = next((w for w in telling if not w.hidden), telling[0] if telling else workloads[0])
     plan = [Planned(first, family, seed) for family in families]
-    plan += [Planned(first, family, seed + 1) for family in families if family in TWICE]
+    if SPIKES in families:
+        longest = max(telling, key=lambda w: row_length(task, w), default=first)
+        plan += [Planned(first, SPIKES, seed + 1), *(Planned(longest, SPIKES, seed + 2 + n) for n in range(LONG_ROWS))]
     others = [w for w in small if w is not first]
     plan += [Planned(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
     extra = [family for family in PROFILED_FAMILIES if family in families][:1]
+    extra += [SPIKES] if SPIKES in families else []
     profiled = [w for w in workloads if w.profile and elements(task, w) <= MOST_PROFILED_ELEMENTS]
     plan += [Planned(w, family, seed, checked=False) for w in profiled for family in extra]
     return plan
@@ -57,3 +62,9 @@ def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[
 def elements(task: Task, workload: Workload) -> int:
     """How many numbers the arguments of a workload hold."""
     return sum(math.prod(shape_of(a, workload.axes)) for a in task.arguments if a.role != "scalar")
+
+
+def row_length(task: Task, workload: Workload) -> int:
+    """The extent of the last axis of the widest input."""
+    shapes = [shape_of(a, workload.axes) for a in task.arguments if a.role in ("in", "inout")]
+    return max((shape[-1] for shape in shapes if shape), default=0)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from warpsight.devices.cuda import CudaDevice
 from warpsight.devices.device import Device
+from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import UsageError
@@ -17,7 +19,7 @@ from warpsight.gate.timing import Progress
 from warpsight.gate.verify import Verified
 from warpsight.nouns import Task, Timing
 from warpsight.nouns.certificate import Certificate
-from warpsight.tasks import read_candidate
+from warpsight.tasks import read_candidate, written_in
 from warpsight.vgpu.gpus import find_gpu
 
 
@@ -27,9 +29,11 @@ def rerun_certificate(found: Certificate, task: Task, progress: Progress = lambd
     workload = next((w for w in task.workloads if w.name == stated.workload), None)
     if workload is None:
         return Verified("rerun", False, f"the task has no workload {stated.workload!r}")
-    ending = ".cl" if stated.device == "opencl" else ".cu"
-    candidate = read_candidate(found.candidate.text, task, f"candidate{ending}")
-    baseline = read_candidate(found.baseline.text, task, f"baseline{ending}")
+    opencl = stated.device == "opencl"
+    candidate, baseline = (
+        read_candidate(text, task, name, "opencl" if opencl else written_in(text))
+        for name, text in (("candidate", found.candidate.text), ("baseline", found.baseline.text))
+    )
     with ExitStack() as stack:
         device = _device(stated.device, stack)
         again = evaluate(task, candidate, baseline, device, seed=found.seed.value, workload=workload, progress=progress)
@@ -57,4 +61,10 @@ def _device(name: str, stack: ExitStack) -> Device:
         return VirtualGpu(gpu=find_gpu(gpu))
     if kind == "opencl":
         return stack.enter_context(OpenClDevice())
-    raise UsageError(f"expected a certificate of the virtual or the OpenCL device, it is of {name!r}")
+    if kind == "cuda":
+        return stack.enter_context(CudaDevice())
+    if kind == "hip":
+        return stack.enter_context(HipDevice())
+    raise UsageError(
+        f"expected a certificate of the virtual, the OpenCL, the CUDA or the HIP device, it is of {name!r}"
+    )

@@ -18,7 +18,7 @@ from warpsight.gate.tolerance import Wanted, wanted_of_family
 from warpsight.gate.values import POISONS, judged, values_of
 from warpsight.nouns import REASONS, Build, Candidate, Task, Workload, WorkloadResult
 from warpsight.nouns.check import OTHER_FAULT
-from warpsight.tasks import LaunchSize, evaluate_launch
+from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Skipped:
 def prepare(subject: Subject, workload: Workload, *, family: str = DECLARED, seed: int) -> Trial | Refused | Skipped:
     """Everything but the launch."""
     try:
-        size = evaluate_launch(subject.candidate, workload.axes)
+        size = launch_of(subject.build, evaluate_launch(subject.candidate, workload.axes))
     except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
         numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
         return Refused(f"{numbers}, with workload {workload.name}")

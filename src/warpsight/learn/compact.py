@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from warpsight.tools.profile import Profiled
+from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
 from warpsight.tools.time import Timed
 
@@ -21,6 +22,7 @@ RAW_COUNTERS = (
     "busy_issue", "busy_fma", "busy_alu", "busy_sfu", "busy_fp64", "busy_lsu", "busy_l2", "busy_dram", "busy_atomics",
     "stall_long_scoreboard", "stall_barrier",
 )  # fmt: skip
+HELPED = "FASTER"  # how the result of a rewrite that helped begins
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
@@ -49,6 +51,16 @@ def time_words(found: Timed) -> str:
     if found.ratio_to_given is None:
         return f"{found.decision}: {found.reason}"
     return f"{found.decision} {found.ratio_to_given:.2f}x ({found.source})"
+
+
+def rewrite_words(found: Rewritten) -> str:
+    """What came of the rewrites for a cause."""
+    if not found.found:
+        return "no rewrite helps" if found.tried else "no rewrite is known"
+    if found.ratio is None or found.ratio_to_given is None:
+        return f"{found.rewrite}: right"
+    whole = "" if abs(found.ratio_to_given / found.ratio - 1) < 0.005 else f", {found.ratio_to_given:.2f}x in all"
+    return f"{HELPED} {found.ratio:.2f}x{whole} ({found.source})"
 
 
 def submit_words(found: Submitted) -> str:

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING, kinds
 from warpsight.corpus.removal import removal_edits
-from warpsight.learn.prompting import CAUSE, Suite
-from warpsight.models.model import Request
+from warpsight.corpus.truth import TIE
+from warpsight.learn.compact import HELPED
+from warpsight.learn.prompting import CAUSE, REWRITE, Suite
+from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.feedback import Feedback
@@ -30,6 +32,7 @@ NO_HELP = ("That does not help: go back.", "No gain. Back to the given kernel.",
 HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
+MOST_REWRITES = 3
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
 
@@ -44,15 +47,50 @@ class Oracle:
     findings: Callable[[], Sequence[Found]]
     suspects: float = SUSPECT_SHARE  # how often it first says what stands in the text
     vain: float = 0.0  # how often it looks where profiles are off, is told so, and answers from the text
+    types: bool = False  # in the suite `optimize`: writes the edits itself instead of naming the cause to `rewrite`
 
     def script(self) -> Callable[[Request], str]:
         """The turns, decided as the conversation goes on."""
         draw = random.Random(f"oracle {self.seed} {self.row.spec.key} {self.row.number}")
         answer = draw.choice(self.row.truth.right)
+        if self.suite == "optimize" and not self.types:
+            return self._rewriting(draw, answer)
         turns = self._turns(draw, answer)
         return lambda request: turns[_played(request)]() if _played(request) < len(turns) else ""
 
-    def _turns(self, draw: random.Random, answer: str) -> list[Callable[[], str]]:
+    def _rewriting(self, draw: random.Random, answer: str) -> Callable[[Request], str]:
+        """Look, name causes one after the other to the tool that types, and hand in what came of it."""
+        opening = self._turns(draw, answer, opening=True)
+        order = self._order(draw, answer)
+        words = [(draw.choice(TRY), draw.choice(HELPS), draw.choice(NO_HELP)) for _ in order]
+        lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
+
+        def next_turn(request: Request) -> str:
+            if _played(request) < len(opening):
+                return opening[_played(request)]()
+            results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
+            said = lead if not results else words[len(results) - 1][1 if results[-1].startswith(HELPED) else 2]
+            if len(results) == len(order):
+                why = "" if results else self._why(draw, answer)
+                return _turn((said, why), SUBMIT, {CAUSE: answer})
+            cause = order[len(results)]
+            why = self._why(draw, answer) if cause == answer else words[len(results)][0].format(cause)
+            return _turn((said, why), REWRITE, {CAUSE: cause})
+
+        return next_turn
+
+    def _order(self, draw: random.Random, answer: str) -> list[str]:
+        """What is tried: perhaps first a cause that was measured not to help, then those that help, best first."""
+        gains = {d: self.row.truth.time_us / t for d, t in self.row.truth.without_us.items()}
+        helping = sorted((d for d, gain in gains.items() if gain >= TIE and d != answer), key=lambda d: -gains[d])
+        known = [] if answer == NOTHING else [answer]
+        if self.feedback == "none":
+            return known  # no time is told, so nothing can be learned from a second try
+        traps = sorted(d for d, gain in gains.items() if gain < TIE)
+        first = [draw.choice(traps)] if traps and draw.random() < TRAP_SHARE else []
+        return (first + known + helping)[:MOST_REWRITES]
+
+    def _turns(self, draw: random.Random, answer: str, *, opening: bool = False) -> list[Callable[[], str]]:
         looks = self.feedback != "none" or draw.random() < self.vain
         suspects = self._suspects(draw) if draw.random() < self.suspects else ""
         turns: list[Callable[[], str]] = []
@@ -63,6 +101,8 @@ class Oracle:
             lead = ""
         elif not suspects:
             lead = draw.choice(FIRST_TEXT_ONLY)
+        if opening:
+            return turns
         if self.suite == "recommend":
             turns.append(lambda: _turn((lead, self._why(draw, answer)), SUBMIT, {CAUSE: answer}))
             return turns

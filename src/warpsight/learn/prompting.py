@@ -22,12 +22,13 @@ from warpsight.vgpu.gpus import find_gpu
 
 Suite = Literal["recommend", "optimize"]
 SUITES: tuple[Suite, ...] = ("recommend", "optimize")
+REWRITE = "rewrite"
 CAUSE = "cause"  # the argument of `submit` that holds the answer
-MOST_CALLS = {"recommend": 2, "optimize": 4}
+MOST_CALLS = {"recommend": 2, "optimize": 6}
 REPLY_TOKENS = {"recommend": 160, "optimize": 384}
 SYSTEM: dict[Suite, str] = {
     "recommend": "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit.",
-    "optimize": "Make this CUDA kernel faster on its GPU at its size by one change. Time it, then submit.",
+    "optimize": "Make this CUDA kernel faster on its GPU at its size then submit it, with what helped most.",
 }
 _TEXT: dict[str, JsonValue] = {"type": "string"}
 _EDITS: dict[str, JsonValue] = {
@@ -57,6 +58,7 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
     moves: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "string", "enum": ["up", "down"]}}
     return (
         _spec("profile", "what limits the kernel", changed),
+        _spec(REWRITE, "the kernel rewritten for a cause, and how fast that is", {CAUSE: kinds, **changed}, [CAUSE]),
         _spec("time", "is it right, and how fast", changed),
         _spec(SUBMIT, "the answer", {CAUSE: kinds, "predicts": moves, **changed}, [CAUSE]),
     )

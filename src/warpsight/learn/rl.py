@@ -22,7 +22,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from warpsight.corpus.build import Row, read_rows
-from warpsight.corpus.specs import task_of
+from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Rl
@@ -134,10 +134,10 @@ class Rollouts:
     def _answers(self, row: Row, local: LocalModel) -> tuple[list[Run], list[float]]:
         """A group of runs and what each earned."""
         seed = self._config.train.seed * 1_000_003 + next(self._number)
-        task = task_of(row.spec)
+        task, plain = task_of(row.spec), plain_of(row.spec)
 
         def one(number: int, seat: Seat) -> Run:
-            box = SmallBox(task, self._config.suite, self._config.feedback, listed=self.listed)
+            box = SmallBox(task, self._config.suite, self._config.feedback, listed=self.listed, plain=plain)
             name = f"rl-{seed}-{row.number}-{number}"
             return ask(row, box, seat, run_id=name, temperature=self._config.temperature, seed=seed)
 

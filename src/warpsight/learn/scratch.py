@@ -28,7 +28,7 @@ def make_scratch(shape: Scratch, texts: Iterable[str], seed: int, dtype: str) ->
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=shape.hidden,
-        intermediate_size=shape.hidden * 4,
+        intermediate_size=64 * round(shape.hidden * 8 / 3 / 64),
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
         num_key_value_heads=shape.heads,

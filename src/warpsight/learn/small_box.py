@@ -2,7 +2,8 @@
 
 Every call goes to the task's own tools, so verdicts, times and profiles are the gate's and the lens's; only the wording
 is shorter. In the suite `recommend` a submission is an answer and is not run. Profiles are kept on disk by content,
-while the parts that make them are the same files: the same question is asked of many models.
+while the parts that make them are the same files: the same question is asked of many models. `plain` is the text that
+the task's own kernel was restyled from: the compiler sees no difference, so all ways of writing share one profile.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from pydantic import JsonValue
 
 from warpsight.corpus.kinds import advice
 from warpsight.corpus.looks import parts_digest
-from warpsight.learn.compact import profile_words, submit_words, time_words
-from warpsight.learn.prompting import CAUSE, Suite, small_specs
+from warpsight.learn.compact import profile_words, rewrite_words, submit_words, time_words
+from warpsight.learn.prompting import CAUSE, REWRITE, Suite, small_specs
 from warpsight.nouns import Task
+from warpsight.rewrite import CAUSES
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
@@ -26,6 +28,7 @@ from warpsight.tools.edits import KERNEL, kernel_id
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.open import open_box
 from warpsight.tools.profile import IMPOSSIBLE, Profiled
+from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
@@ -46,11 +49,13 @@ class SmallBox:
         decoys: tuple[Task, ...] = (),
         cores: int = 1,
         listed: bool = True,
+        plain: tuple[str, int] | None = None,
     ) -> None:
         self.task = task
         self.suite: Suite = suite
         self.feedback: Feedback = feedback
         self.listed = listed
+        self._plain = plain
         self._decoys = decoys
         self._cores = cores
 
@@ -66,6 +71,8 @@ class SmallBox:
             return ToolResult(text=advice(said), data={CAUSE: said}, submitted=True)
         if name == SUBMIT:
             return self._submit(arguments)
+        if name == REWRITE:
+            return self._rewrite(arguments)
         result = self.box.call(name, _kernel_of(arguments))
         if result.is_error:
             return result
@@ -77,7 +84,10 @@ class SmallBox:
         return open_box(self.task, feedback=self.feedback, seed=PROFILE_SEED, decoys=self._decoys, cores=self._cores)
 
     def _profile(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        kernel = str(arguments.get(KERNEL, self.task.kernel))
+        shown = str(arguments.get(KERNEL, self.task.kernel))
+        kernel, lower = shown, 0
+        if self._plain is not None and shown == self.task.kernel and self.feedback != "wrong":
+            kernel, lower = self._plain
         key = self._key(kernel)
         kept = None if key is None else _store().get(key)
         if kept is None:
@@ -87,8 +97,8 @@ class SmallBox:
             kept = json.dumps(result.data).encode()
             if key is not None:
                 _store().put(key, kept)
-        found = Profiled.model_validate_json(kept)
-        return ToolResult(text=profile_words(found, kernel), data=json.loads(kept))
+        found = _lowered(Profiled.model_validate_json(kept), lower)
+        return ToolResult(text=profile_words(found, shown), data=json.loads(found.model_dump_json()))
 
     def _duration(self, kernel: str) -> ToolResult:
         """In a run that shows times alone, a profile is the time and nothing else."""
@@ -110,6 +120,16 @@ class SmallBox:
         parts = parts_digest(*PROFILE_PARTS)
         return content_key(self.feedback, kernel, self.task.name, self.task.gpu, size, compiler_identity(), parts)
 
+    def _rewrite(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        cause = str(arguments[CAUSE])
+        if cause not in CAUSES:
+            return ToolResult(text="no rewrite is known", data={CAUSE: cause})
+        result = self.box.call(REWRITE, {**_kernel_of(arguments), CAUSE: cause})
+        if result.is_error:
+            return result
+        words = rewrite_words(Rewritten.model_validate_json(json.dumps(result.data)))
+        return result.model_copy(update={"text": words})
+
     def _submit(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         given: dict[str, Any] = {**_kernel_of(arguments), CAUSE: str(arguments[CAUSE])}
         if "predicts" in arguments:
@@ -118,6 +138,12 @@ class SmallBox:
         if result.is_error:
             return result
         return result.model_copy(update={"text": submit_words(Submitted.model_validate_json(json.dumps(result.data)))})
+
+
+def _lowered(found: Profiled, lines: int) -> Profiled:
+    """The same findings for a text whose lines stand lower."""
+    moved = (f if f.line is None else f.model_copy(update={"line": f.line + lines}) for f in found.findings)
+    return found.model_copy(update={"findings": tuple(moved)}) if lines else found
 
 
 def _kernel_of(arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

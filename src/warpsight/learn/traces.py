@@ -3,7 +3,7 @@
 Each trace is a run of the loop, so what the model wrote and what was put in is known by its steps, and the loss mask
 comes from there. Only traces that the measurement confirms are kept: the recommendation is a right one and, in the
 suite `optimize`, the kernel that was submitted went through the gate and is FASTER (or was left alone where nothing
-helps). The file has one JSON line a task, and an interrupted build goes on where it stopped.
+helps or no rewrite is known). The file has one JSON line a task, and an interrupted build goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING
-from warpsight.corpus.specs import task_of
+from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
 from warpsight.learn.prompting import Suite, job_for
@@ -27,6 +27,7 @@ from warpsight.nouns.run import Run
 from warpsight.reason.loop import run_loop
 from warpsight.runs.hf import hf_row
 from warpsight.runs.memory import MemoryStore
+from warpsight.tasks import read_candidate
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found, Profiled
 
@@ -39,18 +40,19 @@ class Words:
 
     suspects: float = SUSPECT_SHARE
     vain: float = 0.0
+    types: bool = False
 
 
 def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
     """One conversation of the oracle with the tools."""
-    box = SmallBox(task_of(row.spec), suite, feedback, listed=False)
+    box = SmallBox(task_of(row.spec), suite, feedback, listed=False, plain=plain_of(row.spec))
 
     def findings() -> Sequence[Found]:
         shown = box.call("profile", {})
         return Profiled.model_validate_json(json.dumps(shown.data)).findings
 
     said = words or Words()
-    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain)
+    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types)
     return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
@@ -74,7 +76,9 @@ def confirmed(row: Row, suite: Suite, run: Run) -> bool:
     found = run.submitted
     if found is None or found.check.verdict != "right" or found.timing is None:
         return False
-    return run.submission.cause == NOTHING or found.timing.decision == "FASTER"
+    task = task_of(row.spec)
+    unchanged = found.candidate_sha256 == read_candidate(task.kernel, task).sha256  # no rewrite was known
+    return unchanged or run.submission.cause == NOTHING or found.timing.decision == "FASTER"
 
 
 def build_traces(
@@ -124,7 +128,7 @@ def _line(
         if teacher is None:
             run = oracle_run(row, suite, feedback, seed + attempt, words)
         else:
-            box = SmallBox(task_of(row.spec), suite, feedback)
+            box = SmallBox(task_of(row.spec), suite, feedback, plain=plain_of(row.spec))
             name = f"teacher-{seed}-{row.number}-{attempt}"
             run = ask(row, box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=seed + attempt)
         if confirmed(row, suite, run):

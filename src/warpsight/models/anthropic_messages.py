@@ -25,6 +25,7 @@ from warpsight.models.model import (
     ToolCall,
     ToolMessage,
     Usage,
+    Wire,
 )
 from warpsight.models.sse import Event
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, span
@@ -56,6 +57,7 @@ FINAL_FAULTS = frozenset(
 
 
 class MessagesFormat:
+    name: Wire = "messages"
     path = "/v1/messages"
 
     def __init__(self, *, extra: Extra | None = None) -> None:

@@ -1,9 +1,9 @@
 """One model behind HTTP: sends a wire format's body, reads the answer under limits, asks again where that makes sense.
 
-Covers time-outs, connections that break, 429 and 5xx with Retry-After, streams cut in the middle, and answers that are
-too large. Does not cover several providers at once or queues. What must stay true: usage is counted for the accepted
-reply alone; what broken attempts are known to have used is `wasted`; a redirect is never followed, so that the key
-goes nowhere else; no error holds the key.
+Covers time-outs, connections that break, 429 and 5xx with Retry-After, streams cut in the middle, answers that are too
+large, and requests whose seconds are over. Does not cover several providers at once or queues. What must stay true:
+usage is counted for the accepted reply alone; what broken attempts are known to have used is `wasted`; a redirect is
+never followed, so that the key goes nowhere else; no error holds the key.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from typing import NoReturn
 
 import httpx2
 
+from warpsight.models.deadline import cut_off
 from warpsight.models.errors import BadReply, ModelError, ModelRefused, ModelUnavailable, ReplyTooLarge
 from warpsight.models.key import ApiKey, is_loopback
 from warpsight.models.model import OnText, Reply, Request, Usage, add_usage
 from warpsight.models.prices import Price, priced
 from warpsight.models.retry import Patience, asked_wait_s, wait_s, worth_again
 from warpsight.models.sse import events
+from warpsight.models.verbatim import dump
 from warpsight.models.wire import Assembler, ProviderFault, WireFormat, at, json_of, shown, text_at
 
 CAP_BYTES = 10 << 20
 # Every token of a stream comes with a few hundred bytes around it.
 STREAM_FACTOR = 16
 FAULT_BYTES = 64 << 10
+EARLY_S = 0.05  # a read that times out does so a little before or after its time
 
 
 class TryAgain(Exception):
@@ -40,6 +43,19 @@ class TryAgain(Exception):
         self.message = message
         self.asked_s = asked_s
         self.usage = usage or Usage()
+
+
+class Heard:
+    """Hands on the text of one attempt, and keeps it."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.text = ""
+        self._on_text = on_text
+
+    def __call__(self, piece: str) -> None:
+        self.text += piece
+        if self._on_text is not None:
+            self._on_text(piece)
 
 
 class HttpModel:
@@ -82,14 +98,19 @@ class HttpModel:
         self._client.close()
 
     def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Ask until a reply is accepted, patience ends, or the provider says no."""
+        """Ask until a reply is accepted, its seconds or our patience end, or the provider says no."""
         body = self._wire.body(request, model=self.name, stream=self._stream).encode()
-        ends_at = time.monotonic() + self._patience.total_s
+        began = time.monotonic()
+        late_at = began + (float("inf") if request.seconds is None else request.seconds)
+        ends_at = min(late_at, began + self._patience.total_s)
         wasted, same = Usage(), uuid.uuid4().hex
         for attempt in range(1, self._patience.attempts + 1):
+            heard = Heard(on_text)
             try:
-                reply = self._attempt(body, same, ends_at, on_text)
+                reply = self._attempt(body, same, ends_at, heard)
             except TryAgain as problem:
+                if time.monotonic() >= late_at - EARLY_S:
+                    return self._late(heard.text, problem.usage, wasted, attempt)
                 wasted = add_usage(wasted, priced(problem.usage, self._price))
                 self._wait(attempt, problem, ends_at, wasted)
                 continue
@@ -99,6 +120,20 @@ class HttpModel:
             usage = priced(reply.usage, self._price)
             return reply.model_copy(update={"usage": usage, "wasted": wasted, "attempts": attempt})
         raise AssertionError("the last attempt either returns or raises")
+
+    def _late(self, text: str, usage: Usage, wasted: Usage, attempt: int) -> Reply:
+        """What came before the seconds were over. What it cost is known only if the provider had said so by then."""
+        known = usage if usage != Usage() else Usage(known=False)
+        reply = Reply(
+            text=text,
+            raw=dump({"text": text}),
+            wire=self._wire.name,
+            usage=priced(known, self._price) if known.known else known,
+            stop_reason="time",
+            wasted=wasted,
+            attempts=attempt,
+        )
+        return self._accepted(reply, None)
 
     def _wait(self, attempt: int, problem: TryAgain, ends_at: float, wasted: Usage) -> None:
         """Wait before the next attempt, or give up."""
@@ -113,13 +148,16 @@ class HttpModel:
             )
         self._sleep(wait)
 
-    def _attempt(self, body: bytes, same: str, ends_at: float, on_text: OnText | None) -> Reply:
+    def _attempt(self, body: bytes, same: str, ends_at: float, on_text: OnText) -> Reply:
         """One request. The reason of a failure is told in our words: the client's own errors hold the headers."""
         problem: TryAgain | None = None
         try:
-            with self._client.stream(
-                "POST", self._url, content=body, headers=self._headers(same), timeout=self._timeout(ends_at)
-            ) as response:
+            with (
+                self._client.stream(
+                    "POST", self._url, content=body, headers=self._headers(same), timeout=self._timeout(ends_at)
+                ) as response,
+                cut_off(response.extensions, ends_at),
+            ):
                 return self._read(response, ends_at, on_text)
         except httpx2.ConnectTimeout:
             problem = TryAgain(f"no connection within {self._patience.connect_s:g} s")
@@ -146,7 +184,7 @@ class HttpModel:
         connect_s, read_s = min(self._patience.connect_s, left_s), min(self._patience.read_s, left_s)
         return httpx2.Timeout(connect=connect_s, read=read_s, write=read_s, pool=connect_s)
 
-    def _read(self, response: httpx2.Response, ends_at: float, on_text: OnText | None) -> Reply:
+    def _read(self, response: httpx2.Response, ends_at: float, on_text: OnText) -> Reply:
         if response.status_code != 200:
             self._raise_status(response, ends_at)
         if response.headers.get("content-encoding", "identity") != "identity":
@@ -175,13 +213,13 @@ class HttpModel:
         problem.__context__ = None
         return problem
 
-    def _assemble(self, chunks: Iterable[bytes], on_text: OnText | None) -> Reply:
+    def _assemble(self, chunks: Iterable[bytes], on_text: OnText) -> Reply:
         """Read a stream to its end. One that breaks off before its announced end is a failed attempt."""
         assembler = self._wire.assembler()
         try:
             for event in events(chunks):
                 piece = assembler.feed(event)
-                if piece and on_text is not None:
+                if piece:
                     on_text(piece)
         except (httpx2.TransportError, ProviderFault, TryAgain) as problem:
             if assembler.complete:

@@ -85,7 +85,8 @@ class LocalModel:
         """Replies in the order of the requests; those with the same settings are generated together."""
         groups: dict[object, list[int]] = {}
         for index, request in enumerate(requests):
-            groups.setdefault((request.max_tokens, request.stop, request.temperature, request.seed), []).append(index)
+            alike = (request.max_tokens, request.stop, request.temperature, request.seed, request.seconds)
+            groups.setdefault(alike, []).append(index)
         replies: dict[int, Reply] = {}
         for indices in groups.values():
             for start in range(0, len(indices), self._batch):
@@ -120,28 +121,35 @@ class LocalModel:
                 hint="allow fewer tokens a reply, or use a model with a longer context",
             )
         stops = (*first.stop, *((CLOSE,) if first.tools and CLOSE not in first.stop else ()))
-        rows = self._weights.generate(
+        written = self._weights.generate(
             prompts,
             max_tokens=first.max_tokens,
             stops=stops,
             temperature=first.temperature,
             seed=first.seed,
             on_text=on_text,
+            seconds=first.seconds,
         )
-        return [self._reply(*each, first.max_tokens) for each in zip(requests, prompts, rows, strict=True)]
+        rows = zip(requests, prompts, written.rows, strict=True)
+        return [self._reply(*row, stops, late=written.late) for row in rows]
 
-    def _reply(self, request: Request, prompt: list[int], tokens: list[int], max_tokens: int) -> Reply:
+    def _reply(
+        self, request: Request, prompt: list[int], tokens: list[int], stops: Sequence[str], *, late: bool
+    ) -> Reply:
         usage = Usage(input_tokens=len(prompt), output_tokens=len(tokens))
         # The end of the turn is put in by the template; kept here it would stand twice.
         ended = bool(tokens) and self._weights.is_end(tokens[-1])
         kept = tokens[:-1] if ended else tokens
         text = self._weights.decode(kept)
-        if not text.strip():
+        full = len(tokens) >= request.max_tokens
+        whole = ended or any(stop in text for stop in stops)
+        late = late and not whole and not full  # other rows of a batch may have ended in time
+        if not text.strip() and not late:
             raise EmptyReply(f"{self.name} wrote nothing", usage=usage)
         played = sum(isinstance(m, AssistantMessage) for m in request.messages)
         calls, malformed = read_calls(text, f"call_{played}_")
-        cut = len(tokens) >= max_tokens and not ended and not text.rstrip().endswith(CLOSE)
-        stop: StopReason = "length" if cut else "calls" if calls else "end"
+        cut = full and not ended and not text.rstrip().endswith(CLOSE)
+        stop: StopReason = "time" if late else "length" if cut else "calls" if calls else "end"
         raw = dump({"text": text, "tokens": kept})
         return Reply(text=text, calls=calls, malformed=malformed, raw=raw, wire="local", usage=usage, stop_reason=stop)
 

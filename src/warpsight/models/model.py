@@ -36,8 +36,9 @@ __all__ = [
 ]
 
 Wire = Literal["chat", "responses", "messages", "local", "scripted"]
-# end: it was finished; calls: it waits for results; length: cut at max_tokens; refused: it declined; other: unknown.
-StopReason = Literal["end", "calls", "length", "refused", "other"]
+# end: it was finished; calls: it waits for results; length: cut at max_tokens; time: cut when the seconds were over;
+# refused: it declined; other: unknown.
+StopReason = Literal["end", "calls", "length", "time", "refused", "other"]
 OnText = Callable[[str], None]
 
 
@@ -92,7 +93,8 @@ Message = Annotated[SystemMessage | UserMessage | AssistantMessage | ToolMessage
 class Request(Noun):
     """What is asked. A temperature of None is not sent: some models refuse to be given one.
 
-    `seed` is a wish: formats without one (`responses`, `messages`) leave it out.
+    `seed` is a wish: formats without one (`responses`, `messages`) leave it out. After `seconds` the reply is what came
+    until then, with the stop reason `time`: it is for the record, and is not sent back.
     """
 
     messages: tuple[Message, ...]
@@ -101,6 +103,7 @@ class Request(Noun):
     stop: tuple[str, ...] = ()
     temperature: Annotated[float, Field(ge=0)] | None = None
     seed: Count | None = None
+    seconds: Annotated[float, Field(gt=0)] | None = None
 
 
 class Usage(Noun):

@@ -1,5 +1,7 @@
 """From a name to a model: `anthropic:NAME`, `openai:NAME`, `responses:NAME`, `local[:PATH]`, `scripted:FILE.json`.
 
+The path of a `.gguf` file, or of a folder with a `config.json`, means `local:PATH`.
+
 Nothing is asked of a network here, and a client's packages are imported only when it is chosen. Keys come from the
 environment; see `key.py` for which key goes where.
 """
@@ -19,7 +21,8 @@ from warpsight.models.wire import Extra, WireFormat
 OPENAI = ("https://api.openai.com/v1", "OPENAI_API_KEY")
 ANTHROPIC = ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
 HOSTED = {"openai": OPENAI, "responses": OPENAI, "anthropic": ANTHROPIC}
-FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, scripted:FILE.json or scripted:demo"
+FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json or scripted:demo"
+KINDS = (*HOSTED, "local", "scripted")
 
 
 def open_model(
@@ -34,7 +37,8 @@ def open_model(
     extra: Extra | None = None,
 ) -> Model:
     """The model of that name, ready to be asked. `extra` are fields to add to the body of every HTTP request."""
-    kind, _, rest = name.partition(":")
+    path = weights_path(name)
+    kind, _, rest = name.partition(":") if path is None else ("local", ":", str(path))
     if kind in HOSTED and rest:
         return _hosted(kind, rest, base_url, api_key_env, prices, patience, stream, extra)
     if kind == "scripted" and rest:
@@ -46,6 +50,14 @@ def open_model(
 
         return open_local(Path(rest) if rest else embedded_weights(), adapter=adapter)
     raise UsageError(f"expected a model as {FORMS}, got {name!r}", hint="warpsight optimize TASK --model local")
+
+
+def weights_path(name: str) -> Path | None:
+    """The path of weights that were given as such, with no kind before it."""
+    if name.partition(":")[0] in KINDS:
+        return None
+    path = Path(name)
+    return path if path.suffix == ".gguf" or (path / "config.json").is_file() else None
 
 
 def _hosted(

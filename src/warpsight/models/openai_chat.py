@@ -12,7 +12,17 @@ from pydantic import JsonValue
 
 from warpsight.models.errors import BadReply
 from warpsight.models.key import ApiKey
-from warpsight.models.model import AssistantMessage, Message, Reply, Request, StopReason, ToolCall, ToolMessage, Usage
+from warpsight.models.model import (
+    AssistantMessage,
+    Message,
+    Reply,
+    Request,
+    StopReason,
+    ToolCall,
+    ToolMessage,
+    Usage,
+    Wire,
+)
 from warpsight.models.retry import worth_again
 from warpsight.models.sse import Event
 from warpsight.models.verbatim import array_of, dump, object_of, span
@@ -41,6 +51,7 @@ STOPS: dict[str, StopReason] = {
 class ChatFormat:
     """`limit_name` is what the server calls the token limit: OpenAI renamed it, others kept the old name."""
 
+    name: Wire = "chat"
     path = "/chat/completions"
 
     def __init__(self, *, limit_name: str = "max_tokens", extra: Extra | None = None) -> None:

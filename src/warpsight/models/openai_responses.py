@@ -21,6 +21,7 @@ from warpsight.models.model import (
     ToolCall,
     ToolMessage,
     Usage,
+    Wire,
 )
 from warpsight.models.sse import Event
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, span
@@ -43,6 +44,7 @@ FINAL_FAULTS = frozenset({"invalid_prompt", "invalid_request_error", "insufficie
 
 
 class ResponsesFormat:
+    name: Wire = "responses"
     path = "/responses"
 
     def __init__(self, *, extra: Extra | None = None) -> None:

@@ -13,9 +13,10 @@ import hashlib
 import io
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import transformers
@@ -93,6 +94,52 @@ def _keep(folder: Path, tokenizer: Any, model: Any) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+class Written(NamedTuple):
+    """The tokens of each row, and whether the time was over before all rows had ended."""
+
+    rows: list[list[int]]
+    late: bool
+
+
+class _TimeOver(Exception):
+    """Raised between two layers of the model, to leave it."""
+
+
+class Ending(transformers.StoppingCriteria):
+    """The end of the time for some rows: looked at after every token, and before every layer, since reading a long
+    prompt takes minutes on a small machine. `seen` is all there was at the last token."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._at = None if seconds is None else time.monotonic() + seconds
+        self.seen: Any = None
+        self.came = False
+
+    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+        self.seen = input_ids
+        self.came = self._over()
+        return torch.full((input_ids.shape[0],), self.came, dtype=torch.bool, device=input_ids.device)
+
+    @contextlib.contextmanager
+    def watching(self, model: Any) -> Any:
+        """Within this, the model is left when the time is over."""
+        layers = getattr(model.base_model, "layers", ()) if self._at is not None else ()
+        hooks = [layer.register_forward_pre_hook(self._before_layer) for layer in layers]
+        try:
+            yield
+        except _TimeOver:
+            self.came = True
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def _before_layer(self, _layer: Any, _inputs: Any) -> None:
+        if self._over():
+            raise _TimeOver
+
+    def _over(self) -> bool:
+        return self._at is not None and time.monotonic() >= self._at
+
+
 class Weights:
     def __init__(self, tokenizer: Any, model: Any) -> None:
         self._tokenizer = tokenizer
@@ -129,8 +176,10 @@ class Weights:
         temperature: float | None,
         seed: int | None,
         on_text: OnText | None,
-    ) -> list[list[int]]:
+        seconds: float | None = None,
+    ) -> Written:
         """What is written after each prompt, up to and with its end token, a stop text, or the limit."""
+        ending = Ending(seconds)
         longest = max(map(len, prompts))
         ids = torch.tensor([[self._fill] * (longest - len(p)) + p for p in prompts])
         mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
@@ -142,16 +191,18 @@ class Weights:
             options |= {"stop_strings": list(stops), "tokenizer": self._tokenizer}
         if on_text is not None and len(prompts) == 1:
             options["streamer"] = Pieces(self, on_text)
-        with torch.inference_mode():
-            out = self._model.generate(
+        with torch.inference_mode(), ending.watching(self._model):
+            ending.seen = self._model.generate(
                 input_ids=ids.to(self._model.device),
                 attention_mask=mask.to(self._model.device),
                 max_new_tokens=max_tokens,
                 eos_token_id=self._ends,
                 pad_token_id=self._fill,
+                stopping_criteria=transformers.StoppingCriteriaList([ending]),
                 **options,
             )
-        return [self._cut(row, stops) for row in out[:, longest:].tolist()]
+        rows = [[] for _ in prompts] if ending.seen is None else ending.seen[:, longest:].tolist()
+        return Written([self._cut(row, stops) for row in rows], ending.came)
 
     def _cut(self, row: list[int], stops: Sequence[str]) -> list[int]:
         """A row without what fills it up after its end. After a stop text all that follows is fill."""

@@ -50,6 +50,9 @@ class WireFormat(Protocol):
     """One provider's format."""
 
     @property
+    def name(self) -> Wire: ...
+
+    @property
     def path(self) -> str: ...
 
     def headers(self, key: ApiKey | None) -> dict[str, str]: ...

@@ -8,6 +8,7 @@ that makes no sense (PTX of a failed build, a time of a wrong kernel) cannot be 
 from __future__ import annotations
 
 from warpsight.nouns.base import (
+    HOST_CODE_NOTE,
     Count,
     Dim3,
     DType,
@@ -20,6 +21,7 @@ from warpsight.nouns.base import (
     Sha256,
     Source,
     TaskName,
+    Trust,
 )
 from warpsight.nouns.build import (
     Build,
@@ -65,6 +67,7 @@ from warpsight.nouns.timing import (
 )
 
 __all__ = [
+    "HOST_CODE_NOTE",
     "REASONS",
     "Argument",
     "Axis",
@@ -100,6 +103,7 @@ __all__ = [
     "TaskName",
     "Timing",
     "Tolerance",
+    "Trust",
     "Workload",
     "WorkloadResult",
     "WorstElement",

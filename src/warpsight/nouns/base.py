@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -17,7 +17,11 @@ Source = Literal["measured", "simulated", "replayed"]
 DType = Literal[
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
 ]
-Language = Literal["cuda", "opencl"]
+Language = Literal["cuda", "opencl", "triton"]
+Trust = Literal["kernel", "host_code"]
+"""How far a result can be trusted to be of the candidate's text. `kernel`: nothing of the candidate ran on the host.
+`host_code`: its own Python ran, jailed, to make the program, and could have made another than its text shows."""
+HOST_CODE_NOTE = "lower trust (host_code): the candidate's own Python made this program, in the jail"
 Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones"]
 
 
@@ -27,6 +31,15 @@ class Noun(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="strings"
     )
+
+
+def trust_field() -> Any:
+    """A `trust` that is written only where it is not the usual one, so records from before it keep their hashes."""
+    return Field(default="kernel", exclude_if=_is_usual)
+
+
+def _is_usual(trust: object) -> bool:
+    return trust == "kernel"
 
 
 def require(condition: bool, message: str) -> None:

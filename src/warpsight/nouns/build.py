@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from warpsight.nouns.base import Count, GpuArch, Language, Noun, Sha256, require
+from warpsight.nouns.base import Count, GpuArch, Language, Noun, Sha256, Trust, require, trust_field
 
 
 class Diagnostic(Noun):
@@ -36,7 +36,9 @@ class Build(Noun):
     """A compile, good or bad. A failed one has diagnostics and a log, and no program.
 
     A CUDA build is PTX and machine code for a GPU. An OpenCL build is for the processor it was made on: it carries its
-    own text, and in `native` what the OpenCL compiler made of it; it has no architecture and no entries.
+    own text, and in `native` what the OpenCL compiler made of it; it has no architecture and no entries. A Triton build
+    is PTX and machine code, and its text, which Triton launches from on a real GPU; `dynamic_shared_bytes` is what
+    Triton chose, and every launch of it gets at least that.
     """
 
     ok: bool
@@ -53,6 +55,8 @@ class Build(Noun):
     diagnostics: tuple[Diagnostic, ...]
     log: str
     cached: bool = False
+    dynamic_shared_bytes: Count = Field(default=0, exclude_if=lambda count: count == 0)
+    trust: Trust = trust_field()
 
     @model_validator(mode="after")
     def _program_only_if_ok(self) -> Self:
@@ -68,11 +72,14 @@ class Build(Noun):
 
     @model_validator(mode="after")
     def _program_is_of_the_language(self) -> Self:
-        if self.language == "cuda":
+        if self.language in ("cuda", "triton"):
             require(self.gpu_arch != "", "a CUDA build names its architecture")
             require(not self.ok or self.ptx != "", "a good build has PTX")
-            require(self.text == "" and self.native == b"", "a CUDA build has no OpenCL program")
+            require(self.native == b"", "a CUDA build has no OpenCL program")
+            require(self.text == "" or self.language == "triton", "a CUDA build has no text: its program is all")
+            require(self.trust == "host_code" or self.language == "cuda", "a Triton build says that host code made it")
         else:
+            require(self.dynamic_shared_bytes == 0, "an OpenCL build asks for no shared memory of its own")
             require(self.gpu_arch == "" and self.ptx == "" and self.cubin == b"", "an OpenCL build has no PTX")
             require(not self.ok or (self.text != "" and self.native != b""), "a good OpenCL build has its program")
         return self

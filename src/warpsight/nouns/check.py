@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from warpsight.nouns.base import Count, Dim3, Noun, require
+from warpsight.nouns.base import Count, Dim3, Noun, Trust, require, trust_field
 from warpsight.nouns.build import Diagnostic
 from warpsight.nouns.task import Workload
 
@@ -117,7 +117,8 @@ class Check(Noun):
     """Is the candidate right: a verdict with a named reason, and what it rests on.
 
     `reason` is a sentence; `named` is its name, one of REASONS, for a kernel that ran. `generated` are the workloads
-    that were drawn from the task's axes with `secret_seed`; `warnings` are about the task, not the candidate.
+    that were drawn from the task's axes with `secret_seed`; `warnings` are about the task or the
+    device, not the candidate.
     """
 
     verdict: Literal["right", "wrong", "fault", "does_not_compile", "refused"]
@@ -130,6 +131,7 @@ class Check(Noun):
     generated: tuple[Workload, ...] = ()
     secret_seed: int | None = None
     warnings: tuple[str, ...] = ()
+    trust: Trust = trust_field()
 
     @model_validator(mode="after")
     def _verdict_has_its_evidence(self) -> Self:

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from warpsight.nouns.base import Noun, Sha256, require
+from warpsight.nouns.base import Noun, Sha256, Trust, require
 from warpsight.nouns.check import Check
 from warpsight.nouns.finding import Finding
 from warpsight.nouns.profile import Profile
@@ -27,6 +27,12 @@ class Evaluation(Noun):
     findings: tuple[Finding, ...] = ()
     certificate: Sha256 | None = None
     unsafe: bool = False
+
+    @property
+    def trust(self) -> Trust:
+        """An evaluation is trusted as far as the least trusted of its parts."""
+        parts = [part.trust for part in (self.check, self.timing, self.profile) if part is not None]
+        return "host_code" if "host_code" in parts else "kernel"
 
     @model_validator(mode="after")
     def _only_right_kernels_are_timed(self) -> Self:

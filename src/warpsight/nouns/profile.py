@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import Count, Noun, Source, require
+from warpsight.nouns.base import Count, Noun, Source, Trust, require, trust_field
 
 
 class LineCounters(Noun):
@@ -47,6 +47,7 @@ class Profile(Noun):
     sampled_blocks: int = Field(ge=1)
     total_blocks: int = Field(ge=1)
     not_measured: tuple[str, ...] = ()
+    trust: Trust = trust_field()
 
     @model_validator(mode="after")
     def _every_number_has_a_unit(self) -> Self:

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import Count, Noun, Source, require
+from warpsight.nouns.base import Count, Noun, Source, Trust, require, trust_field
 
 Decision = Literal["FASTER", "SLOWER", "SAME", "AMBIGUOUS", "REJECTED"]
 TimingReason = Literal[
@@ -105,6 +105,7 @@ class Timing(Noun):
     measurements: tuple[Measurement, ...] = ()
     roof: Roof | None = None
     notes: tuple[str, ...] = ()
+    trust: Trust = trust_field()
 
     @model_validator(mode="after")
     def _comparison_is_whole(self) -> Self:

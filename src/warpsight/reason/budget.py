@@ -89,6 +89,11 @@ def exhausted(budget: Budget, spent: Spent) -> str | None:
     return None
 
 
+def seconds_left(budget: Budget, spent: Spent) -> float | None:
+    """How long the next reply may take; None without a limit. Asked only while something is left."""
+    return None if budget.seconds is None else max(0.001, budget.seconds - spent.seconds)
+
+
 def remaining(budget: Budget, spent: Spent) -> Budget | None:
     """A budget of what is left, for a further attempt; None when something has run out."""
     if calls_spent(budget, spent) or exhausted(budget, spent) is not None:

@@ -63,7 +63,7 @@ def text_calls_of(reply: Reply, id_prefix: str) -> Reply:
     """A reply whose calls stand in its text, with them read. Nothing after the first call counts: it had no result."""
     end = reply.text.find(CLOSE)
     text = reply.text[: end + len(CLOSE)] if end >= 0 else reply.text
-    if end < 0 and OPEN in text and reply.stop_reason != "length":
+    if end < 0 and OPEN in text and reply.stop_reason not in ("length", "time"):
         text += CLOSE  # we asked to stop at this tag, and providers leave out the tag they stopped at
     calls, malformed = read_calls(text, id_prefix)
     return reply.model_copy(update={"text": text, "calls": calls, "malformed": malformed})

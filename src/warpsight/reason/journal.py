@@ -14,6 +14,7 @@ from typing import NamedTuple
 from warpsight.errors import WarpsightError
 from warpsight.models.errors import BadReply
 from warpsight.models.model import Reply, Usage, add_usage
+from warpsight.nouns.base import Noun
 from warpsight.nouns.run import Spent
 from warpsight.reason.pending import Pending
 from warpsight.runs.store import Record, Store
@@ -39,6 +40,13 @@ class Outcome(NamedTuple):
     result: ToolResult
     artefacts: tuple[str, ...]
     spent: Spent
+
+
+class _Stored(Noun):
+    """The body of a record of a result; artefacts are hashes."""
+
+    result: ToolResult
+    artefacts: tuple[str, ...]
 
 
 class Journal:
@@ -81,13 +89,11 @@ class Journal:
             result = _told(run)
             artefacts = [self._store.put(content) for content in result.artefacts]
             spent = Spent(tool_calls=int(charged), seconds=max(0.0, self._clock() - began))
-            body = {"result": json.loads(result.model_dump_json(exclude={"artefacts"})), "artefacts": artefacts}
-            record = Record(key=key, kind="result", step=step, body=json.dumps(body), spent=spent)
+            body = f'{{"result":{result.model_dump_json(exclude={"artefacts"})},"artefacts":{json.dumps(artefacts)}}}'
+            record = Record(key=key, kind="result", step=step, body=body, spent=spent)
             self._pending.add(record)
-        stored = json.loads(record.body)
-        return Outcome(
-            ToolResult.model_validate_json(json.dumps(stored["result"])), tuple(stored["artefacts"]), record.spent
-        )
+        stored = _Stored.model_validate_json(record.body)  # what is used is what was recorded, also the first time
+        return Outcome(stored.result, stored.artefacts, record.spent)
 
 
 def _told(run: Callable[[], ToolResult]) -> ToolResult:

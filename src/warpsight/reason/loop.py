@@ -2,7 +2,7 @@
 
 Reads top to bottom. `run_loop` starts a run, goes on with one that was broken off, or returns one that has ended: all
 three are the same, since what is recorded is taken from the record (journal.py). What must stay true: all steps are
-durable before the outside is asked again; calls come only from what the model wrote and go only to tools in the job;
+stored before the outside is asked again; calls come only from what the model wrote and go only to tools in the job;
 verdicts come only from evaluations; every way to end passes through `_end`.
 """
 
@@ -20,7 +20,7 @@ from warpsight.models.model import Model, Reply, Request
 from warpsight.models.text_calls import CLOSE
 from warpsight.nouns import Evaluation
 from warpsight.nouns.run import Run
-from warpsight.reason.budget import add_spent, calls_spent, exhausted, left_line
+from warpsight.reason.budget import add_spent, calls_spent, exhausted, left_line, seconds_left
 from warpsight.reason.calls import ReadCall, read_reply, text_calls_of
 from warpsight.reason.edits import KERNEL, EditFailed, whole_kernel
 from warpsight.reason.fence import neutral
@@ -108,6 +108,8 @@ class _Loop:
             if why := exhausted(self.job.budget, self.progress.spent):
                 return Ending(outcome="budget_spent", reason=why)
             answer = self._ask()
+            if answer.reply is not None and answer.reply.stop_reason == "time":
+                return self._late(answer.reply)
             if why := self._cannot_hold_the_budget(answer):
                 return Ending(outcome="broken", reason=why)
             ending = self._problem(answer.problem) if answer.reply is None else self._turn(answer.reply)
@@ -135,6 +137,7 @@ class _Loop:
                 stop=() if native else (CLOSE,),
                 temperature=job.temperature,
                 seed=job.seed,
+                seconds=seconds_left(job.budget, self.progress.spent),
             )
             reply = self.model.reply(request)
             return reply if native else text_calls_of(reply, f"call_{len(self.talk)}_")
@@ -142,6 +145,15 @@ class _Loop:
         answer = self.journal.reply(self.talk.key("reply"), len(self.talk), ask)
         self.progress.spent = add_spent(self.progress.spent, answer.spent)
         return answer
+
+    def _late(self, reply: Reply) -> Ending:
+        """A reply that the end of the seconds has cut: what came is kept, and nothing in it is run."""
+        if reply.text:
+            self.talk.assistant(reply)
+        spent, budget = self.progress.spent.seconds, self.job.budget.seconds or 0.0
+        return Ending(
+            outcome="budget_spent", reason=f"{spent:.1f} of {budget:.1f} seconds are spent: a reply was cut off"
+        )
 
     def _turn(self, reply: Reply) -> Ending | None:
         """One turn of the model: all its calls are answered, in order."""
@@ -186,8 +198,10 @@ class _Loop:
     def _after(self, result: ToolResult, arguments: dict[str, JsonValue]) -> Ending | None:
         """What a result means for the run."""
         known = self.progress
-        kernel = arguments.get(KERNEL)
+        kernel = result.made or arguments.get(KERNEL)
         text = kernel if isinstance(kernel, str) else None
+        if result.made is not None:
+            self.store.put(result.made.encode())
         if text is not None and not result.is_error:
             known.current = text
         known.saw(result, text)

@@ -6,13 +6,13 @@ neither is the reference's text: the model has the description.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Literal
 
+from warpsight.models.tool_list import tool_lines
 from warpsight.nouns import Argument, Task
 from warpsight.reason.fence import fence, neutral
 from warpsight.reason.job import Opening
@@ -34,7 +34,7 @@ def opening_of(
     text = task.kernel if kernel is None else kernel
     system = prompt_file(prompt)
     if calling == "text":
-        system += Template(prompt_file("text_calls")).substitute(tools="\n".join(map(_tool_line, tools)))
+        system += Template(prompt_file("text_calls")).substitute(tools=tool_lines(tools))
     return Opening(system=system.strip(), user=_user(task, text, note), kernel=text)
 
 
@@ -71,7 +71,3 @@ def _argument_line(argument: Argument) -> str:
     shape = f"[{', '.join(argument.shape)}]" if argument.shape else ""
     value = f" = {argument.value}" if argument.value is not None else ""
     return neutral(f"{argument.name}: {argument.dtype}{shape}, {argument.role}{value}")
-
-
-def _tool_line(spec: ToolSpec) -> str:
-    return json.dumps(spec.model_dump(mode="json"), ensure_ascii=False)

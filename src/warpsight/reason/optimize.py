@@ -37,6 +37,8 @@ from warpsight.tools.workbench import SEED_BITS
 from warpsight.vgpu.gpus import find_gpu
 
 BOX = "task"  # the name of these tools in the settings of a job
+SMALL_BOX = "small"  # the same behind few words, for a small trained model
+REAL_GPUS = {"cuda": "this machine's NVIDIA GPU", "hip": "this machine's AMD GPU, through HIP"}
 LEDGER = "ledger"  # folder beside the runs: commitments, results and certificates
 
 
@@ -76,7 +78,7 @@ def plan(
     asked = Asked(
         folder=str(task.folder.resolve()),
         device=device,
-        gpu=None if gpu is None else find_gpu(gpu).key,
+        gpu=find_gpu(gpu).key if gpu is not None and device == "virtual" else gpu,
         kernel=kernel,
         feedback=feedback,
         prompt=prompt,
@@ -91,7 +93,7 @@ def plan(
         model=model,
         device=_device_name(task, asked),
         calling=calling,
-        opening=opening_of(_as_asked(task, asked), SPECS, prompt=prompt, calling=calling, kernel=given.source),
+        opening=opening_of(as_asked(task, asked), SPECS, prompt=prompt, calling=calling, kernel=given.source),
         tools=SPECS,
         budget=budget or Budget(),
         strategy=strategy or Strategy(),
@@ -141,7 +143,7 @@ def open_tools(
 def opened_box(job: Job, box: TaskBox) -> OpenedBox:
     """The box with the way to begin a conversation about another kernel, for strategies of several attempts."""
     asked = asked_of(job)
-    task = _as_asked(box.bench.task, asked)
+    task = as_asked(box.bench.task, asked)
 
     def open_with(kernel: str, note: str) -> Opening:
         return opening_of(task, SPECS, prompt=asked.prompt, calling=job.calling, kernel=kernel, note=note)
@@ -186,19 +188,21 @@ def _same_kernel(one: Evaluation, other: Evaluation | None) -> bool:
     return other is not None and one.candidate_sha256 == other.candidate_sha256
 
 
-def _as_asked(task: Task, asked: Asked) -> Task:
+def as_asked(task: Task, asked: Asked) -> Task:
     """The task as the model is told of it: with the GPU and the kernel file that were asked for."""
     changes: dict[str, str] = {}
-    if asked.gpu is not None:
+    if asked.gpu is not None and asked.device == "virtual":
         gpu = find_gpu(asked.gpu)
         changes |= {"gpu": gpu.key, "gpu_arch": gpu.arch}
+    if asked.device in REAL_GPUS:
+        changes |= {"gpu": REAL_GPUS[asked.device]}
     if asked.device == "opencl":
         changes |= {"gpu": "this machine's processor, through OpenCL C", "kernel_file": task.opencl_file or "kernel.cl"}
     return task.model_copy(update=changes)
 
 
 def _device_name(task: Task, asked: Asked) -> str:
-    return asked.device if asked.device == "opencl" else f"{asked.device}:{asked.gpu or find_gpu(task.gpu).key}"
+    return f"{asked.device}:{asked.gpu or find_gpu(task.gpu).key}" if asked.device == "virtual" else asked.device
 
 
 def _require_right_baseline(box: TaskBox) -> None:

@@ -42,7 +42,9 @@ def upward(low: float, high: float, *, log: bool = False) -> Scale:
 
 
 def nice_ticks(high: float, about: int = 5) -> list[float]:
-    """Round numbers from zero to at least `high`."""
+    """Round numbers from zero to at least `high`; where all is zero, there is still an axis."""
+    if high <= 0:
+        return [0.0, 1.0]
     raw = max(high, 1e-12) / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= raw * 0.999)

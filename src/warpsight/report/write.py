@@ -1,4 +1,4 @@
-"""The report of a stored run, written to a file: whole or not at all."""
+"""A page, written to a file: whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from warpsight.runs.sqlite import SqliteStore
 
 def write_report(store: SqliteStore, run_id: str, file: Path) -> int:
     """Write the page of a run, and return its size in bytes."""
-    page = report_page(read_story(store, run_id, store.folder)).encode()
+    return write_page(report_page(read_story(store, run_id, store.folder)), file)
+
+
+def write_page(text: str, file: Path) -> int:
+    """Write any page, and return its size in bytes."""
+    page = text.encode()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, aside = tempfile.mkstemp(dir=file.parent, prefix=".report-")

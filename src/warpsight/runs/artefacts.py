@@ -1,7 +1,9 @@
 """Files by the sha256 of their content, `artefacts/ab/abcd...`: kernels, full profiles, anything too large for a step.
 
-An artefact is either absent or whole: it is written aside, flushed to the disk, then renamed. What is read is hashed
-again, so a damaged file is an error and never a wrong result. Nothing is ever changed or removed here.
+An artefact is either absent or whole: it is written aside, flushed to the disk, then renamed. A store that flushes in
+its own thread gets the files that are to be flushed instead; then a power cut may leave a damaged one, which storing it
+again mends. What is read is hashed again, so a damaged file is an error and never a wrong result. Nothing is ever
+changed or removed here.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from warpsight.errors import BrokenMachine, UsageError
+from warpsight.runs.flush import flush
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -20,11 +24,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 class Artefacts:
     """The artefacts under one folder. Several processes may use it at once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, later: Callable[..., None] | None = None) -> None:
         self.folder = folder
+        self._later = later
 
     def put(self, content: bytes) -> str:
-        """Keep the bytes, durably, and return their hash."""
+        """Keep the bytes and return their hash."""
         name = hashlib.sha256(content).hexdigest()
         path = self._path(name)
         if self._is_whole(path, content):
@@ -35,14 +40,13 @@ class Artefacts:
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
+                if self._later is None:
+                    flush(Path(aside))
                 Path(aside).replace(path)
             except BaseException:
                 Path(aside).unlink(missing_ok=True)
                 raise
-            _sync_folder(path.parent)
-            _sync_folder(self.folder)
+            self._flush_names(path)
         except OSError as problem:
             raise BrokenMachine(
                 f"cannot write the artefact {path}: {problem}",
@@ -70,17 +74,16 @@ class Artefacts:
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name
 
+    def _flush_names(self, path: Path) -> None:
+        """Make the rename durable, and without a flush before it the content."""
+        if self._later is not None:
+            self._later(path, path.parent, self.folder)
+            return
+        flush(path.parent)
+        flush(self.folder)
+
     def _is_whole(self, path: Path, content: bytes) -> bool:
         try:
             return path.read_bytes() == content
         except OSError:
             return False
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename in this folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,8 +1,9 @@
 """Calls as jobs: each gets a handle, they run one after another in one thread, and anybody may wait for the end.
 
-One at a time, because a device takes every core and a measured time must be of a quiet machine. A caller that stops
-waiting loses nothing: the job goes on and its handle still gives the result. A job cannot be stopped: while one is
-`busy` inside the native core, the interpreter must not be taken down around it (`run.py` leaves in another way).
+One at a time, because a device takes every core and a measured time must be of a quiet machine. A caller that has a
+handle and stops waiting loses nothing: the job goes on. A job that is cancelled does not begin, or ends when it next
+says what it does: between two steps, never inside the native core, around which the interpreter must not be taken down
+either (`run.py` leaves in another way).
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ Result = TypeVar("Result")
 Say = Callable[[str], None]
 
 
+class Cancelled(BaseException):
+    """Raised inside a job that is not wanted any more. No fault, so nothing that handles faults may stop it."""
+
+
 @dataclass(eq=False)
 class Job(Generic[Result]):
     """One call. `result` is there when `ended`; what it does meanwhile is in `doing`."""
@@ -34,6 +39,7 @@ class Job(Generic[Result]):
     started: float = field(default_factory=time.monotonic)
     doing: str = "waiting"
     ended: bool = False
+    cancelled: bool = False
     result: Result | None = None
     _watchers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
@@ -41,15 +47,26 @@ class Job(Generic[Result]):
     def seconds(self) -> float:
         return time.monotonic() - self.started
 
+    @property
+    def is_waited_for(self) -> bool:
+        return bool(self._watchers)
+
+    def cancel(self) -> None:
+        """Have it end soon, without a result. One that has ended keeps its result."""
+        self.cancelled = not self.ended
+
     def say(self, text: str) -> None:
+        if self.cancelled:
+            raise Cancelled
         self.doing = text
         self._tell()
 
     def run(self) -> None:
         """Do the work; it turns its own failures into results, and anything else ends up as no result at all."""
-        self.say("starting")
         try:
+            self.say("starting")
             self.result = self.work(self.say)
+            self.cancelled = False  # it came too late
         finally:
             self.ended = True
             self._tell()
@@ -107,6 +124,6 @@ class Jobs(Generic[Result]):
     def _work(self) -> None:
         while True:
             job = self._waiting.get()
-            with contextlib.suppress(Exception):  # the job has ended without a result, which its callers are told
+            with contextlib.suppress(Exception, Cancelled):  # it has ended without a result, as its callers are told
                 job.run()
             self._waiting.task_done()

@@ -18,7 +18,7 @@ from warpsight.tools.edits import BASE, KERNEL
 from warpsight.tools.task_box import SPECS, TOOLS
 
 MORE, JOB, LIST_TASKS, READ_TASK = "more", "job", "list_tasks", "read_task"
-TASK, KERNEL_FILE, GPU, WAIT, HANDLE = "task", "kernel_file", "gpu", "wait_seconds", "handle"
+TASK, KERNEL_FILE, GPU, WAIT, HANDLE, CANCEL = "task", "kernel_file", "gpu", "wait_seconds", "handle", "cancel"
 _TASK: Schema = {"type": "string", "description": "task folder or name; list_tasks tells which there are"}
 _KERNEL_FILE: Schema = {"type": "string", "description": "instead of `kernel`: path of a .cu or .cl file to read"}
 _GPU: Schema = {"type": "string", "description": "kind of GPU, such as a100; by default the task's"}
@@ -30,6 +30,7 @@ _WAIT: Schema = {
 }
 _BASE_HELP = "without `kernel`: `given` (the task's own; default), `best`, or the id that a result named, as `c3f9a12`"
 _HANDLE: Schema = {"type": "string", "description": "the handle that a call gave"}
+_CANCEL: Schema = {"type": "boolean", "description": "stop the job instead"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ TITLES = {
     "inspect": "Hot lines, machine code, PTX",
     "compare": "What moved between two kernels",
     "device": "GPU data sheet and occupancy",
+    "rewrite": "Known edits for a cause, tried",
     "more": "Next page of a long result",
     "submit": "Hand in a kernel for a certificate",
 }
@@ -68,7 +70,7 @@ def listing() -> tuple[Listed, ...]:
                _object({TASK: _TASK}, TASK), envelope(cast(Schema, whole))),
         Listed(JOB, "Wait for a job",
                "Wait for a call that gave a job handle instead of a result; asking again is free.",
-               _object({HANDLE: _HANDLE, WAIT: _WAIT}, HANDLE), envelope(cast(Schema, whole))),
+               _object({HANDLE: _HANDLE, WAIT: _WAIT, CANCEL: _CANCEL}, HANDLE), envelope(cast(Schema, whole))),
     )  # fmt: skip
     return (*extra[:2], *map(_listed, SPECS), *extra[2:])
 

@@ -1,7 +1,8 @@
 """The MCP server: the protocol around `Service`. Both eras of the protocol, over any transport.
 
 The tools are loaded in the background once the server listens, so a client has its first answer at once. A call that
-takes longer than its caller waits gives a job handle; while it is waited for, progress is reported.
+takes longer than its caller waits gives a job handle; while it is waited for, progress is reported. A request that is
+cancelled (by a notification, or over HTTP by closing its stream) cancels the job that it began, unless another waits.
 """
 
 from __future__ import annotations
@@ -92,7 +93,12 @@ class Handlers:
             job = service.find(arguments) if params.name == "job" else service.start(params.name, arguments)
         except WarpsightError as problem:
             return _text(f"error: {problem}", is_error=True)
-        await _wait(job, seconds, ctx)
+        try:
+            await _wait(job, seconds, ctx)
+        except anyio.get_cancelled_exc_class():
+            if params.name != "job" and not job.is_waited_for:
+                job.cancel()
+            raise
         return _result(job)
 
     async def list_resources(
@@ -168,6 +174,8 @@ def _result(job: Job[Reply]) -> types.CallToolResult:
         running = {"status": "running", "job": job.handle, "doing": job.doing, "result": None}
         return _text(said, running)
     reply = job.result
+    if job.cancelled:
+        return _text("error: the call was cancelled; call the tool again if it is wanted", is_error=True)
     if reply is None:
         return _text("error: the call ended without a result; see the server's log", is_error=True)
     if reply.is_error:

@@ -19,6 +19,7 @@ from warpsight.serve.boxes import Boxes
 from warpsight.serve.documents import Documents
 from warpsight.serve.jobs import Job, Jobs, Say
 from warpsight.serve.listing import (
+    CANCEL,
     GPU,
     HANDLE,
     JOB,
@@ -71,9 +72,15 @@ class Service:
         return self.jobs.start(work)
 
     def find(self, arguments: Arguments) -> Job[Reply]:
-        """The job that a call of `job` names."""
-        _require_only(JOB, arguments, (HANDLE, WAIT))
-        return self.jobs.find(_word(arguments, HANDLE))
+        """The job that a call of `job` names, cancelled if it asks for that."""
+        _require_only(JOB, arguments, (HANDLE, WAIT, CANCEL))
+        stop = arguments.get(CANCEL, False)
+        if not isinstance(stop, bool):
+            raise UsageError(f"{CANCEL}: expected true or false, got {type(stop).__name__}")
+        job = self.jobs.find(_word(arguments, HANDLE))
+        if stop:
+            job.cancel()
+        return job
 
     def _tool(self, name: str, arguments: Arguments, say: Say) -> Reply:
         given = dict(arguments)

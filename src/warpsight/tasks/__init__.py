@@ -3,7 +3,15 @@
 Knows nothing of compilers and devices. The verbs below are the whole surface.
 """
 
-from warpsight.tasks.candidate import LaunchSize, evaluate_launch, read_candidate
+from warpsight.tasks.candidate import (
+    LaunchSize,
+    evaluate_launch,
+    kernel_name,
+    language_of,
+    launch_of,
+    read_candidate,
+    written_in,
+)
 from warpsight.tasks.compare import Comparison, compare
 from warpsight.tasks.inputs import generate_inputs
 from warpsight.tasks.read import read_task
@@ -17,9 +25,13 @@ __all__ = [
     "compare",
     "evaluate_launch",
     "generate_inputs",
+    "kernel_name",
+    "language_of",
+    "launch_of",
     "new_task",
     "read_candidate",
     "read_task",
     "run_reference",
     "shape_of",
+    "written_in",
 ]

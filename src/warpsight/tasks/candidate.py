@@ -4,8 +4,8 @@
     // options: --use_fast_math
 
 Reads and checks those lines and evaluates the launch for given axes. CUDA C++ and OpenCL C share them: the grid counts
-blocks (work-groups) in both. Does not compile, and does not know which options the toolchain allows or how much shared
-memory a given device has.
+blocks (work-groups) in both; those of Triton are in `triton_header`. Does not compile, and does not know which options
+the toolchain allows or how much shared memory a given device has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from warpsight.errors import TaskError
-from warpsight.nouns import Candidate, Dim3, Language, Launch, Task
+from warpsight.nouns import Build, Candidate, Dim3, Language, Launch, Task
+from warpsight.tasks import triton_header
 from warpsight.tasks.expressions import ExpressionError, evaluate, parse_expression
 
 MAX_SOURCE_CHARACTERS = 256 * 1024
@@ -29,7 +30,17 @@ _EXAMPLE = "// launch: grid=(ceil(N/256)) block=(256) shared=0"
 # What a terminal obeys instead of showing, what Python takes for the end of a line and a compiler does not, what turns
 # the direction of writing, and what is no text at all: a kernel is shown to people, who must see what is compiled.
 _UNSHOWN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-_TOP_LINE = re.compile(r"\s*//\s*(launch|options)\s*:(.*)")
+_TOP_LINES: dict[Language, re.Pattern[str]] = {
+    "cuda": re.compile(r"\s*//\s*(launch|options)\s*:(.*)"),
+    "opencl": re.compile(r"\s*//\s*(launch|options)\s*:(.*)"),
+    "triton": re.compile(r"\s*#\s*(launch|constants)\s*:(.*)"),
+}
+_COMMENTS: dict[Language, str] = {"cuda": "//", "opencl": "//", "triton": "#"}
+_DECLARED: dict[Language, str] = {
+    "cuda": 'extern "C" __global__ void {}(...)',
+    "opencl": "__kernel void {}(...)",
+    "triton": "`@triton.jit def {}(...)`",
+}
 _LAUNCH_KEY = re.compile(r"\b(grid|block|shared)\s*=")
 
 
@@ -43,7 +54,21 @@ class LaunchSize(NamedTuple):
 
 def language_of(file: str) -> Language:
     """The language of a kernel file, by its ending."""
-    return "opencl" if file.endswith(".cl") else "cuda"
+    return "opencl" if file.endswith(".cl") else "triton" if file.endswith(".py") else "cuda"
+
+
+def written_in(text: str) -> Language:
+    """The language of a GPU kernel without a file name, by the comment its launch line is in."""
+    return "triton" if re.search(r"^\s*#\s*launch\s*:", text, re.MULTILINE) else "cuda"
+
+
+def kernel_name(task: Task, language: Language) -> str:
+    """The file name that a kernel in this language is compiled under for this task: its own where it has one."""
+    if language == "opencl":
+        return task.opencl_file or "kernel.cl"
+    if (language == "triton") == task.kernel_file.endswith(".py"):
+        return task.kernel_file
+    return "kernel.py" if language == "triton" else "kernel.cu"
 
 
 def read_candidate(text: str, task: Task, file: str = "candidate", language: Language | None = None) -> Candidate:
@@ -57,19 +82,26 @@ def read_candidate(text: str, task: Task, file: str = "candidate", language: Lan
         found = f"the character U+{ord(odd[0]):04X} in line {line}"
         raise TaskError(file=file, key="source", expected="text without control characters", found=found)
     if not re.search(rf"\b{re.escape(task.entry)}\s*\(", text):
-        declared = "__kernel" if language == "opencl" else 'extern "C" __global__'
-        expected = f"a kernel {declared} void {task.entry}(...)"
+        expected = f"a kernel {_DECLARED[language].format(task.entry)}"
         raise TaskError(file=file, key="entry", expected=expected, found="no such function")
-    top = _top_lines(text, file)
+    top = _top_lines(text, file, language)
     if "launch" not in top:
-        hint = f"put `{_EXAMPLE}` above the first line of code"
+        hint = f"put `{triton_header.EXAMPLE if language == 'triton' else _EXAMPLE}` above the first line of code"
         raise TaskError(file=file, key="launch", expected="a launch line at the top", found="none", hint=hint)
     line, launch_text = top["launch"]
-    launch = _read_launch(launch_text, file, line)
+    if language == "triton":
+        launch, options = _read_triton(top, task, file)
+    else:
+        launch = _read_launch(launch_text, file, line)
+        options = tuple(top["options"][1].split()) if "options" in top else ()
     _check_names(launch, task, file, line)
-    options = tuple(top["options"][1].split()) if "options" in top else ()
     sha256 = hashlib.sha256(text.encode()).hexdigest()
     return Candidate(source=text, language=language, launch=launch, options=options, sha256=sha256)
+
+
+def launch_of(build: Build, size: LaunchSize) -> LaunchSize:
+    """The launch with at least the dynamic shared memory that the program itself asks for."""
+    return size._replace(shared_bytes=max(size.shared_bytes, build.dynamic_shared_bytes))
 
 
 def evaluate_launch(candidate: Candidate, axes: Mapping[str, int], file: str = "candidate") -> LaunchSize:
@@ -90,13 +122,30 @@ def evaluate_launch(candidate: Candidate, axes: Mapping[str, int], file: str = "
     return LaunchSize(grid, block, shared)
 
 
-def _top_lines(text: str, file: str) -> dict[str, tuple[int, str]]:
+def _read_triton(top: Mapping[str, tuple[int, str]], task: Task, file: str) -> tuple[Launch, tuple[str, ...]]:
+    """The launch with the constants' numbers in it, and all that the compiler is told."""
+    line, text = top["launch"]
+    constants = (
+        triton_header.read_constants(top["constants"][1], file, top["constants"][0]) if "constants" in top else {}
+    )
+    for axis in task.axes:
+        if axis.name in constants:
+            found = f"the axis {axis.name}"
+            raise TaskError(file=file, key=f"constants.{axis.name}", expected="a name that is no axis", found=found)
+    rest, meta = triton_header.split_launch(text, file, line)
+    launch = _read_launch(rest, file, line)
+    x, y, z = (triton_header.with_values(expression, constants) for expression in launch.grid)
+    shared = triton_header.with_values(launch.shared, constants)
+    return Launch(grid=(x, y, z), block=launch.block, shared=shared), triton_header.options_of(meta, constants)
+
+
+def _top_lines(text: str, file: str, language: Language) -> dict[str, tuple[int, str]]:
     """The launch and options lines above the first line of code: name -> (line number, what follows the colon)."""
     found: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.lstrip().startswith("//"):
+        if line.strip() and not line.lstrip().startswith(_COMMENTS[language]):
             break
-        if matched := _TOP_LINE.fullmatch(line):
+        if matched := _TOP_LINES[language].fullmatch(line):
             name, rest = matched[1], matched[2].strip()
             if name in found:
                 before = f"a second one (the first is on line {found[name][0]})"

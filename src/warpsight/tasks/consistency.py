@@ -13,6 +13,7 @@ import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.nouns import Argument, Axis, Language, Task, Workload
+from warpsight.tasks import triton_header
 from warpsight.tasks.candidate import evaluate_launch, read_candidate
 from warpsight.tasks.expressions import RESERVED_NAMES, ExpressionError, parse_expression
 from warpsight.tasks.inputs import default_fill, generate_argument
@@ -37,7 +38,10 @@ def check_task(task: Task, toml_text: str) -> None:
         _check_axis_values(task.axes, workload, at, fail)
     for at, argument in enumerate(task.arguments):
         _check_argument(task, argument, at, fail)
-    _check_kernel(task, task.kernel, task.kernel_file, "cuda")
+    if task.kernel_file.endswith(".py"):
+        _check_triton(task)
+    else:
+        _check_kernel(task, task.kernel, task.kernel_file, "cuda")
     if task.opencl_file:
         _check_kernel(task, task.opencl, task.opencl_file, "opencl")
     _check_reference(task)
@@ -153,6 +157,25 @@ def _check_kernel(task: Task, source: str, name: str, language: Language) -> Non
             found = "a pointer" if is_pointer else "a value"
             raise TaskError(file=file, key=f"{task.entry}({name})", expected=expected, found=found)
     candidate = read_candidate(source, task, file, language)
+    for workload in task.workloads:
+        evaluate_launch(candidate, workload.axes, file)
+
+
+def _check_triton(task: Task) -> None:
+    file = str(task.folder / task.kernel_file)
+    try:
+        found = triton_header.kernel_parameters(task.kernel, task.entry)
+    except SyntaxError as error:
+        found_text = str(error.msg)
+        raise TaskError(file=file, key="entry", expected="Python", found=found_text, line=error.lineno) from None
+    if found is None:
+        expected = f"`@triton.jit def {task.entry}(...)` at the top level"
+        raise TaskError(file=file, key="entry", expected=expected, found="no function of that name")
+    wanted = [argument.name for argument in task.arguments]
+    if found[0] != wanted:
+        expected = f"the parameters {', '.join(wanted)} (the arguments in order), then tl.constexpr ones"
+        raise TaskError(file=file, key=f"{task.entry}()", expected=expected, found=", ".join(found[0]) or "none")
+    candidate = read_candidate(task.kernel, task, file, "triton")
     for workload in task.workloads:
         evaluate_launch(candidate, workload.axes, file)
 

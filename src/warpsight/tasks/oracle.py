@@ -1,22 +1,18 @@
-"""The parent's end of the reference process: starts it when first needed, keeps it, kills it at a deadline.
+"""The parent's end of the reference process: starts it when first needed, keeps it, ends it at a deadline.
 
-One process serves many calls, so the start is paid once. A reference that exits, crashes or hangs is a TaskError that
-says so; the next call gets a new process. What comes back is read as raw bytes of a declared dtype and shape, with a
-cap on the size. Not a jail: the reference is the task author's file, and the task is as trusted as its author.
+The process is in the jail: it sees Python and NumPy (and SciPy, where installed), no other file, no network, and
+its memory is capped. So a task from a stranger is no program that runs with our rights. One process serves many calls,
+so the start is paid once. A reference that exits, crashes or hangs is a TaskError that says so; the next call gets a
+new process. What comes back is read as raw bytes of a declared dtype and shape, with a cap on the size.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
-import select
-import signal
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from warpsight.errors import BrokenMachine
+from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, package_files
 
 WORKER = Path(__file__).with_name("oracle_worker.py")
 DEADLINE_SECONDS = 120.0
+PACKAGES = ("numpy", "scipy")
 MOST_HEADER_BYTES = 1 << 20
-MOST_ANSWER_BYTES = 1 << 32
+MOST_REQUEST_BYTES = (1 << 32) - 1
+LIMITS = Limits(
+    wall_s=DEADLINE_SECONDS,
+    cpu_s=24 * 3600,  # of many calls together; each has a deadline of its own
+    memory_bytes=16 << 30,
+    answer_bytes=MOST_REQUEST_BYTES,
+    log_bytes=1 << 20,
+)
 
 
 class ReferenceFailed(Exception):
@@ -57,7 +61,8 @@ class Oracle:
     def __init__(self, deadline_seconds: float = DEADLINE_SECONDS) -> None:
         self.deadline_seconds = deadline_seconds
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker: JailedWorker | None = None
+        self._owner = os.getpid()
 
     def call(
         self, text: str, file: str, function: str, values: Mapping[str, np.ndarray], axes: Mapping[str, int]
@@ -68,29 +73,35 @@ class Oracle:
             "file": file,
             "function": function,
             "axes": dict(axes),
-            "deadline_seconds": self.deadline_seconds,
             "arrays": [{"name": n, "dtype": a.dtype.str, "shape": list(a.shape)} for n, a in values.items()],
         }
         body = json.dumps(header).encode()
+        size = 4 + len(body) + sum(array.nbytes for array in values.values())
+        if size > MOST_REQUEST_BYTES:
+            raise ReferenceFailed(f"inputs of {size} bytes, and it is given at most {MOST_REQUEST_BYTES}")
+        request = b"".join([len(body).to_bytes(4, "big"), body, *(a.tobytes() for a in values.values())])
         with self._lock:
-            process = self._started()
-            end = time.monotonic() + self.deadline_seconds
+            worker = self._live_worker()
             try:
-                self._send(process, [len(body).to_bytes(4, "big") + body, *(a.tobytes() for a in values.values())])
-                return _read_answer(_Reader(process, end))
-            except ReferenceFailed:
-                raise
-            except TimeoutError:
-                self._stop()
-                raise ReferenceFailed(f"no answer within {self.deadline_seconds:g} s") from None
-            except (EOFError, OSError, ValueError, KeyError) as broken:
-                status = self._stop()
-                how = f"was killed by signal {-status}" if status < 0 else f"ended its process with status {status}"
-                raise ReferenceFailed(f"it {how}") from broken
+                answer = worker.ask(request, self.deadline_seconds)
+                sys.stderr.write(worker.log().decode(errors="replace"))  # for its author; never a part of an answer
+                return _read_answer(answer)
+            except WorkerLost as lost:
+                raise ReferenceFailed(self._how_it_ended(lost.event)) from None
+            except (ValueError, KeyError, TypeError) as broken:
+                worker.close()
+                raise ReferenceFailed(f"its process gave no valid answer: {broken}") from broken
+
+    @property
+    def process_id(self) -> int | None:
+        """The process that watches over the jail, while there is one."""
+        return None if self._worker is None else self._worker.pid
 
     def close(self) -> None:
         with self._lock:
-            self._stop()
+            if self._worker is not None and self._owner == os.getpid():
+                self._worker.close()
+            self._worker = None
 
     def __enter__(self) -> Oracle:
         return self
@@ -98,43 +109,30 @@ class Oracle:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._stop()
-            environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-            try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", str(WORKER)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    env=environment,
-                    start_new_session=True,
-                )
-            except OSError as problem:
-                raise BrokenMachine(f"cannot start the reference process: {problem}") from problem
-        return self._process
+    def _live_worker(self) -> JailedWorker:
+        if self._worker is not None and self._owner == os.getpid() and self._worker.pid is not None:
+            return self._worker
+        if self._worker is not None and self._owner != os.getpid():
+            self._worker.forget()  # after a fork the process belongs to our parent: do not end it
+        self._owner = os.getpid()
+        self._worker = JailedWorker(
+            [sys.executable, "-I", str(WORKER)],
+            limits=LIMITS,
+            readable=_packages(),
+            name="the reference",
+            level="work",
+        )
+        return self._worker
 
-    def _send(self, process: subprocess.Popen[bytes], parts: list[bytes]) -> None:
-        # The worker reads a whole request before it answers, so a plain blocking write cannot lock both ends.
-        assert process.stdin is not None
-        for part in parts:
-            process.stdin.write(part)
-        process.stdin.flush()
+    def _how_it_ended(self, event: Event) -> str:
+        if event.kind == "deadline":
+            return f"no answer within {self.deadline_seconds:g} s"
+        return f"it was stopped ({event.kind}): {event.detail}"
 
-    def _stop(self) -> int:
-        """Kill the process with all it started, and give its status."""
-        process, self._process = self._process, None
-        if process is None:
-            return 0
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.05)  # one that ended by itself keeps its own status
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        for stream in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
-        return process.wait()
+
+@functools.cache
+def _packages() -> tuple[Path, ...]:
+    return package_files(*PACKAGES)
 
 
 @functools.cache
@@ -147,35 +145,13 @@ def default_oracle() -> Oracle:
     return _oracle_of(os.getpid())
 
 
-class _Reader:
-    """Exact reads from the process's pipe, up to a deadline."""
-
-    def __init__(self, process: subprocess.Popen[bytes], end: float) -> None:
-        assert process.stdout is not None
-        self.handle = process.stdout.fileno()
-        self.end = end
-
-    def read(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view, at = memoryview(data), 0
-        while at < size:
-            left = self.end - time.monotonic()
-            if left <= 0 or not select.select([self.handle], [], [], left)[0]:
-                raise TimeoutError
-            got = os.readv(self.handle, [view[at:]])
-            if got == 0:
-                raise EOFError
-            at += got
-        return data
-
-
-def _read_answer(reader: _Reader) -> Returned:
-    length = int.from_bytes(reader.read(4), "big")
-    if length > MOST_HEADER_BYTES:
-        raise ValueError(f"a header of {length} bytes")
-    header: dict[str, Any] = json.loads(reader.read(length))
+def _read_answer(answer: bytes) -> Returned:
+    at = 4 + int.from_bytes(answer[:4], "big")
+    if not 4 <= at <= min(len(answer), MOST_HEADER_BYTES):
+        raise ValueError(f"a header of {at - 4} bytes in {len(answer)}")
+    header: dict[str, Any] = json.loads(answer[4:at])
     if "error" in header:
-        raise ReferenceFailed(str(header["error"]), header["line"])
+        raise ReferenceFailed(str(header["error"]), None if header["line"] is None else int(header["line"]))
     arrays, unusable = dict[str, np.ndarray](), dict[str, str]()
     for one in header["outputs"]:
         name, shape = str(one["name"]), tuple(int(extent) for extent in one["shape"])
@@ -183,8 +159,9 @@ def _read_answer(reader: _Reader) -> Returned:
             unusable[name] = str(one["found"])
             continue
         dtype = np.dtype(str(one["dtype"]))
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        if dtype.kind not in "fiub" or not 0 <= size <= MOST_ANSWER_BYTES:
-            raise ValueError(f"{dtype}, {size} bytes")
-        arrays[name] = np.frombuffer(reader.read(size), dtype).reshape(shape)
+        count = int(np.prod(shape, dtype=np.int64))
+        if dtype.kind not in "fiub" or min(shape, default=0) < 0 or count * dtype.itemsize > len(answer) - at:
+            raise ValueError(f"{dtype} of shape {shape}")
+        arrays[name] = np.frombuffer(answer, dtype, count, at).reshape(shape)
+        at += count * dtype.itemsize
     return Returned(bool(header["named"]), str(header["type"]), arrays, unusable)

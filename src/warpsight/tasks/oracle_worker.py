@@ -1,54 +1,57 @@
-"""The process that calls references: one request frame in, one answer frame out, until its input ends.
+"""The process that calls references, in the jail: one request frame in, one answer frame out, until its input ends.
 
-Started as a file of its own with only the standard library and NumPy, so that it is there in a tenth of a second. It
-runs the task author's file, which is trusted not to attack but not to be without bugs: whatever it does, exit, hang or
-print, ends or stops this process and nothing else. Frames are a 4-byte length, a JSON header, then raw array bytes;
-nothing is ever pickled. What must stay true: no call sees what an earlier call left in its module.
+Started as a file of its own with only the standard library and NumPy. It runs the file of a task's author, who may be a
+stranger: whatever that does, exit, hang or print, ends or stops this process and nothing else. A frame holds a 4-byte
+length, a JSON header, then raw array bytes; nothing is ever pickled. What must stay true: no call sees what an earlier
+call left in its module.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import inspect
 import json
-import os
-import signal
 import sys
 import traceback
 import types
-from typing import Any, BinaryIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1] / "jail"))
+if TYPE_CHECKING:
+    from warpsight.jail import worker_io
+else:
+    import worker_io
 
 Header = dict[str, Any]
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+def serve() -> None:
     """Answer until the parent closes its end."""
-    while (header := _read_header(requests)) is not None:
-        arrays = _read_arrays(requests, header["arrays"])
-        # The parent keeps the deadline; this ends us even when the parent is gone and we hang.
-        signal.alarm(int(header["deadline_seconds"]) + 5)
+    while (request := worker_io.read_frame()) is not None:
+        start = 4 + int.from_bytes(request[:4], "big")
+        header = json.loads(request[4:start])
+        arrays = _read_arrays(request, start, header["arrays"])
+        del request
         answer, returned = _answer(header, arrays)
-        signal.alarm(0)
+        del arrays
         text = json.dumps(answer).encode()
-        answers.write(len(text).to_bytes(4, "big") + text)
-        for array in returned:
-            answers.write(array.tobytes())
-        answers.flush()
+        sys.stdout.flush()
+        parts = [len(text).to_bytes(4, "big"), text, *(array.tobytes() for array in returned)]
+        worker_io.write_frame(b"".join(parts))
 
 
-def _read_header(stream: BinaryIO) -> Header | None:
-    length = stream.read(4)
-    return json.loads(stream.read(int.from_bytes(length, "big"))) if len(length) == 4 else None
-
-
-def _read_arrays(stream: BinaryIO, described: list[Header]) -> Header:
+def _read_arrays(request: bytes, at: int, described: list[Header]) -> Header:
     found: Header = {}
     for one in described:
         dtype, shape = np.dtype(one["dtype"]), tuple(one["shape"])
-        data = bytearray(stream.read(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize))
-        array = np.frombuffer(data, dtype).reshape(shape)
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        array = np.frombuffer(bytearray(request[at : at + size]), dtype).reshape(shape)  # a copy: it may be written
         found[one["name"]] = array if one["shape"] else array.item()
+        at += size
     return found
 
 
@@ -80,8 +83,15 @@ def _call(header: Header, arrays: Header) -> Any:
     return function(**{name: values[name] for name in inspect.signature(function).parameters})
 
 
+def widen_pipes() -> None:
+    """Room for a megabyte in each pipe: arrays pass in a few turns instead of hundreds."""
+    for fd in (worker_io.REQUESTS_FD, worker_io.ANSWERS_FD):
+        with contextlib.suppress(OSError):  # a system with a lower cap is slower, not wrong
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 1 << 20)
+
+
 if __name__ == "__main__":
-    answer_end = os.dup(1)
-    os.dup2(2, 1)  # what a reference prints goes to stderr, never into an answer
     np.seterr(all="ignore")
-    serve(sys.stdin.buffer, os.fdopen(answer_end, "wb"))
+    widen_pipes()
+    worker_io.lock_down("work")
+    serve()

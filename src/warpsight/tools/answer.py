@@ -17,14 +17,14 @@ from warpsight.nouns import Evaluation, Noun, Profile
 from warpsight.tools.box import ToolResult
 
 Out = TypeVar("Out", bound=Noun, covariant=True)
-KERNEL_HELP = "the whole kernel file, its `// launch:` line included"
+KERNEL_HELP = "the whole file, its `// launch:` line too"
 Kernel = Annotated[str, Field(description=KERNEL_HELP, min_length=1)]
 KernelId = Annotated[str, Field(description="the id of the kernel, which later calls take as `base` or `against`")]
 
 
-def against(default: str, what: str) -> str:
+def against(what: str) -> str:
     """The words for a parameter `against`: the kernel to compare with."""
-    return f"{what}, as in `base`; default `{default}`"
+    return f"{what}, named as in `base`"
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Answer(Generic[Out]):
     profiled: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
     artefacts: tuple[bytes, ...] = ()
     submitted: bool = False
+    made: str | None = None
 
 
 def result_of(answer: Answer[Noun], text: str, more: tuple[bytes, ...] = ()) -> ToolResult:
@@ -50,4 +51,5 @@ def result_of(answer: Answer[Noun], text: str, more: tuple[bytes, ...] = ()) -> 
         baseline=answer.baseline,
         profiled=dict(answer.profiled),
         submitted=answer.submitted,
+        made=answer.made,
     )

@@ -24,7 +24,8 @@ SUBMIT = "submit"  # the tool that ends a run: it is not charged, and it is stil
 class ToolResult(Noun):
     """What one call gave. `baseline` is the evaluation of the kernel it is compared with, where the tool has one.
 
-    `profiled` are profiles that were made on the way, by the hash of their kernel.
+    `profiled` are profiles that were made on the way, by the hash of their kernel. `made` is the text of a kernel that
+    the tool itself made: `evaluation` is then that kernel's, and callers may name it from now on.
     """
 
     text: str
@@ -35,6 +36,7 @@ class ToolResult(Noun):
     baseline: Evaluation | None = None
     profiled: dict[Sha256, Profile] = Field(default_factory=dict)
     submitted: bool = False
+    made: str | None = None
 
 
 class Tool(Protocol):

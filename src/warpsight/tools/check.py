@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warpsight.nouns import Candidate, Check, Evaluation, Fault, Noun, WorkloadResult
+from warpsight.nouns import HOST_CODE_NOTE, Candidate, Check, Evaluation, Fault, Noun, WorkloadResult
 from warpsight.nouns.check import FAULT_KINDS
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
@@ -41,9 +41,9 @@ class Checked(Noun):
 
 
 def check(bench: Workbench, kernel: Kernel) -> Answer[Checked]:
-    """Is the kernel right? Runs it on every workload (also on hidden sizes and unusual inputs), compares with the
-    reference, looks for races, out-of-bounds accesses and other faults. Tells `right`, or the reason with the workload,
-    the worst element or the source line. A wrong kernel is worth nothing: check before you time or submit."""
+    """Is the kernel right? Runs every workload (hidden sizes and unusual inputs too), compares with the reference,
+    looks for races, out-of-bounds accesses and other faults. Tells `right`, or why not: workload, worst element, source
+    line. A wrong kernel is worth nothing: check before you time or submit."""
     candidate = bench.candidate(kernel)
     found = bench.check(candidate)
     data, lines = said_of(bench, candidate, found)
@@ -56,7 +56,8 @@ def said_of(bench: Workbench, candidate: Candidate, found: Check) -> tuple[Check
     name = kernel_id(candidate.source)
     if found.verdict == "right":
         told = f"{name}: right, on all shown and hidden workloads"
-        return Checked(kernel=name, verdict="right"), [told, *(f"about the task: {w}" for w in found.warnings)]
+        trust = [] if found.trust == "kernel" else [HOST_CODE_NOTE]
+        return Checked(kernel=name, verdict="right"), [told, *trust, *(f"note: {w}" for w in found.warnings)]
     if found.verdict == "does_not_compile":
         lines = [f"{name}: does not compile", *diagnostic_lines(bench.build(candidate), candidate.source)]
         return Checked(kernel=name, verdict=found.verdict, reason=found.reason), lines

@@ -19,7 +19,7 @@ from warpsight.tools.workbench import Workbench
 
 MOST_MOVES = 24
 TIMES = ("duration_us", "duration_us_at_base_clock", "cycles")
-Against = Annotated[str, Field(description=said_against(GIVEN, "the kernel that it is compared with"))]
+Against = Annotated[str, Field(description=said_against("the kernel to compare with"))]
 
 
 class Move(Noun):
@@ -44,8 +44,8 @@ class Compared(Noun):
 
 
 def compare(bench: Workbench, kernel: Kernel, against: Against = GIVEN) -> Answer[Compared]:
-    """Compare two kernels: which counters moved, from what to what, those that moved most first; which findings are
-    gone and which are new. Use it to see whether an edit did what you predicted. Says nothing of right or wrong."""
+    """What moved between two kernels? Counters from what to what, those that moved most first; findings that are gone
+    or new. To see whether an edit did what you predicted."""
     after, before = bench.candidate(kernel), bench.candidate(against)
     names = kernel_id(against), kernel_id(kernel)
     head = f"from {names[0]} to {names[1]}:"

@@ -40,9 +40,8 @@ class Compiled(Noun):
 
 
 def compile(bench: Workbench, kernel: Kernel) -> Answer[Compiled]:
-    """Compile a kernel without running it. Tells errors and warnings with their source lines, or registers per thread,
-    spilled bytes, shared memory, the launch, and how many blocks fit on a multiprocessor (occupancy) and what limits
-    that. Use it after an edit to see whether it compiles and whether registers or shared memory cost occupancy."""
+    """Does the kernel compile? Errors and warnings with their source lines; or registers a thread, spilled bytes,
+    shared memory, the launch, its occupancy and what limits that."""
     candidate = bench.candidate(kernel)
     build = bench.build(candidate)
     usage = next((use for use in build.entries if use.name == bench.task.entry), None)

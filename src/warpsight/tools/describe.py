@@ -1,7 +1,8 @@
 """A function as a tool: its name, its docstring for a description, and JSON schemas from its type hints.
 
 The first parameter is the workbench and is not part of the tool. Schemas are made plain: no references, no titles, so
-that every provider takes them and every rule in them is held by the loop's own checker.
+that every provider takes them and every rule in them is held by the loop's own checker. Those of arguments are short
+too, since a model reads them in every conversation: what is left out of them is still held when a call comes.
 """
 
 from __future__ import annotations
@@ -44,15 +45,29 @@ def describe(function: Callable[..., Answer[Noun]]) -> Described:
         fields[name] = (hints[name], default)
     arguments = create_model(function.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     description = " ".join((function.__doc__ or "").split())
-    spec = ToolSpec(
-        name=function.__name__, description=description, parameters=plain_schema(arguments.model_json_schema())
-    )
+    parameters = short_schema(plain_schema(arguments.model_json_schema()))
+    spec = ToolSpec(name=function.__name__, description=description, parameters=parameters)
     return Described(function, spec, plain_schema(output.model_json_schema(mode="serialization")), arguments)
 
 
 def plain_schema(schema: dict[str, Any]) -> Schema:
     """A pydantic schema without references, titles and other words that forbid nothing."""
     return cast(Schema, _plain(schema, schema.get("$defs", {})))
+
+
+def short_schema(schema: Schema) -> Schema:
+    """A plain schema without what goes without saying: no other names, no empty texts, null for what is left out."""
+    made = {name: _short_part(part) for name, part in cast(dict[str, Schema], schema["properties"]).items()}
+    required = {"required": schema["required"]} if schema.get("required") else {}
+    return {"type": "object", "properties": cast(JsonValue, made), **required}
+
+
+def _short_part(part: Schema) -> Schema:
+    choices = cast(list[Schema], part.get("anyOf") or [])
+    if len(choices) == 2 and choices[1] == {"type": "null"}:
+        part = {**choices[0], **part, "type": [choices[0]["type"], "null"]}
+    silent = ("anyOf", "minLength", "maxLength")
+    return {key: value for key, value in part.items() if key not in silent and (key != "default" or value is not None)}
 
 
 def _plain(part: Any, known: dict[str, Any]) -> Any:

@@ -15,9 +15,9 @@ from warpsight.tools.workbench import Workbench
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 
-Threads = Annotated[int | None, Field(ge=1, le=1024, description="what if a block had this many threads")]
-Registers = Annotated[int | None, Field(ge=1, le=255, description="what if a thread had this many registers")]
-Shared = Annotated[int | None, Field(ge=0, le=1 << 20, description="what if a block had this many shared bytes")]
+Threads = Annotated[int | None, Field(ge=1, le=1024, description="of a block")]
+Registers = Annotated[int | None, Field(ge=1, le=255, description="of a thread")]
+Shared = Annotated[int | None, Field(ge=0, le=1 << 20, description="of a block")]
 
 
 class Fit(Noun):
@@ -48,9 +48,8 @@ def device(
     registers: Registers = None,
     shared_bytes: Shared = None,
 ) -> Answer[DeviceSheet]:
-    """The GPU that the kernel is for: multiprocessors, clocks, bandwidths, peak arithmetic, shared memory and register
-    limits, and the occupancy of the kernel's launch. Give threads, registers or shared_bytes to see what another launch
-    would allow."""
+    """The GPU: multiprocessors, clocks, bandwidths, peak arithmetic, limits, and the occupancy of the kernel's launch.
+    Give `threads`, `registers` or `shared_bytes` to see what another launch would allow."""
     gpu = bench.gpu
     if gpu is None:
         data = DeviceSheet(device=bench.device.name, source=bench.device.source)

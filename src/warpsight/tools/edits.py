@@ -22,22 +22,16 @@ CURRENT, BEST, GIVEN = "current", "best", "given"
 _SHOWN_NAMES = 12
 _EDITS_SCHEMA: dict[str, JsonValue] = {
     "type": "array",
-    "minItems": 1,
-    "description": "instead of `kernel`: blocks applied in order to `base`; each `search` must occur exactly once",
+    "description": "instead of `kernel`: changes to `base`, in order; each `search` must occur exactly once",
     "items": {
         "type": "object",
-        "properties": {
-            "search": {"type": "string", "minLength": 1},
-            "replace": {"type": "string"},
-        },
+        "properties": {"search": {"type": "string"}, "replace": {"type": "string"}},
         "required": ["search", "replace"],
-        "additionalProperties": False,
     },
 }
 _BASE_SCHEMA: dict[str, JsonValue] = {
     "type": "string",
-    "maxLength": 32,
-    "description": "without `kernel`: `current` (the last one; default), `best`, `given`, or an id such as `c3f9a12`",
+    "description": "without `kernel`: `current` (default), `best`, `given` or an id as `c3f9a12`",
 }
 
 
@@ -63,10 +57,11 @@ def offer_edits(spec: ToolSpec) -> ToolSpec:
     if not isinstance(properties, dict) or KERNEL not in properties:
         return spec
     required = cast(list[JsonValue], spec.parameters.get("required") or [])
+    left = [name for name in required if name != KERNEL]
     parameters: dict[str, JsonValue] = {
-        **spec.parameters,
+        **{key: value for key, value in spec.parameters.items() if key != "required"},
         "properties": {**properties, EDITS: _EDITS_SCHEMA, BASE: _BASE_SCHEMA},
-        "required": [name for name in required if name != KERNEL],
+        **({"required": left} if left else {}),
     }
     return spec.model_copy(update={"parameters": parameters})
 

@@ -27,10 +27,10 @@ HOT_COUNTERS = (
 )  # fmt: skip
 View = Annotated[
     Literal["hot", "sass", "ptx"],
-    Field(description="`hot`: the costliest source lines; `sass`: machine code; `ptx`: PTX. By default `hot`"),
+    Field(description="which of the three"),
 ]
-FirstLine = Annotated[int, Field(ge=1, description="first source line of the range (sass and ptx)")]
-LastLine = Annotated[int, Field(ge=1, description="last source line of the range (sass and ptx)")]
+FirstLine = Annotated[int, Field(ge=1, description="of the range")]
+LastLine = Annotated[int, Field(ge=1, description="of the range")]
 
 
 class Row(Noun):
@@ -55,9 +55,8 @@ class Inspected(Noun):
 def inspect(
     bench: Workbench, kernel: Kernel, view: View = "hot", first_line: FirstLine = 1, last_line: LastLine = 10**6
 ) -> Answer[Inspected]:
-    """Look closer at a kernel: the source lines where warps wait most (`hot`), or the machine code (`sass`) or PTX
-    (`ptx`) that a range of source lines became, with how often each instruction ran. Use it to tell two possible causes
-    apart, or to see whether an edit changed the code as you meant it to."""
+    """Look closer: the source lines where warps wait most (`hot`), or the machine code (`sass`) or PTX (`ptx`) of a
+    range of lines, with how often each instruction ran. To tell two causes apart, or to see what an edit did."""
     candidate, name = bench.candidate(kernel), kernel_id(kernel)
     build = bench.build(candidate)
     if not build.ok:
@@ -116,8 +115,8 @@ def _extra(counters: Mapping[str, int | float]) -> str:
 
 
 def _sass(bench: Workbench, candidate: Candidate, build: Build, wanted: range) -> tuple[tuple[Row, ...], str]:
-    if build.language != "cuda":
-        return (), "only CUDA kernels have machine code here"
+    if build.language == "opencl":
+        return (), "only GPU kernels have machine code here"
     ran = _executed(bench, candidate, build) if shows_counters(bench.feedback) else {}
     code = [raw for raw in disassemble(build.cubin, name=bench.file) if raw.function == bench.task.entry]
     while code and code[-1].text == "NOP":
@@ -141,8 +140,8 @@ def _executed(bench: Workbench, candidate: Candidate, build: Build) -> dict[int,
 
 
 def _ptx(build: Build, wanted: range) -> tuple[tuple[Row, ...], str]:
-    if build.language != "cuda":
-        return (), "only CUDA kernels have PTX here"
+    if build.language == "opencl":
+        return (), "only GPU kernels have PTX here"
     lines, line, rows = LineMap(own_file(build.ptx)), 0, list[Row]()
     for text in map(str.strip, build.ptx.splitlines()):
         if text.startswith(".loc"):

@@ -13,8 +13,8 @@ from warpsight.tools.answer import Answer
 from warpsight.tools.keep import Keep
 from warpsight.tools.pages import PAGE_TOKENS, handle_of, page_of
 
-Handle = Annotated[str, Field(max_length=32, description="the handle that stands under a long result")]
-PageNumber = Annotated[int, Field(ge=1, le=10_000, description="which page; the first was shown already")]
+Handle = Annotated[str, Field(max_length=32, description="it stands under the result")]
+PageNumber = Annotated[int, Field(ge=1, le=10_000, description="the first was shown already")]
 
 
 class Shelf:
@@ -43,7 +43,7 @@ class MoreText(Noun):
 
 
 def more(shelf: Shelf, handle: Handle, page: PageNumber = 2) -> Answer[MoreText]:
-    """Read on in a result that was cut: give the handle that stands under it and the page."""
+    """The next page of a result that was cut."""
     text = shelf.get(handle)
     if text is None:
         raise UsageError(f"no result has the handle {handle!r}", hint="call the tool again: it costs nothing twice")

@@ -13,14 +13,14 @@ from warpsight.devices.device import Device
 from warpsight.errors import UsageError
 from warpsight.gate.ledger import Ledger
 from warpsight.nouns import Candidate, Task
-from warpsight.tasks import read_candidate
+from warpsight.tasks import read_candidate, written_in
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.more import Shelf
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.workbench import SEED_BITS, Workbench
 from warpsight.vgpu.gpus import find_gpu
 
-DeviceKind = Literal["virtual", "opencl", "cuda"]
+DeviceKind = Literal["virtual", "opencl", "cuda", "hip"]
 
 
 def open_box(
@@ -60,7 +60,9 @@ def given_kernel(task: Task, device: DeviceKind, text: str | None = None) -> Can
                 f"task {task.name} has no OpenCL kernel", hint='add `opencl = "kernel.cl"` to its task.toml'
             )
         return read_candidate(task.opencl if text is None else text, task, task.opencl_file or "kernel.cl", "opencl")
-    return read_candidate(task.kernel if text is None else text, task, task.kernel_file, "cuda")
+    if text is None:
+        return read_candidate(task.kernel, task, task.kernel_file)
+    return read_candidate(text, task, task.kernel_file, written_in(text))
 
 
 def _device(
@@ -74,8 +76,13 @@ def _device(
         return OpenClDevice(threads=cores, deadline_seconds=deadline_seconds, unsafe=unsafe)
     if kind == "cuda":
         from warpsight.devices.cuda import CudaDevice
+        from warpsight.lens.profilers.on_gpu import look_for_faults
 
-        return CudaDevice(gpu=gpu, deadline_seconds=deadline_seconds)
+        return CudaDevice(gpu=gpu, deadline_seconds=deadline_seconds, checker=look_for_faults)
+    if kind == "hip":
+        from warpsight.devices.hip import HipDevice
+
+        return HipDevice(gpu=gpu, deadline_seconds=deadline_seconds)
     from warpsight.devices.virtual import VirtualGpu
 
     return VirtualGpu(gpu=find_gpu(gpu or task.gpu), cores=cores, deadline_seconds=deadline_seconds)

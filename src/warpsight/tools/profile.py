@@ -46,9 +46,9 @@ class Profiled(Noun):
 
 
 def profile(bench: Workbench, kernel: Kernel) -> Answer[Profiled]:
-    """Profile the kernel on the timed workload: its time, what limits it, and why it is slow, with the counters that
-    show it, the source line, the estimated gain, what to try, and which counters should then move. Look here before
-    you edit, and again after an edit: the limit may have moved. Says nothing of whether the kernel is right."""
+    """Why is the kernel slow? Its time, what limits it, and findings: counters, source line, estimated gain, what to
+    try, which counters should then move. Look before you edit, and again after: the limit may have moved. Does not say
+    whether the kernel is right."""
     candidate = bench.candidate(kernel)
     name = kernel_id(kernel)
     build = bench.build(candidate)

@@ -22,11 +22,9 @@ from warpsight.tools.time import decision_line
 from warpsight.tools.workbench import Workbench
 
 Way = Literal["up", "down"]
-Cause = Annotated[str, Field(max_length=4000, description="why the given kernel was slow, with the counter and line")]
-Predicts = Annotated[
-    dict[str, Way] | None, Field(description="counters that moved because of it, each `up` or `down`, by their names")
-]
-Against = Annotated[str, Field(description=said_against(GIVEN, "the kernel that the prediction starts from"))]
+Cause = Annotated[str, Field(max_length=4000, description="why the given kernel was slow: counter and line")]
+Predicts = Annotated[dict[str, Way] | None, Field(description="counters by name")]
+Against = Annotated[str, Field(description=said_against("the kernel that it is predicted from"))]
 
 
 class Submitted(Noun):
@@ -47,9 +45,9 @@ class Submitted(Noun):
 def submit(
     bench: Workbench, kernel: Kernel, cause: Cause, predicts: Predicts = None, against: Against = GIVEN
 ) -> Answer[Submitted]:
-    """Hand in your final kernel; this ends the work. It is checked and timed once more on inputs that nothing before
-    has used, and an accepted kernel (right and FASTER) gets a certificate. Say the cause that you removed and the
-    counters that you predict to have moved, such as {"global_store_sectors": "down"}: they are scored."""
+    """Hand in your final kernel; this ends the work. It is checked and timed once more on new inputs; if it is right
+    and FASTER it gets a certificate. Say the cause that you removed and which counters that moved, such as
+    {"global_store_sectors": "down"}: they are scored."""
     _require_counters(predicts or {})
     candidate, start = bench.candidate(kernel), bench.candidate(against)
     found, name = bench.submit(candidate), kernel_id(kernel)

@@ -17,7 +17,7 @@ from pydantic import JsonValue, ValidationError
 
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Evaluation, Noun
-from warpsight.tools import check, compare, compile, device, inspect, more, profile, submit, time
+from warpsight.tools import check, compare, compile, device, inspect, more, profile, rewrite, submit, time
 from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec
 from warpsight.tools.describe import Described, Schema, describe
@@ -30,7 +30,7 @@ from warpsight.tools.workbench import Workbench
 # The order in which they are shown.
 FUNCTIONS: tuple[Callable[..., Answer[Noun]], ...] = (
     profile.profile, check.check, time.time, compile.compile, inspect.inspect, compare.compare, device.device,
-    more.more, submit.submit,
+    rewrite.rewrite, more.more, submit.submit,
 )  # fmt: skip
 TOOLS: Mapping[str, Described] = {found.name: found for found in map(describe, FUNCTIONS)}
 SPECS: tuple[ToolSpec, ...] = tuple(offer_edits(found.spec) for found in TOOLS.values())
@@ -101,10 +101,12 @@ class TaskBox:
             given = {field: getattr(asked, field) for field in tool.arguments.model_fields}
             found = self._results.put(key, self._run(tool, given))
         text = whole.get(KERNEL)
+        for one in (text, found.made):
+            if isinstance(one, str):
+                self._current = one
+                self._remember(one)
         if isinstance(text, str):
-            self._current = text
-            self._remember(text)
-            self._is_best(found.evaluation, text)
+            self._is_best(found.evaluation, found.made or text)
         return found
 
     def _run(self, tool: Described, given: dict[str, Any]) -> ToolResult:

@@ -34,13 +34,13 @@ class Timed(Noun):
     reason: str = ""
 
 
-Against = Annotated[str, Field(description=said_against(BEST, "a second kernel to compare with"))]
+Against = Annotated[str, Field(description=said_against("a second kernel to compare with"))]
 
 
 def time(bench: Workbench, kernel: Kernel, against: Against = BEST) -> Answer[Timed]:
-    """How fast is the kernel? Tells its speed as a ratio to the baseline (the task's first kernel) and to the best so
-    far (above 1 is faster), a decision (FASTER, SLOWER, SAME, AMBIGUOUS, REJECTED) and whether the time is measured or
-    simulated. A kernel that is not right is not timed. REJECTED means that the time is not believed, and says why."""
+    """How fast is the kernel? Its speed as a ratio to the baseline (the task's first kernel) and to the best so far
+    (above 1 is faster), and a decision: FASTER, SLOWER, SAME, AMBIGUOUS, or REJECTED (not believed, and why). A kernel
+    that is not right is not timed."""
     candidate, other = bench.candidate(kernel), bench.candidate(against)
     found = bench.evaluation(candidate)
     name = kernel_id(kernel)

@@ -21,8 +21,9 @@ from warpsight.gate.evaluate import build_for, compare_on, evaluate, timed_workl
 from warpsight.gate.fresh import FreshContents
 from warpsight.gate.ledger import Ledger
 from warpsight.lens import find_findings
+from warpsight.lens.profilers.on_gpu import best_profile
 from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, Workload
-from warpsight.tasks import LaunchSize, evaluate_launch, read_candidate
+from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of, read_candidate
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.keep import Keep
 from warpsight.vgpu.gpu import Gpu
@@ -78,7 +79,7 @@ class Workbench:
 
     @property
     def file(self) -> str:
-        return self.task.opencl_file or "kernel.cl" if self.given.language == "opencl" else self.task.kernel_file
+        return kernel_name(self.task, self.given.language)
 
     def build(self, kernel: Candidate) -> Build:
         def make() -> Build:
@@ -88,7 +89,7 @@ class Workbench:
         return self._builds.of(kernel.sha256, make)
 
     def launch(self, kernel: Candidate) -> LaunchSize:
-        return evaluate_launch(kernel, self.workload.axes, self.file)
+        return launch_of(self.build(kernel), evaluate_launch(kernel, self.workload.axes, self.file))
 
     def check(self, kernel: Candidate) -> Check:
         """The gate's verdict over every workload, hidden and drawn ones too."""
@@ -121,7 +122,9 @@ class Workbench:
             self.say("profiling")
             ready = kernel_on(kernel, self.build(kernel), self.workload)
             values = FreshContents(self.task, self.workload, self.seed, pool=1).draw().values
-            return self.device.profile(ready.build, self.task.entry, values, ready.size, source_text=kernel.source)
+            return best_profile(
+                self.device, ready.build, self.task.entry, values, ready.size, source_text=kernel.source
+            )
 
         return self._profiles.of(kernel.sha256, make)
 

@@ -12,7 +12,7 @@ from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.check import check_candidate
 from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.hidden import generated_workloads
-from warpsight.gate.repeat import run_again
+from warpsight.gate.repeat import has_atomics, run_again
 from warpsight.gate.run import Subject, Trial, prepare, run
 from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Axis, Check, Task, Workload
@@ -42,7 +42,7 @@ def test_a_skipped_family_says_why() -> None:
     assert all(s.why for s in found.skipped)
 
 
-@pytest.mark.parametrize("folder", sorted(TASKS.iterdir()), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", sorted(file.parent for file in TASKS.glob("*/kernel.cu")), ids=lambda folder: folder.name)
 def test_drawn_sizes_keep_the_bounds_of_the_axes(folder: Path) -> None:
     task = read_task(folder)
     for seed in range(20):
@@ -94,6 +94,28 @@ def test_bits_that_change_from_run_to_run_are_told() -> None:
     task = task_named("vector_add")
     found = check_candidate(task, own(task), Wavering(), workloads=task.workloads[:1])
     assert (found.verdict, found.named) == ("wrong", "not_deterministic")
+
+
+@pytest.mark.parametrize(
+    ("code", "atomic"),
+    [
+        ("atomic_add(&bins[i], 1);", True),
+        ("atom_inc (p);", True),
+        ("atomic_fetch_add_explicit(p, 1, memory_order_relaxed);", True),
+        ("red.global.add.f32 [%rd1], %f1;", True),
+        ("atom.global.add.u32 %r1, [%rd1], 1;", True),
+        ("y[i] = x[i]; // no atomic_add(p, 1) here", False),
+        ("/* atomic_add(p, 1);\n atom.global.add */ y[i] = x[i];", False),
+        ("y[i] = x[i]; // goes on \\\natomic_add(p, 1);\n", False),
+        ('printf("atomic_add(%d)", 1);', False),
+        ("/* atomic_add(p, 1); never closed", False),
+        ("/* no */ atomic_add(p, 1); /* no */", True),
+        ('printf("/*"); atomic_add(p, 1); printf("*/");', True),
+        ("int atomic_number = 3; f(atomic_number);", False),
+    ],
+)
+def test_atomics_are_looked_for_in_code_and_not_in_comments(code: str, atomic: bool) -> None:
+    assert has_atomics(code) == atomic
 
 
 def test_repeats_of_an_honest_kernel_agree() -> None:

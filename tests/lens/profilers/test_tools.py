@@ -184,6 +184,7 @@ def test_the_ladder_says_what_it_used_and_what_not(bare: Path, tmp_path: Path) -
         "ncu",
         "nvprof",
         "nsys",
+        "cupti",
     ]
     notes = "\n".join(climbed.profile.notes)
     assert "measured by the device's events: time alone" in notes and "to enable it: let everyone read" in notes

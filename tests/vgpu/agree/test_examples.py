@@ -20,7 +20,7 @@ from warpsight.tasks import LaunchSize, evaluate_launch, read_candidate, read_ta
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import Program
 
-FOLDERS = sorted(file.parent for file in (Path(__file__).parents[3] / "tasks").glob("*/task.toml"))
+FOLDERS = sorted(file.parent for file in (Path(__file__).parents[3] / "tasks").glob("*/kernel.cu"))
 
 
 def chosen_blocks(program: Program, task: Task, workload: Workload, size: LaunchSize, budget: int) -> list[int]:

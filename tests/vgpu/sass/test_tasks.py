@@ -14,7 +14,7 @@ from warpsight.tasks import evaluate_launch, read_candidate, read_task
 from warpsight.vgpu import counters, machine
 from warpsight.vgpu.bytecode import OPS, Flag, Program, T
 
-TASKS = sorted(p.parent for p in (Path(__file__).parents[3] / "tasks").glob("*/task.toml"))
+TASKS = sorted(p.parent for p in (Path(__file__).parents[3] / "tasks").glob("*/kernel.cu"))
 ANCHORS = (
     "global_load_requests",
     "global_load_sectors",

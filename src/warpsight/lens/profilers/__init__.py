@@ -13,7 +13,7 @@ __all__ = ["Availability", "availabilities"]
 
 def availabilities() -> tuple[Availability, ...]:
     """Every profiler we can use: whether it is here, and how to get it."""
-    from warpsight.lens.profilers import compute_sanitizer, ncu, nsys, nvprof, perf_stat, rocprofv3
+    from warpsight.lens.profilers import compute_sanitizer, cupti, ncu, nsys, nvprof, perf_stat, rocprofv3
 
-    looks = (ncu.available, nsys.available, nvprof.available, compute_sanitizer.available)
+    looks = (ncu.available, nsys.available, nvprof.available, cupti.available, compute_sanitizer.available)
     return tuple(look() for look in (*looks, rocprofv3.available, rocprofv3.old_available, perf_stat.available))

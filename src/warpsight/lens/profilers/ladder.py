@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from warpsight.errors import WarpsightError
-from warpsight.lens.profilers import ncu, nsys, nvprof, rocprofv3
+from warpsight.lens.profilers import cupti, ncu, nsys, nvprof, rocprofv3
 from warpsight.lens.profilers.failures import ProfilerError
 from warpsight.nouns import Profile
 
@@ -89,6 +89,7 @@ def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_
         Rung("ncu", "counters of every kind, by source line", asked(ncu.measure)),
         Rung("nvprof", "counters of the whole kernel", asked(nvprof.measure)),
         Rung("nsys", "time and launch, no counters", asked(nsys.measure)),
+        Rung("cupti", "time and launch by the GPU's own records, no counters", asked(cupti.measure)),
     )
 
 

@@ -1,4 +1,4 @@
-"""A kernel on this machine's NVIDIA GPU under the vendors' tools: profile by the ladder, faults by the sanitizer.
+"""A kernel on this machine's GPU under the vendors' tools: profile by the ladder, faults by the sanitizer.
 
 The tools run a small program of ours that launches the kernel on given values; the candidate has no host code, so there
 is none to trust. What must stay true: a check that could not be made is told with its reason, never counted as passed.
@@ -7,20 +7,29 @@ Not run on a GPU by us.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpsight.devices.cuda import CudaDevice
-from warpsight.devices.device import Value
+from warpsight.devices.cuda import CudaDevice, Looked
+from warpsight.devices.device import Device, Value
+from warpsight.devices.hip import HipDevice
 from warpsight.lens.profilers import compute_sanitizer
 from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, Report
 from warpsight.lens.profilers.failures import ProfilerError
-from warpsight.lens.profilers.ladder import Climbed, climb, device_rung, nvidia_rungs
-from warpsight.nouns import Build, Fault
+from warpsight.lens.profilers.ladder import Climbed, amd_rungs, climb, device_rung, nvidia_rungs
+from warpsight.nouns import Build, Fault, Profile
 from warpsight.tasks import LaunchSize
+from warpsight.toolchain.cache import cache_folder
 
 PROFILER_S = 300.0
+LOOKS_FOR: dict[Check, str] = {
+    "memcheck": "reads out of bounds",
+    "racecheck": "races in shared memory",
+    "initcheck": "reads of memory that was never set",
+    "synccheck": "barriers that only a part of a block reaches",
+}
 
 
 @dataclass(frozen=True)
@@ -35,8 +44,31 @@ class Sanitized:
         return tuple(fault for report in self.reports for fault in report.faults)
 
 
+def best_profile(
+    device: Device, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
+) -> Profile:
+    """The best profile that the device can have: by the ladder on a real GPU, else its own."""
+    if not isinstance(device, (CudaDevice, HipDevice)):
+        return device.profile(build, entry, values, size, source_text=source_text)
+    if isinstance(device, HipDevice):
+        device.learn(source_text)
+    return profile_on_gpu(
+        device, build, entry, values, size, source_text=source_text, folder=reports_folder(build)
+    ).profile
+
+
+def reports_folder(build: Build) -> Path:
+    """Where the profilers' own files of a kernel are kept, for their viewers."""
+    cache = cache_folder()
+    if cache is None:
+        return Path(tempfile.mkdtemp(prefix="warpsight-profile-"))
+    folder = cache / "profiler-reports" / build.source_sha256[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def profile_on_gpu(
-    device: CudaDevice,
+    device: CudaDevice | HipDevice,
     build: Build,
     entry: str,
     values: Sequence[Value],
@@ -48,9 +80,23 @@ def profile_on_gpu(
 ) -> Climbed:
     """The best profile to be had: counters where a profiler gives them, else a trace, else the GPU's own events."""
     program = device.replay_argv(build, entry, values, size, folder=folder)
-    rungs = nvidia_rungs(program, entry, folder=folder, deadline_s=deadline_s)
+    of_vendor = nvidia_rungs if isinstance(device, CudaDevice) else amd_rungs
+    rungs = of_vendor(program, entry, folder=folder, deadline_s=deadline_s)
     last = device_rung(lambda: device.profile(build, entry, values, size, source_text=source_text))
     return climb((*rungs, last))
+
+
+def look_for_faults(program: Sequence[str], entry: str, text: str) -> Looked:
+    """The sanitizer as the checker of a CUDA device: faults with their lines, and what could not be looked for."""
+    found = sanitize(program, entry)
+    lines = text.splitlines()
+
+    def shown(fault: Fault) -> Fault:
+        known = fault.line is not None and 0 < fault.line <= len(lines)
+        return fault.model_copy(update={"line_text": lines[(fault.line or 1) - 1]}) if known else fault
+
+    faults = tuple(shown(fault) for fault in found.faults)
+    return Looked(faults, tuple(f"{LOOKS_FOR[check]} were not looked for: {why}" for check, why in found.not_run))
 
 
 def sanitize(

@@ -1,0 +1,138 @@
+"""`warpsight tune` against `warpsight optimize` on the example tasks: what plain autotuning gives, and what it cannot.
+
+For each task: the best of a search over launch and named constants (through the gate, certified); then `optimize` with
+a script in the model's place that submits the task's known rewrite (`faster/`, where there is one); then a search over
+that rewrite, which is what the two give together. All times are simulated, on the task's own GPU. With an argument,
+`tune:MODEL`, a column is added for `optimize` with that model, such as `tune:local`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpsight.errors import UsageError
+from warpsight.models.model import Model
+from warpsight.models.open import open_model
+from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.nouns import Evaluation, Task
+from warpsight.reason.budget import Budget
+from warpsight.reason.optimize import open_tools, opened_box, outcome_of, plan
+from warpsight.reason.resume import run_job
+from warpsight.runs.memory import MemoryStore
+from warpsight.tasks import read_candidate, read_task
+from warpsight.tune import run as tuning
+from warpsight.tune.declared import space_of
+from warpsight.tune.journal import Journal
+
+TASKS = Path(__file__).parents[1] / "tasks"
+TRIES = 40
+CAUSE = "the known rewrite of this task, handed in by a script"
+MODEL_BUDGET = Budget(tool_calls=8, seconds=240)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One search: how much there was, how much was tried, and what came of it (1 where nothing was faster)."""
+
+    configurations: int
+    tried: int
+    ratio: float
+    config: str
+    seconds: float
+
+
+def main(model: str = "") -> None:
+    titles = ["task", "space", "tried", "tune", "seconds", "optimize, scripted", "both"]
+    titles += [f"optimize, {model}"] if model else []
+    print(f"speed of the given kernel = 1; simulated; at most {TRIES} configurations a search")
+    print(f"{titles[0]:24}" + "".join(f"{title:>20}" for title in titles[1:]) + "  best configuration", flush=True)
+    rows = [_row(file.parent, model) for file in sorted(TASKS.glob("*/kernel.cu"))]
+    for name, at in (("tune", 0), ("optimize, scripted", 1), ("both", 2), (f"optimize, {model}", 3)):
+        found = [row[at] for row in rows if len(row) > at and row[at] is not None]
+        if found:
+            mean = math.exp(sum(math.log(ratio or 1.0) for ratio in found) / len(found))
+            faster = sum((ratio or 1.0) > 1.02 for ratio in found)
+            print(f"{name}: geometric mean {mean:.3f} over {len(found)} tasks, {faster} faster")
+
+
+def _row(folder: Path, model: str) -> list[float | None]:
+    task = read_task(folder)
+    mine = searched(task, task.kernel)
+    rewrite = next(iter(sorted(folder.glob("faster/*.cu"))), None)
+    text = None if rewrite is None else rewrite.read_text(encoding="utf-8")
+    scripted = None if text is None else optimized(task, scripted_with(text))
+    both = None if text is None or scripted is None else scripted * searched(task, text).ratio
+    ratios: list[float | None] = [mine.ratio, scripted, both]
+    if model:
+        opened = open_model(model)
+        try:
+            ratios.append(optimized(task, opened, model))
+        finally:
+            opened.close()
+    cells = [str(mine.configurations), str(mine.tried), _times(mine.ratio), f"{mine.seconds:.0f}"]
+    cells += [_times(ratio) for ratio in ratios[1:]]
+    print(f"{task.name:24}" + "".join(f"{cell:>20}" for cell in cells) + f"  {mine.config}", flush=True)
+    return ratios
+
+
+def searched(task: Task, text: str) -> Searched:
+    """A tuning of this text; a kernel in which nothing varies is as fast as it is."""
+    given = read_candidate(text, task, task.kernel_file)
+    started = time.monotonic()
+    try:
+        asked = tuning.plan(task, given, space_of(task, given, None, {}), tries=TRIES, secret_seed=1)
+    except UsageError:
+        return Searched(0, 0, 1.0, "nothing varies", 0.0)
+    with tempfile.TemporaryDirectory() as place:
+        found = tuning.tune(Journal.create(asked, Path(place)), Path(place) / "ledger")
+    ratio = _ratio(found.final)
+    config = "the given one" if found.final is None or found.best is None else _config(found.best.config)
+    return Searched(found.configurations, len(found.trials), ratio, config, time.monotonic() - started)
+
+
+def optimized(task: Task, model: Model, word: str = "scripted") -> float:
+    """The speed that `optimize` hands over with this model."""
+    store = MemoryStore()
+    with tempfile.TemporaryDirectory() as place:
+        job = plan(task, word, budget=MODEL_BUDGET, secret_seed=1)
+        box = open_tools(job, store, Path(place))
+        try:
+            run = run_job(job, model, opened_box(job, box), store)
+            return _ratio(outcome_of(run, box, store).final)
+        finally:
+            box.close()
+
+
+def scripted_with(text: str) -> ScriptedModel:
+    """A model that looks, checks and hands in this kernel."""
+    return ScriptedModel(
+        [
+            ScriptedTurn(text="Where does the time go?", calls=(ScriptedCall(name="profile"),)),
+            ScriptedTurn(text="Is it right?", calls=(ScriptedCall(name="check", arguments={"kernel": text}),)),
+            ScriptedTurn(
+                text="It is.", calls=(ScriptedCall(name="submit", arguments={"kernel": text, "cause": CAUSE}),)
+            ),
+        ]
+    )
+
+
+def _ratio(found: Evaluation | None) -> float:
+    return 1.0 if found is None or found.timing is None or found.timing.ratio is None else found.timing.ratio
+
+
+def _times(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.3f}"
+
+
+def _config(config: dict[str, int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+if __name__ == "__main__":
+    os.nice(5)
+    main()

@@ -1,0 +1,102 @@
+"""`warpsight import FORMAT PATH`: other people's tasks, read; KernelBench candidates, run; ours, written as theirs.
+
+What cannot be imported is listed with its reason. Exit code 1 when anything was refused or a candidate is not right.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from warpsight.cli.output import ExitCode, emit
+from warpsight.errors import UsageError
+
+
+class Format(StrEnum):
+    """Whose format it is."""
+
+    KERNELBENCH = "kernelbench"
+    HECBENCH = "hecbench"
+    GPUMODE = "gpumode"
+    FLASHINFER = "flashinfer"
+
+
+class CompilerChoice(StrEnum):
+    """What HeCBench programs are compiled with."""
+
+    AUTO = "auto"
+    NVRTC = "nvrtc"
+    NVCC = "nvcc"
+
+
+OUT_HELP = "Write what was imported there, a folder each; nothing is written over."
+RUN_HELP = "kernelbench: run this candidate (or the folder of candidates named like their problems)."
+COMPILER_HELP = "hecbench: nvcc where it is, else NVRTC."
+KERNEL_HELP = "flashinfer: the CUDA kernel to make a task with; with --export, one more solution."
+EXPORT_HELP = "flashinfer, the other way: PATH is one of our tasks, and --out gets it as flashinfer-trace."
+
+
+def import_task(
+    format: Annotated[Format, typer.Argument(metavar="FORMAT", help="kernelbench, hecbench, gpumode or flashinfer.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a folder of many.")],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help=OUT_HELP)] = None,
+    run: Annotated[Path | None, typer.Option(metavar="CANDIDATE", help=RUN_HELP)] = None,
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
+    export: Annotated[bool, typer.Option("--export", help=EXPORT_HELP)] = False,
+    compiler: Annotated[
+        CompilerChoice, typer.Option(help="hecbench: nvcc where it is, else NVRTC.")
+    ] = CompilerChoice.AUTO,
+    arch: Annotated[str, typer.Option(help="hecbench: compile for this architecture.")] = "sm_80",
+    seed: Annotated[int, typer.Option(min=0, help="kernelbench: seed of weights and inputs.")] = 42,
+    trials: Annotated[int, typer.Option(min=1, help="kernelbench: inputs a candidate must be right on.")] = 5,
+    samples: Annotated[int, typer.Option(min=0, help="kernelbench: timed samples; 0 does not time.")] = 9,
+    threads: Annotated[int, typer.Option(min=1, help="kernelbench: threads for reference and candidate.")] = 1,
+    deadline: Annotated[float, typer.Option(min=1, help="kernelbench: seconds that one step may take.")] = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Import tasks of other people's formats, and say what cannot be imported and why.
+
+    \b
+    Examples:
+      warpsight import kernelbench KernelBench/level1 --json
+      warpsight import kernelbench level1/19_ReLU.py --run my_relu.py
+      warpsight import hecbench HeCBench/src/adam-cuda
+      warpsight import gpumode reference-kernels/problems
+      warpsight import flashinfer flashinfer-trace --out tasks
+      warpsight import flashinfer tasks/softmax --export --out trace-set
+    """
+    from warpsight.cli import import_text
+    from warpsight.cli.import_formats import FORMATS, Wish, export_flashinfer, items_of
+    from warpsight.cli.progress import progress_on_stderr
+
+    if export:
+        if format is not Format.FLASHINFER:
+            raise UsageError(f"expected --export with flashinfer, found it with {format.value}")
+        written = export_flashinfer(path, kernel, out)
+        emit({"format": format.value, "written": written}, as_json=as_json, render=import_text.exported(written))
+        return
+    _check_options(format, run, kernel)
+    wish = Wish(Path(path), out, run, kernel, compiler.value, arch, seed, trials, samples, threads, deadline)
+    with progress_on_stderr() as say:
+        done = FORMATS[format.value](wish, say)
+    document: dict[str, Any] = {
+        "format": format.value,
+        "path": path,
+        "imported": items_of(done),
+        "refused": done.refused,
+        "written": done.written,
+        **import_text.scores(done.attempts),
+    }
+    emit(document, as_json=as_json, render=import_text.render(done))
+    good = not done.refused and bool(done.found.items) and all(one.verdict == "right" for one in done.attempts)
+    raise typer.Exit(int(ExitCode.FINE if good else ExitCode.WRONG))
+
+
+def _check_options(format: Format, run: Path | None, kernel: Path | None) -> None:
+    if run is not None and format not in (Format.KERNELBENCH, Format.HECBENCH):
+        raise UsageError(f"expected --run with kernelbench, found it with {format.value}")
+    if kernel is not None and format is not Format.FLASHINFER:
+        raise UsageError(f"expected --kernel with flashinfer, found it with {format.value}")

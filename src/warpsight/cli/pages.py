@@ -1,0 +1,77 @@
+"""Which page of docs/ helps: with an error by its class, else with the verb that was asked for. Names only.
+
+Errors are named by their class, since most live in parts that a command need not load. What must stay true: every page
+that is named here is there (a test looks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FOLDER = "docs"
+ANY = "index.md"
+
+ERRORS: Mapping[str, str] = {
+    "TaskError": "tasks.md",
+    "ParameterMismatch": "tasks.md",
+    "UnsupportedInstruction": "virtual-gpu.md",
+    "CannotProfile": "virtual-gpu.md",
+    "ToolchainError": "toolchain.md",
+    "AssemblerRefused": "toolchain.md",
+    "BadPtx": "toolchain.md",
+    "DeviceError": "real-gpus.md",
+    "BrokenMachine": "jail.md",
+    "WorkerLost": "jail.md",
+    "BrokenLedger": "certificate.md",
+    "BrokenCertificate": "certificate.md",
+    "ProfilerError": "real-gpus.md",
+    "NoSource": "real-gpus.md",
+    "ModelError": "models.md",
+    "NotRecorded": "runs.md",
+    "StoreConflict": "runs.md",
+    "RunBusy": "runs.md",
+    "NoSuchRun": "runs.md",
+    "BelowRoof": "corpus.md",
+    "BadDefect": "corpus.md",
+}
+VERBS: Mapping[str, str] = {
+    "optimize": "tools.md",
+    "check": "gate.md",
+    "time": "timing.md",
+    "compare": "timing.md",
+    "verify": "certificate.md",
+    "profile": "virtual-gpu.md",
+    "diagnose": "lens.md",
+    "sass": "time-model.md",
+    "explain": "lens.md",
+    "rewrite": "rewrite.md",
+    "new": "tasks.md",
+    "corpus": "corpus.md",
+    "train": "training.md",
+    "bench": "bench.md",
+    "vgpu": "virtual-gpu.md",
+    "gpus": "gpus.md",
+    "runs": "runs.md",
+    "show": "runs.md",
+    "report": "report.md",
+    "view": "report.md",
+    "resume": "runs.md",
+    "replay": "runs.md",
+    "export": "runs.md",
+    "mcp": "mcp.md",
+    "skills": "mcp.md",
+    "import": "importing.md",
+    "tune": "tune.md",
+}
+
+
+def page_of_verb(verb: str | None) -> str:
+    """The page about a verb; the list of pages where there is none."""
+    return f"{FOLDER}/{VERBS.get(verb or '', ANY)}"
+
+
+def page_of_error(problem: BaseException, verb: str | None) -> str:
+    """The page about what went wrong; about the verb where the error could come from anywhere."""
+    named = (ERRORS[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in ERRORS)
+    page = next(named, None)
+    return page_of_verb(verb) if page is None else f"{FOLDER}/{page}"

@@ -1,0 +1,187 @@
+"""What a tuning is doing and what came of it, for a person and as a document. Draws only.
+
+What must stay true: "simulated" or "measured" stands beside every ratio, and a tuning that found nothing says so.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from warpsight.cli.timing_text import decision_text, micros, time_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from warpsight.nouns import Task
+    from warpsight.tune.records import Asked, Space, Trial
+    from warpsight.tune.run import Tuned
+
+SHOWN_TRIALS = 8
+STOPPED = {
+    "all_tried": "everything was tried",
+    "tries_spent": "the tries are used up",
+    "time_spent": "the time is used up",
+    "interrupted": "interrupted",
+}
+
+
+class View:
+    """Progress on stderr: one moving line on a terminal, else a line for each try. Never touches stdout."""
+
+    def __init__(self, asked: Asked, *, quiet: bool = False) -> None:
+        self._asked, self._quiet = asked, quiet
+        self._status: Status | None = None
+        self._done = "starting"
+
+    def __enter__(self) -> View:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True, highlight=False).status(self._done)
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def watch(self, trial: Trial, best: Trial | None) -> None:
+        """A try has ended."""
+        best_so_far = "none yet" if best is None else _ratio(best)
+        told = f"{trial.number + 1:>3} of {self._asked.tries}  {_config(trial.config)}: {_outcome(trial)}"
+        self._done = f"{told}; best so far: {best_so_far}"
+        if self._status is not None:
+            self._status.update(Text(self._done))
+        elif not self._quiet:
+            print(self._done, file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        """The gate tells what it is at."""
+        if self._status is not None:
+            self._status.update(Text(f"{self._done}; now: {text}"))
+
+
+def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
+    """The outcome as one JSON document, every try in it."""
+    timing = None if found.final is None else found.final.timing
+    return {
+        "tuning": found.asked.id,
+        "folder": str(found.folder),
+        "task": found.asked.task,
+        "device": found.asked.device if timing is None else timing.device,
+        "strategy": found.asked.strategy,
+        "stopped": found.stopped,
+        "configurations": found.configurations,
+        "tries": len(found.trials),
+        "faster": found.final is not None,
+        "config": None if found.best is None else found.best.config,
+        "ratio": None if timing is None else timing.ratio,
+        "interval": None if timing is None else timing.interval,
+        "source": None if timing is None else timing.source,
+        "decision": None if timing is None else timing.decision,
+        "kernel_file": None if kernel_file is None else str(kernel_file),
+        "kernel_sha256": None if found.final is None else found.final.candidate_sha256,
+        "certificate": None if found.final is None else found.final.certificate,
+        "certificate_file": None if found.certificate_file is None else str(found.certificate_file),
+        "unsafe": found.asked.unsafe,
+        "space": json.loads(found.asked.space.model_dump_json()),
+        "trials": [json.loads(trial.model_dump_json()) for trial in found.trials],
+    }
+
+
+def render(console: Console, found: Tuned, kernel_file: Path | None) -> None:
+    """The best tries, why others fell out, and the winner with its evidence."""
+    tried = f"{len(found.trials)} of {found.configurations} configurations tried ({found.asked.strategy})"
+    console.print(Text(f"{found.asked.task}: {STOPPED[found.stopped]}; {tried}"))
+    _render_trials(console, found.trials)
+    for note in found.asked.space.notes:
+        console.print(Text(f"note: {note}", style="dim"))
+    console.print()
+    _render_result(console, found, kernel_file)
+    if found.stopped == "interrupted" or (found.stopped != "all_tried" and len(found.trials) < found.configurations):
+        more = "" if found.stopped == "interrupted" else f" --tries {2 * len(found.trials)}"
+        console.print(Text(f"go on with: warpsight tune --resume {shlex.quote(found.asked.id)}{more}"))
+
+
+def render_space(console: Console, task: Task, space: Space, count: int) -> None:
+    """What would be searched."""
+    console.print(Text(f"{task.name}: {count} configurations, {space.origin}"))
+    table = Table(box=None, pad_edge=False)
+    for title in ("parameter", "now", "values", "what it is"):
+        table.add_column(title, overflow="fold")
+    for one in space.parameters:
+        now = "?" if one.given is None else str(one.given)
+        table.add_row(one.name, now, " ".join(map(str, one.values)), one.about)
+    console.print(table)
+    from warpsight.tune.launches import launch_line
+
+    console.print(Text(launch_line(space.launch).removeprefix("// ")))
+    for rule in space.rules:
+        console.print(Text(f"rule: {rule}"))
+    for note in space.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
+
+
+def _render_trials(console: Console, trials: Sequence[Trial]) -> None:
+    timed = sorted((trial for trial in trials if trial.counts), key=lambda trial: -(trial.ratio or 0.0))
+    if timed:
+        table = Table(box=None, pad_edge=False)
+        for title in ("configuration", "speed", "time", "decision"):
+            table.add_column(title, overflow="fold")
+        for trial in timed[:SHOWN_TRIALS]:
+            us = "" if trial.time_us is None else micros(trial.time_us)
+            table.add_row(_config(trial.config), _ratio(trial), us, trial.decision or "")
+        console.print(table)
+    out = Counter(_fell_out(trial) for trial in trials if not trial.counts)
+    if out:
+        console.print(Text("not timed: " + "; ".join(f"{count} {why}" for why, count in out.most_common())))
+
+
+def _render_result(console: Console, found: Tuned, kernel_file: Path | None) -> None:
+    timing = None if found.final is None else found.final.timing
+    if found.final is None or timing is None or found.best is None:
+        if found.best is None:
+            told = "no configuration was found that is right and faster"
+        elif found.stopped == "interrupted":
+            told = f"the best so far, not certified yet: {_config(found.best.config)}, {_ratio(found.best)}"
+        else:
+            told = "the best of the search was not accepted by the whole gate: no kernel is handed over"
+        console.print(Text(told, style="bold yellow"))
+        return
+    console.print(Text(f"best: {_config(found.best.config)}"))
+    console.print(Text.assemble("the gate: right, ", decision_text(timing)))
+    if timing.samples_us and timing.baseline_us:
+        console.print(Text(time_line("given", timing, timing.baseline_us)))
+        console.print(Text(time_line("new", timing, timing.samples_us)))
+    if found.final.unsafe:
+        console.print(Text("unsafe: it ran without all protections", style="bold red"))
+    console.print(Text(f"kernel: {kernel_file}"))
+    console.print(Text(f"certificate: {found.certificate_file}"))
+
+
+def _config(config: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+def _ratio(trial: Trial) -> str:
+    return f"{trial.ratio:.3f}x {trial.source}" if trial.ratio is not None else "no time"
+
+
+def _outcome(trial: Trial) -> str:
+    return f"{trial.decision} {_ratio(trial)}" if trial.counts else _fell_out(trial)
+
+
+def _fell_out(trial: Trial) -> str:
+    if trial.verdict != "right":
+        return trial.verdict.replace("_", " ")
+    return f"{(trial.decision or 'no time').lower()}{f' ({trial.reason})' if trial.reason else ''}"

@@ -1,0 +1,170 @@
+"""The device code of a translation unit: what a compiler of device code alone can take, and the kernels in it.
+
+Host functions go; kernels, device functions, types, constants and macros stay. A template kernel is made for the types
+that the host code launches it with, where those are written out. Pure text; the compiler has the last word, and what
+it refuses is taken out piece by piece (see `kernels`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from warpsight.tasks.importers.hecbench.items import Piece, blanked, pieces
+
+_MACRO = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(?:\([^)]*\))?\s+(.*)", re.DOTALL)
+_KERNEL_NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^<>()]*>\s*)?\(")
+_LAUNCH = re.compile(r"\b((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(<(?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*>)?\s*<<<")
+_PARENTHESES = re.compile(r"\b__\w+__\s*\((?:[^()]|\([^()]*\))*\)")
+_PARAMETER = re.compile(r"(?:typename|class)\s+(?:\.\.\.\s*)?([A-Za-z_]\w*)|[\w:]+\s+([A-Za-z_]\w*)\s*(?=[,>=])")
+
+# What every host header gives and a compiler of device code alone does not.
+PRELUDE = """\
+#include <cuda/std/cstdint>
+#include <cuda/std/cfloat>
+#include <cuda/std/climits>
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+#include <cuda/std/utility>
+#include <cuda/std/type_traits>
+using namespace cuda::std;
+namespace std { using namespace cuda::std; }
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#ifndef NULL
+#define NULL 0
+#endif
+typedef unsigned int uint;
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+#ifndef assert
+#define assert(condition) ((void)0)
+#endif
+"""
+
+
+@dataclass(frozen=True)
+class KernelPlace:
+    """A kernel of the text: its name, whether it is a template, and the line it begins on."""
+
+    name: str
+    template: bool
+    line: int
+    piece: int
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """The pieces of a unit, which of them are kept, and the kernels among them."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    kept: frozenset[int]
+    kernels: tuple[KernelPlace, ...]
+    launches: tuple[tuple[str, str], ...]
+
+    def written(self, without: Collection[int] = ()) -> str:
+        """The device code in the lines of the unit: what is left out leaves its lines empty."""
+        parts: list[str] = []
+        at = 0
+        for number, piece in enumerate(self.pieces):
+            parts.append(_lines_only(self.text[at : piece.start]))
+            whole = self.text[piece.start : piece.end]
+            parts.append(whole if number in self.kept and number not in without else _lines_only(whole))
+            at = piece.end
+        return "".join([*parts, _lines_only(self.text[at:])])
+
+    def piece_at(self, line: int) -> int | None:
+        """Which piece a line of the text lies in."""
+        for number, piece in enumerate(self.pieces):
+            first = self.text.count("\n", 0, piece.start) + 1
+            if first <= line <= first + self.text.count("\n", piece.start, piece.end):
+                return number
+        return None
+
+
+def device_code(text: str) -> DeviceCode:
+    """Cut a unit into pieces and choose those that device code needs."""
+    found = pieces(text)
+    plain = blanked(text)
+    device, kernel = _annotations(found)
+    kept = frozenset(n for n, piece in enumerate(found) if _keeps(piece, device | kernel))
+    kernels = tuple(
+        KernelPlace(name, _is_template(piece.head), text.count("\n", 0, piece.start) + 1, n)
+        for n, piece in enumerate(found)
+        if piece.kind == "function" and _has(piece.head, kernel) and (name := kernel_name(piece.head))
+    )
+    launches = dict.fromkeys((one[1].rpartition("::")[2], one[2] or "") for one in _LAUNCH.finditer(plain))
+    return DeviceCode(text, found, kept, kernels, tuple(launches))
+
+
+def instances(code: DeviceCode, kernel: KernelPlace) -> tuple[tuple[str, ...], str]:
+    """The written-out types a template kernel is launched with, and why there are none."""
+    written = [arguments for name, arguments in code.launches if name == kernel.name and arguments]
+    usable = tuple(arguments for arguments in written if not _depends(code, arguments))
+    if usable:
+        return usable, ""
+    if written:
+        return (), f"a template whose launch uses parameters of host code: {kernel.name}{written[0]}"
+    launched = any(name == kernel.name for name, _ in code.launches)
+    return (), "a template whose types are deduced in host code" if launched else "a template that is never launched"
+
+
+def kernel_name(head: str) -> str:
+    """The name in the head of a kernel, "" where a macro hides it."""
+    text = _PARENTHESES.sub(" ", head)
+    after = re.split(r"\bvoid\b", text, maxsplit=1)
+    found = _KERNEL_NAME.search(after[-1])
+    return found[1] if found else ""
+
+
+def instance_lines(wanted: Sequence[str]) -> str:
+    """Lines that make a compiler of device code produce these instances of template kernels."""
+    return "".join(f"template __global__ decltype({one}) {one};\n" for one in wanted)
+
+
+def _annotations(found: Sequence[Piece]) -> tuple[set[str], set[str]]:
+    """The words that mark device functions and kernels: CUDA's own, and macros made of them."""
+    device, kernel = {"__device__", "constexpr"}, {"__global__"}
+    for piece in found:
+        if piece.kind == "directive" and (macro := _MACRO.match(piece.head)):
+            if "__global__" in macro[2]:
+                kernel.add(macro[1])
+            elif "__device__" in macro[2]:
+                device.add(macro[1])
+    return device, kernel
+
+
+def _keeps(piece: Piece, marks: set[str]) -> bool:
+    if piece.kind == "function":
+        return _has(piece.head, marks)
+    if piece.kind == "declaration":
+        return not re.match(r"\s*using\s+namespace\s+std\b", piece.head)
+    return True
+
+
+def _has(head: str, marks: Collection[str]) -> bool:
+    return not marks.isdisjoint(re.findall(r"[A-Za-z_]\w*", head))
+
+
+def _is_template(head: str) -> bool:
+    return bool(re.match(r"\s*template\s*<\s*[^>\s]", head))
+
+
+def _depends(code: DeviceCode, arguments: str) -> bool:
+    """Whether the arguments name a template parameter, or a variable, of a host function."""
+    words = set(re.findall(r"(?<![\w:])[A-Za-z_]\w*", arguments))
+    for piece in code.pieces:
+        if piece.kind == "function" and _is_template(piece.head):
+            front = piece.head[: piece.head.find("(")]
+            parameters = {name for pair in _PARAMETER.findall(front) for name in pair if name}
+            if words & parameters and arguments in blanked(code.text[piece.start : piece.end]):
+                return True
+    return False
+
+
+def _lines_only(text: str) -> str:
+    return "\n" * text.count("\n")

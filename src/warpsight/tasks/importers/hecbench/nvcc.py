@@ -1,0 +1,77 @@
+"""The machine's own nvcc, where there is one: whole translation units, host code and template launches included.
+
+Runs in the jail on copies of the program's files. Nothing in the project needs it; without it the device code is cut
+out (see `kernels`). A unit that does not compile is the reason it is refused for.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from warpsight.tasks.importers.hecbench.flags import Flags
+from warpsight.tasks.importers.hecbench.kernels import Toolchain, UnitKernels, kernels_of
+from warpsight.tasks.importers.jailed_build import SYSTEM_PATH, build
+from warpsight.tasks.importers.records import CannotImport, Refused
+
+ENDINGS = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cpp", ".cc", ".c", ".cxx", ".txt")
+MAX_FILES, MAX_BYTES = 2000, 64 << 20
+PLACES = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin:/opt/cuda/bin"
+
+
+def find_nvcc() -> Path | None:
+    """The toolkit's own program, also behind a script that only starts it."""
+    for path in (PLACES, SYSTEM_PATH):
+        found = shutil.which("nvcc", path=path)
+        if found and (real := Path(found).resolve()).parent.with_name("nvvm").is_dir():
+            return real
+    return None
+
+
+def argv(nvcc: Path, source: str, flags: Flags, gpu_arch: str) -> list[str]:
+    """The command that makes machine code of one unit and prints what it uses."""
+    words = [str(nvcc), "-cubin", f"-arch={gpu_arch}", "-Xptxas", "-v", "-lineinfo", *flags.options, *flags.defines]
+    if not any(option.startswith("--std=") for option in flags.options):
+        words.append("--std=c++17")
+    return [*words, *(f"-I{folder}" for folder in flags.folders), source, "-o", "unit.cubin"]
+
+
+def nvcc_kernels(
+    nvcc: Path, source: str, folder: Path, flags: Flags, toolchain: Toolchain, gpu_arch: str = "sm_80"
+) -> UnitKernels:
+    """The kernels of one unit by nvcc; a unit it refuses comes back empty, with its reason."""
+    files = program_files(folder)
+    step = argv(nvcc, f"suite/{folder.resolve().name}/{source}", _moved(flags, folder), gpu_arch)
+    root = nvcc.parent.parent
+    built = build([step], files, ["unit.cubin"], readable=(root,), environment={"PATH": f"{nvcc.parent}:/usr/bin:/bin"})
+    if not built.ok:
+        first = next((line for line in built.said.splitlines() if "error" in line), built.said.strip()[:300])
+        return UnitKernels((), (Refused(file=source, reason=first[:500] or "nvcc failed and said nothing"),), "")
+    entries = toolchain.usage(built.said)
+    return UnitKernels(kernels_of(built.made["unit.cubin"], entries, source, "nvcc", toolchain), (), "")
+
+
+def program_files(folder: Path) -> Mapping[str, bytes]:
+    """The texts of a program and of the header folder of its suite, by their names in the jail."""
+    folder = folder.resolve()
+    found: dict[str, bytes] = {}
+    total = 0
+    for place in (folder, folder.parent / "include"):
+        for file in sorted(place.rglob("*")) if place.is_dir() else ():
+            if file.suffix not in ENDINGS or not file.is_file() or file.is_symlink():
+                continue
+            content = file.read_bytes()
+            total += len(content)
+            if len(found) >= MAX_FILES or total > MAX_BYTES:
+                raise CannotImport(f"expected at most {MAX_FILES} files and {MAX_BYTES} bytes, found more")
+            found[f"suite/{file.relative_to(folder.parent)}"] = content
+    return found
+
+
+def _moved(flags: Flags, folder: Path) -> Flags:
+    """Header folders as seen from the place where the program is laid out."""
+    name = folder.resolve().name
+    folders = ("", *(one for one in flags.folders if not one.startswith("/")))
+    kept: Sequence[str] = [f"suite/{name}/{one}" for one in folders]
+    return Flags(flags.defines, tuple(kept), flags.options, flags.separate, flags.left_out)

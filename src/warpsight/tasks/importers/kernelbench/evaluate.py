@@ -1,0 +1,162 @@
+"""Is a KernelBench candidate right, and how fast is it? Reference and candidate each in a jail of their own.
+
+The parent chooses the seeds, holds the clock and compares. Every call that is timed gets inputs that were never seen
+before, samples of the two alternate, and one output of each sample, chosen after it ran, is compared too. A candidate
+is Python in the process that calls it, so it can do things that a kernel alone cannot: what it does outside of the
+timed calls is weighed by its processor time, and more than the reference needs there is a rejection. That is a lower
+tier of trust than the gate has, and every result says so.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.tasks.importers.kernelbench.compare import Difference, compare_outputs, tolerance_of
+from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, backend_of
+from warpsight.tasks.importers.kernelbench.score import Attempt
+from warpsight.tasks.importers.kernelbench.session import Compile, LoadedElsewhere, RunFailed, Timed, TorchSession
+from warpsight.tasks.importers.records import CannotImport
+
+MOST_CALLS, MOST_INPUT_BYTES = 64, 256 << 20
+HIDDEN_S, HIDDEN_SHARE = 0.1, 0.5
+GPU_ONLY = "written in {}: it runs on a GPU only, which is not here, and was not run on a GPU by us"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How hard to look. `sample_s` is how long one timed sample should take, by the reference."""
+
+    seed: int = 42
+    trials: int = 5
+    samples: int = 9
+    sample_s: float = 0.02
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The two jails of one attempt, and the seeds of its inputs."""
+
+    reference: TorchSession
+    candidate: TorchSession
+    plan: Plan
+    seeds: np.random.Generator
+
+    def fresh(self, count: int) -> list[int]:
+        return [int(one) for one in self.seeds.integers(0, 2**31, count)]
+
+
+def evaluate_candidate(
+    problem: KernelBenchProblem,
+    name: str,
+    text: str,
+    reference: TorchSession,
+    open_candidate: Callable[[], TorchSession],
+    plan: Plan = Plan(),  # noqa: B008 (frozen)
+) -> Attempt:
+    """One candidate for one problem. What is wrong with it is the verdict; only a broken machine raises."""
+    try:
+        backend = backend_of(text)
+    except CannotImport as refused:
+        return Attempt(problem=problem.name, candidate=name, verdict="failed", reason=str(refused))
+    about = {"problem": problem.name, "candidate": name, "backend": backend}
+    if backend in ("cuda", "triton"):
+        reason = GPU_ONLY.format("CUDA" if backend == "cuda" else "Triton or another GPU language")
+        return Attempt.model_validate({**about, "verdict": "not run", "reason": reason})
+    try:
+        reference.load(problem.source, None, seed=plan.seed)
+    except (RunFailed, LoadedElsewhere) as failed:
+        return Attempt.model_validate({**about, "verdict": "failed", "reason": f"the reference: {failed}"})
+    with open_candidate() as candidate:
+        pair = _Pair(reference, candidate, plan, np.random.default_rng(plan.seed))
+        try:
+            candidate.load(problem.source, text, seed=plan.seed)
+            found = _judged(pair)
+        except RunFailed as failed:
+            found = {"verdict": "failed", "reason": str(failed)}
+    return Attempt.model_validate({**about, **found})
+
+
+def candidate_sessions(compile: Compile, *, threads: int, deadline_s: float) -> Callable[[], TorchSession]:
+    """A new jail for each candidate: none sees what another left."""
+    return lambda: TorchSession(threads=threads, deadline_s=deadline_s, compile=compile)
+
+
+def _judged(pair: _Pair) -> dict[str, object]:
+    worst, tolerance = 0.0, 0.0
+    for trial in range(pair.plan.trials):
+        (seed,) = pair.fresh(1)
+        for session in (pair.reference, pair.candidate):
+            session.prepare([seed])
+            session.run()
+        difference, tolerance = _differ(pair, 0)
+        worst = max(worst, difference.worst)
+        if difference.reason:
+            reason = f"inputs {trial + 1} of {pair.plan.trials}: {difference.reason}"
+            return {"verdict": "wrong", "reason": reason, "trials": trial, "worst": worst, "tolerance": tolerance}
+    found = {"verdict": "right", "trials": pair.plan.trials, "worst": worst, "tolerance": tolerance}
+    return {**found, **_timed(pair)} if pair.plan.samples else found
+
+
+def _differ(pair: _Pair, which: int) -> tuple[Difference, float]:
+    expected = pair.reference.give(which)
+    tolerance = pair.plan.tolerance
+    return compare_outputs(expected, pair.candidate.give(which), tolerance), tolerance_of(expected, tolerance)
+
+
+def _timed(pair: _Pair) -> dict[str, object]:
+    """Samples in turn, each of several calls on fresh inputs."""
+    calls = _calls(pair)
+    sessions = (pair.reference, pair.candidate)
+    before = [session.cpu_s() for session in sessions]
+    samples: tuple[list[Timed], list[Timed]] = ([], [])
+    for turn in range(pair.plan.samples):
+        seeds = pair.fresh(calls)
+        for session in sessions:
+            session.prepare(seeds)
+        for at in (0, 1) if turn % 2 == 0 else (1, 0):
+            samples[at].append(sessions[at].run())
+        difference, _ = _differ(pair, int(pair.seeds.integers(0, calls)))
+        if difference.reason:
+            reason = f"a timed call, sample {turn + 1}: {difference.reason}"
+            return {"verdict": "wrong", "reason": reason}
+    hidden = [
+        session.cpu_s() - start - sum(one.cpu_s for one in side)
+        for session, start, side in zip(sessions, before, samples, strict=True)
+    ]
+    if reason := weighed(samples[0], samples[1], hidden[0], hidden[1], pair.candidate.threads):
+        return {"verdict": "rejected", "reason": reason}
+    ms = [[1e3 * one.wall_s / calls for one in side] for side in samples]
+    return {
+        "reference_ms": statistics.median(ms[0]), "candidate_ms": statistics.median(ms[1]),
+        "reference_samples_ms": ms[0], "candidate_samples_ms": ms[1], "calls_per_sample": calls,
+        "source": "measured", "device": f"cpu, {pair.candidate.threads} thread(s), in the jail",
+    }  # fmt: skip
+
+
+def _calls(pair: _Pair) -> int:
+    """How many calls make one sample: long enough to time, small enough to hold the inputs."""
+    seeds = pair.fresh(1)
+    size = max(session.prepare(seeds) for session in (pair.reference, pair.candidate))
+    took_s = min(pair.reference.run().wall_s, pair.reference.run().wall_s)
+    pair.candidate.run()
+    wanted = int(pair.plan.sample_s / max(took_s, 1e-6))
+    return max(1, min(wanted, MOST_CALLS, MOST_INPUT_BYTES // max(size, 1)))
+
+
+def weighed(
+    reference: list[Timed], candidate: list[Timed], reference_s: float, candidate_s: float, threads: int
+) -> str:
+    """Why times cannot be believed, "" if they can: `*_s` is processor time spent outside of the timed calls."""
+    timed_s = sum(one.wall_s for one in reference)
+    extra_s = candidate_s - reference_s
+    if extra_s > max(HIDDEN_S, HIDDEN_SHARE * timed_s):
+        return f"it worked {extra_s:.2f} s outside of the timed calls, where the reference needs {reference_s:.2f} s"
+    wall_s, cpu_s = sum(one.wall_s for one in candidate), sum(one.cpu_s for one in candidate)
+    if cpu_s > wall_s * threads * 1.25 + HIDDEN_S:
+        return f"it used {cpu_s:.2f} s of processor time in {wall_s:.2f} s, with {threads} thread(s) given"
+    return ""

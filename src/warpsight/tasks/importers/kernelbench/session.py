@@ -1,0 +1,195 @@
+"""The parent's end of the KernelBench worker: a jailed PyTorch that is asked, timed from outside, and replaced if lost.
+
+What comes back is read as bytes of a declared dtype and shape, with caps; nothing else of it is believed. A text that
+fails is `RunFailed` with what it said; a worker that ended is the same, and the next question gets a new one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+
+from warpsight.errors import ToolMissing
+from warpsight.jail import JailedWorker, Limits, WorkerLost, package_files, scrubbed
+from warpsight.tasks.importers import wire
+from warpsight.tasks.importers.kernelbench.cpu import capability
+
+WORKER = Path(__file__).with_name("worker.py")
+# What `import torch` needs on a CPU and what problem files use beside it.
+PACKAGES = ("torch", "torchgen", "functorch", "numpy", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2",
+            "markupsafe", "filelock", "fsspec", "einops", "scipy")  # fmt: skip
+START_S, COMPILES = 120.0, 8
+STORED = {"bool": "|b1", "bfloat16": "<f4"}
+MOST_OUTPUTS = 64
+
+Compile = Callable[[dict[str, Any]], tuple[str, bytes]]
+
+
+class RunFailed(Exception):
+    """The text gave no answer: `where` is its file and line if known, `lost` whether its process ended."""
+
+    def __init__(self, message: str, where: str = "", lost: bool = False) -> None:
+        super().__init__(f"{where}: {message}" if where else message)
+        self.where = where
+        self.lost = lost
+
+
+class LoadedElsewhere(Exception):
+    """A problem, not a candidate, wants something compiled: no reference does."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One timed question: seconds on the wall, and of processor time."""
+
+    wall_s: float
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of a model: its dtype by PyTorch's name, and its numbers."""
+
+    dtype: str
+    array: np.ndarray
+
+
+def torch_files() -> tuple[Path, ...]:
+    """What the worker must see of the installed packages."""
+    if importlib.util.find_spec("torch") is None:
+        raise ToolMissing(
+            "KernelBench problems are PyTorch programs, and PyTorch is not installed",
+            hint="pip install 'torch==2.13.0'",
+        )
+    return (*package_files(*PACKAGES), Path(wire.__file__))
+
+
+class TorchSession:
+    """One jailed worker at a time. `threads` is what PyTorch may use in it; `compile` serves C++ candidates."""
+
+    def __init__(
+        self, *, threads: int = 1, memory_bytes: int = 8 << 30, deadline_s: float = 60.0, compile: Compile | None = None
+    ) -> None:
+        self.threads, self.memory_bytes, self.deadline_s = threads, memory_bytes, deadline_s
+        self._compile = compile
+        self._worker: JailedWorker | None = None
+
+    def load(self, problem: str, candidate: str | None, *, seed: int, device: str = "cpu") -> dict[str, Any]:
+        """Run the texts and make the model: what it was made with, and how many weights it has."""
+        entry = "Model" if candidate is None else "ModelNew"
+        words = {"do": "load", "problem": problem, "candidate": candidate, "entry": entry}
+        return self._ask({**words, "seed": seed, "device": device})[0]
+
+    def describe(self, device: str = "cpu") -> dict[str, Any]:
+        """Inputs and outputs by dtype and shape."""
+        return self._ask({"do": "describe", "device": device})[0]
+
+    def prepare(self, seeds: Sequence[int]) -> int:
+        """Make one set of inputs per seed; the bytes of one set."""
+        size = self._ask({"do": "prepare", "seeds": list(seeds)})[0].get("bytes")
+        return size if isinstance(size, int) and size >= 0 else 0
+
+    def run(self) -> Timed:
+        """Run once on each set that was prepared; how long that took, seen from outside."""
+        worker = self._opened()
+        message = wire.pack({"do": "run"})
+        before, started = worker.cpu_s(), time.perf_counter()
+        answer = self._exchange(worker, message)
+        wall_s = time.perf_counter() - started
+        cpu_s = worker.cpu_s() - before
+        self._read(answer)
+        return Timed(wall_s, cpu_s)
+
+    def give(self, which: int) -> list[Output]:
+        """The outputs of one run."""
+        header, blobs = self._ask({"do": "give", "which": which})
+        heads = header.get("outputs")
+        if not isinstance(heads, list) or len(cast(list[Any], heads)) != len(blobs) or len(blobs) > MOST_OUTPUTS:
+            raise RunFailed("its outputs came without their description")
+        return [_output(head, blob) for head, blob in zip(cast(list[Any], heads), blobs, strict=True)]
+
+    def cpu_s(self) -> float:
+        """Processor time that the worker has used so far."""
+        return self._opened().cpu_s()
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _opened(self) -> JailedWorker:
+        if self._worker is None:
+            limits = Limits(
+                wall_s=self.deadline_s, cpu_s=3600, memory_bytes=self.memory_bytes, threads=256,
+                answer_bytes=1 << 30, scratch_bytes=512 << 20, open_files=1024,
+            )  # fmt: skip
+            argv = [sys.executable, "-I", str(WORKER), str(self.threads), capability()]
+            self._worker = JailedWorker(argv, limits=limits, readable=torch_files(), name="PyTorch")
+            self._worker.start(START_S)
+        return self._worker
+
+    def _ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
+        worker = self._opened()
+        header, blobs = self._read(self._exchange(worker, wire.pack(question)))
+        for _ in range(COMPILES):
+            if "compile" not in header:
+                break
+            header, blobs = self._read(self._exchange(worker, self._compiled(header["compile"])))
+        if "compile" in header:
+            self.close()
+            raise RunFailed(f"asked for more than {COMPILES} extensions")
+        return header, blobs
+
+    def _exchange(self, worker: JailedWorker, message: bytes) -> bytes:
+        try:
+            return worker.ask(message, self.deadline_s)
+        except WorkerLost as lost:
+            self.close()
+            raise RunFailed(f"{lost.event.kind}: {lost.event.detail}", lost=True) from None
+
+    def _read(self, answer: bytes) -> tuple[dict[str, Any], list[memoryview]]:
+        try:
+            header, blobs = wire.unpack(answer)
+        except wire.BadMessage as problem:
+            self.close()
+            raise RunFailed(f"its process answered nonsense: {problem}", lost=True) from None
+        if "error" in header:
+            raise RunFailed(scrubbed(str(header["error"])), scrubbed(str(header.get("where", ""))))
+        return header, blobs
+
+    def _compiled(self, asked: Any) -> bytes:
+        if self._compile is None:
+            self.close()
+            raise LoadedElsewhere("it compiles an extension, which a problem file does not")
+        try:
+            name, library = self._compile(cast(dict[str, Any], asked))
+        except RunFailed as problem:
+            return wire.pack({"error": str(problem)})
+        return wire.pack({"module": name}, [library])
+
+
+def _output(head: Any, blob: memoryview) -> Output:
+    try:
+        dtype, stored, shape = str(head["dtype"]), str(head["stored"]), tuple(int(one) for one in head["shape"])
+        kind = np.dtype(stored)
+        whole = kind.kind in "fiub" and all(one >= 0 for one in shape) and math.prod(shape) * kind.itemsize == len(blob)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        whole = False
+        dtype, kind, shape = "", np.dtype("u1"), ()
+    if not whole:
+        raise RunFailed(f"one of its outputs is not an array of numbers: {str(head)[:200]}")
+    return Output(dtype, np.frombuffer(blob, kind).reshape(shape))

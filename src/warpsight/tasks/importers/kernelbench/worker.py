@@ -1,0 +1,234 @@
+"""The process that runs a KernelBench problem or candidate, in the jail. Runs as a file of its own, never imported.
+
+Answers questions in turn: load a text, say what goes in and out, make inputs from seeds, run on them, give outputs. A
+candidate's C++ is not compiled here, where nothing can be started: the text goes to the parent as the answer to the
+question that is open, and the library comes back as the next one. The candidate is Python in this very process and can
+change anything in it; the parent holds the clock and the expected values, and believes the bytes of outputs alone.
+"""
+
+# Without pathlib, which costs a starting process ten milliseconds.
+# ruff: noqa: PTH100, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import traceback
+import types
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..", "..", "jail")]
+if TYPE_CHECKING:
+    from warpsight.jail import worker_io
+    from warpsight.tasks.importers import wire
+else:
+    import wire
+    import worker_io
+
+Answer = tuple[dict[str, Any], list[bytes]]
+TEXTS = ("candidate.py", "problem.py")
+torch: Any = None
+
+
+def texts(value: Any) -> list[str]:
+    """A string or a list of them, as the functions of PyTorch take it."""
+    return [] if value is None else [value] if isinstance(value, str) else [str(one) for one in value]
+
+
+def load_inline(
+    name: str,
+    cpp_sources: Any,
+    cuda_sources: Any = None,
+    functions: Any = None,
+    extra_cflags: Any = None,
+    extra_ldflags: Any = None,
+    with_cuda: bool | None = None,
+    with_pytorch_error_handling: bool = True,
+    no_implicit_headers: bool = False,
+    sycl_sources: Any = None,
+    **_: Any,
+) -> Any:
+    """In the place of `torch.utils.cpp_extension.load_inline`: the parent compiles, this loads."""
+    if cuda_sources or sycl_sources or with_cuda:
+        raise RuntimeError("CUDA sources run on a GPU only, this is the CPU")
+    if isinstance(functions, dict):
+        functions = list(functions)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    asked = {
+        "sources": texts(cpp_sources),
+        "functions": texts(functions),
+        "cflags": texts(extra_cflags),
+        "ldflags": texts(extra_ldflags),
+        "headers": not no_implicit_headers,
+        "wrapped": bool(with_pytorch_error_handling),
+    }
+    worker_io.write_frame(wire.pack({"compile": asked}))
+    reply, blobs = wire.unpack(worker_io.read_frame() or b"")
+    if "error" in reply:
+        raise RuntimeError(f"the extension {name} does not compile: {reply['error']}")
+    return loaded(str(reply["module"]), bytes(blobs[0]))
+
+
+def loaded(name: str, library: bytes) -> Any:
+    """A compiled extension as a module; its file stays in the scratch folder of this process."""
+    path = os.path.abspath(f"{name}.so")
+    with open(path, "wb") as file:
+        file.write(library)
+    loader = importlib.machinery.ExtensionFileLoader(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def no_load(*_: Any, **__: Any) -> Any:
+    """In the place of `load`, which compiles files that are not here."""
+    raise RuntimeError("torch.utils.cpp_extension.load reads files, and a candidate is one text: use load_inline")
+
+
+def door() -> None:
+    """Put our functions where candidates look for PyTorch's."""
+    module: Any = types.ModuleType("torch.utils.cpp_extension")
+    module.load_inline, module.load = load_inline, no_load
+    sys.modules["torch.utils.cpp_extension"] = module
+    torch.utils.cpp_extension = module
+
+
+def module_of(file: str, text: str, known: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The names that a text defines. It lies in a file too, because decorators read their own source."""
+    with open(file, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    module = types.ModuleType(file.removesuffix(".py"))
+    sys.modules[module.__name__] = module
+    module.__dict__.update(known or {})
+    module.__file__ = os.path.abspath(file)
+    exec(compile(text, file, "exec"), module.__dict__)
+    return module.__dict__
+
+
+def described(value: Any) -> dict[str, Any]:
+    """A tensor by dtype and shape, anything else by its type and its text."""
+    if isinstance(value, torch.Tensor):
+        return {"kind": "tensor", "dtype": str(value.dtype).removeprefix("torch."), "shape": list(value.shape)}
+    return {"kind": type(value).__name__, "dtype": "", "shape": [], "value": repr(value)[:200]}
+
+
+def flat(value: Any) -> list[Any]:
+    """The leaves of what a model returned, in order."""
+    if isinstance(value, dict):
+        return [leaf for one in value.values() for leaf in flat(one)]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, (list, tuple)):
+        return [leaf for one in value for leaf in flat(one)]  # pyright: ignore[reportUnknownVariableType]
+    return [value]
+
+
+def raw(value: Any) -> tuple[dict[str, Any], bytes]:
+    """One output as bytes; bfloat16, which NumPy does not know, as float32."""
+    tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    plain = tensor.detach().cpu().contiguous()
+    plain = plain.float() if dtype == "bfloat16" else plain
+    array = plain.numpy()
+    return {"dtype": dtype, "stored": array.dtype.str, "shape": list(tensor.shape)}, array.tobytes()
+
+
+class Session:
+    """One problem, and a model made of it or of a candidate."""
+
+    def __init__(self) -> None:
+        self.problem: dict[str, Any] = {}
+        self.model: Any = None
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def load(self, asked: dict[str, Any]) -> Answer:
+        self.inputs, self.outputs = [], []
+        torch.manual_seed(asked["seed"])
+        self.problem = module_of("problem.py", asked["problem"])
+        owner = self.problem
+        if asked["candidate"] is not None:
+            owner = module_of("candidate.py", asked["candidate"], self.problem)
+        with torch.no_grad(), torch.device(asked["device"]):
+            torch.manual_seed(asked["seed"])
+            given = list(self.problem["get_init_inputs"]())
+            torch.manual_seed(asked["seed"])
+            self.model = owner[asked["entry"]](*given)
+        weights = sum(one.numel() for one in self.model.parameters()) if hasattr(self.model, "parameters") else 0
+        return {"init": [described(one) for one in given], "weights": int(weights)}, []
+
+    def describe(self, asked: dict[str, Any]) -> Answer:
+        """What goes in and comes out. On the device `meta` only shapes are worked out, however large they are."""
+        with torch.no_grad(), torch.device(asked["device"]):
+            given = list(self.problem["get_inputs"]())
+            said: dict[str, Any] = {"inputs": [described(one) for one in given]}
+            said["outputs"] = [described(one) for one in flat(self.model(*given))]
+        return said, []
+
+    def prepare(self, asked: dict[str, Any]) -> Answer:
+        self.inputs, self.outputs = [], []
+        for seed in asked["seeds"]:
+            torch.manual_seed(seed)
+            self.inputs.append(self.problem["get_inputs"]())
+        tensors = [one for one in flat(self.inputs[0]) if isinstance(one, torch.Tensor)]
+        return {"bytes": sum(one.numel() * one.element_size() for one in tensors)}, []
+
+    def run(self, asked: dict[str, Any]) -> Answer:
+        model = self.model
+        with torch.no_grad():
+            self.outputs = [model(*given) for given in self.inputs]
+        return {}, []
+
+    def give(self, asked: dict[str, Any]) -> Answer:
+        pairs = [raw(leaf) for leaf in flat(self.outputs[asked["which"]])]
+        return {"outputs": [head for head, _ in pairs]}, [body for _, body in pairs]
+
+
+def failed(problem: BaseException) -> Answer:
+    """What went wrong, at the last line of the problem or the candidate that is on the way to it."""
+    frames = [one for one in traceback.extract_tb(problem.__traceback__) if one.filename in TEXTS]
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    if isinstance(problem, SyntaxError) and problem.filename in TEXTS:
+        where = f"{problem.filename}:{problem.lineno}"
+    return {"error": f"{type(problem).__name__}: {problem}"[:2000], "where": where}, []
+
+
+def answered(session: Session, frame: bytes) -> bytes:
+    """One question; whatever the text does is an answer, and only the loss of this process is not."""
+    asked, _ = wire.unpack(frame)
+    actions: dict[str, Callable[[dict[str, Any]], Answer]] = {
+        "load": session.load, "describe": session.describe, "prepare": session.prepare,
+        "run": session.run, "give": session.give,
+    }  # fmt: skip
+    try:
+        header, blobs = actions[asked["do"]](asked)
+    except MemoryError:
+        os._exit(worker_io.OUT_OF_MEMORY_STATUS)
+    except (Exception, SystemExit) as problem:
+        header, blobs = failed(problem)
+    return wire.pack(header, blobs)
+
+
+def main(words: Sequence[str]) -> None:
+    global torch
+    threads, capability = int(words[0]), words[1]
+    if capability:
+        os.environ["ATEN_CPU_CAPABILITY"] = capability
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    import torch as found
+
+    torch = found
+    torch.set_num_threads(threads)
+    door()
+    worker_io.lock_down("work")
+    session = Session()
+    while (frame := worker_io.read_frame()) is not None:
+        worker_io.write_frame(answered(session, frame))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

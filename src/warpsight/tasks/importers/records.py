@@ -1,0 +1,81 @@
+"""What every importer gives back: the items that were read, and those that were refused with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Literal, TypeVar
+
+from warpsight.errors import UsageError
+from warpsight.nouns.base import Noun
+
+Format = Literal["kernelbench", "hecbench", "gpumode", "flashinfer"]
+MAX_TEXT_BYTES = 4 << 20
+
+Item = TypeVar("Item")
+
+
+class Refused(Noun):
+    """One thing that was found and could not be imported."""
+
+    file: str
+    reason: str
+
+
+class CannotImport(Exception):
+    """This one file is not what its format allows; becomes a `Refused` and never ends a whole import."""
+
+
+@dataclass(frozen=True)
+class Import(Generic[Item]):
+    """All that came of one path. `format` is the name it was asked for by."""
+
+    format: Format
+    items: tuple[Item, ...]
+    refused: tuple[Refused, ...]
+
+
+def import_all(
+    kind: Format, root: Path, files: Iterable[Path], read: Callable[[Path], Item | Sequence[Item]]
+) -> Import[Item]:
+    """Read each of the files; one that cannot be imported is listed and the others go on."""
+    items: list[Item] = []
+    refused: list[Refused] = []
+    for file in files:
+        try:
+            found = read(file)
+        except CannotImport as problem:
+            refused.append(Refused(file=shown_path(file, root), reason=str(problem)))
+            continue
+        items += list(found) if isinstance(found, (list, tuple)) else [found]  # pyright: ignore[reportUnknownArgumentType]
+    return Import(kind, tuple(items), tuple(refused))
+
+
+def shown_path(file: Path, root: Path) -> str:
+    """The file as seen from what was asked for, so that a record is the same on every machine."""
+    return file.name if file == root or not file.is_relative_to(root) else str(file.relative_to(root))
+
+
+def existing(path: Path, wanted: str) -> Path:
+    """The path, or an error that says what was expected there."""
+    if not path.exists():
+        raise UsageError(
+            f"expected {wanted} at {path}, found nothing there", hint="give the path of a file or a folder"
+        )
+    return path
+
+
+def read_text(path: Path) -> str:
+    """A text of bounded size, or the reason why not."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_TEXT_BYTES + 1)
+    except OSError as problem:
+        raise CannotImport(f"expected a readable file, found: {problem.strerror}") from None
+    if len(content) > MAX_TEXT_BYTES:
+        raise CannotImport(f"expected at most {MAX_TEXT_BYTES} bytes, found more")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at byte {problem.start}") from None

@@ -1,0 +1,54 @@
+"""Messages between an importer and its workers: one JSON header and raw blobs in a frame. Standard library only.
+
+Workers load this file by its path, so it imports nothing of the project. `unpack` takes any bytes, also those of a
+process in which a hostile candidate ran: it returns a plain dict and blobs of the sizes it names, or raises BadMessage.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+HEADER_CAP_BYTES = 16 << 20
+
+
+class BadMessage(ValueError):
+    """The bytes are no message."""
+
+
+def pack(header: Mapping[str, Any], blobs: Sequence[bytes | memoryview] = ()) -> bytes:
+    """One message: the length of the header, the header with the sizes of the blobs, the blobs."""
+    text = json.dumps({**header, "sizes": [len(blob) for blob in blobs]}).encode()
+    return b"".join([struct.pack(">I", len(text)), text, *blobs])
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], list[memoryview]]:
+    """Header and blobs of a message."""
+    if len(message) < 4:
+        raise BadMessage(f"expected a message, {len(message)} bytes came")
+    (length,) = struct.unpack_from(">I", message)
+    if length > min(HEADER_CAP_BYTES, len(message) - 4):
+        raise BadMessage(f"expected a header, it claims {length} bytes")
+    try:
+        parsed: Any = json.loads(message[4 : 4 + length])
+    except (ValueError, RecursionError):
+        raise BadMessage("expected a header in JSON") from None
+    if not isinstance(parsed, dict):
+        raise BadMessage("expected a header that is an object")
+    header = cast(dict[str, Any], parsed)
+    return header, _cut(memoryview(message)[4 + length :], header.pop("sizes", None))
+
+
+def _cut(rest: memoryview, sizes: Any) -> list[memoryview]:
+    if not isinstance(sizes, list) or not all(type(size) is int and size >= 0 for size in cast(list[Any], sizes)):
+        raise BadMessage("expected the sizes of the blobs")
+    whole = cast(list[int], sizes)
+    if sum(whole) != len(rest):
+        raise BadMessage(f"expected blobs of the sizes named, {len(rest)} bytes came")
+    blobs: list[memoryview] = []
+    for size in whole:
+        blobs.append(rest[:size])
+        rest = rest[size:]
+    return blobs

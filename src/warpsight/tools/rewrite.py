@@ -1,0 +1,203 @@
+"""`rewrite`: the known rewrites for a named cause, tried; the best that is right and faster, or none.
+
+For a caller that can say what is wrong and cannot type the edit. The texts come from `rewrite/`; verdicts and times are
+the gate's, as everywhere. On the virtual GPU a rewrite is profiled before it is checked, so that only those that would
+win are checked. What must stay true: nothing is handed out that the gate did not find right, no time is told of a
+kernel that it did not, and where times are off none has a part in the choice.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import TaskError
+from warpsight.nouns import Candidate, Evaluation, Noun
+from warpsight.rewrite import CAUSES, MOST, Rewrite, facts_of, rewrites
+from warpsight.tools.answer import Answer, Kernel, KernelId
+from warpsight.tools.edits import kernel_id
+from warpsight.tools.feedback import NO_TIME, shows_time
+from warpsight.tools.profile import IMPOSSIBLE
+from warpsight.tools.time import decision_line
+from warpsight.tools.workbench import Workbench
+
+LEAST_GAIN = 1.01
+MOST_LINES = 16
+Cause = Annotated[str, Field(description="what is wrong with it", json_schema_extra={"enum": list(CAUSES)})]
+
+
+class Try(Noun):
+    """One rewrite and what came of it; `kernel` is its id."""
+
+    rewrite: str
+    kernel: KernelId
+    outcome: str
+
+
+class Rewritten(Noun):
+    """The best rewrite, where there is one. `ratio` is its speed over that of the kernel it was made from."""
+
+    cause: str
+    base: KernelId
+    found: bool
+    kernel: str = ""
+    rewrite: str = ""
+    changes: tuple[str, ...] = ()
+    decision: str = ""
+    source: str = ""
+    ratio: float | None = None
+    ratio_to_given: float | None = None
+    tried: tuple[Try, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A rewrite that the gate found right, its evaluation, and its speed over the kernel it was made from."""
+
+    rewrite: Rewrite
+    candidate: Candidate
+    evaluation: Evaluation
+    ratio: float | None
+
+
+@dataclass(frozen=True)
+class Search:
+    """What came of all rewrites for one cause."""
+
+    winner: Winner | None
+    tried: tuple[Try, ...]
+
+
+def rewrite(bench: Workbench, kernel: Kernel, cause: Cause) -> Answer[Rewritten]:
+    """Make the usual edits for a cause without writing them: tries up to eight mechanical rewrites of the kernel,
+    checks and times them, and gives the best that is right and faster, as the new `current`, with its id, what changed
+    and its speed; or says that none helps. Name the cause that the profile shows."""
+    found = search(bench, kernel, cause)
+    base, winner = kernel_id(kernel), found.winner
+    data = Rewritten(cause=cause, base=base, found=winner is not None, tried=found.tried)
+    told = [f"{one.rewrite}: {one.outcome}" for one in found.tried]
+    if winner is None:
+        why = _why_none(bench, found)
+        lines = [f"{base}: {why}", *told]
+        return Answer("\n".join(lines), data.model_copy(update={"reason": why}))
+    name, changes = kernel_id(winner.rewrite.text), changed_lines(kernel, winner.rewrite.text)
+    update = {"kernel": name, "rewrite": winner.rewrite.name, "changes": changes}
+    lines = [f"{name}: {winner.rewrite.name}, made from {base}", *changes]
+    timing = winner.evaluation.timing
+    if shows_time(bench.feedback) and timing is not None:
+        update |= {
+            "ratio": winner.ratio, "ratio_to_given": timing.ratio,
+            "decision": timing.decision or "", "source": timing.source,
+        }  # fmt: skip
+        lines.insert(1, f"right; {decision_line(timing)}")
+    else:
+        lines.insert(1, f"right; {NO_TIME}")
+    lines += ["tried:", *told]
+    return Answer(
+        "\n".join(lines), data.model_copy(update=update), evaluation=winner.evaluation, made=winner.rewrite.text
+    )
+
+
+def search(bench: Workbench, kernel: str, cause: str, most: int = MOST) -> Search:
+    """Try the rewrites for a cause. The winner is right, and where times count, faster than the kernel."""
+    base = bench.candidate(kernel)
+    texts = rewrites(kernel, cause, facts_of(bench.task), most) if base.language == "cuda" else ()
+    ready: list[tuple[Rewrite, Candidate]] = []
+    tried: dict[str, Try] = {}
+    for one in texts:
+        try:
+            ready.append((one, bench.candidate(one.text)))
+        except TaskError:
+            tried[one.name] = _try(one, "no valid kernel")
+    if not shows_time(bench.feedback):
+        winner = _first_right(bench, ready, tried)
+    else:
+        winner = _fastest(bench, base, ready, tried)
+    order = [tried.get(one.name) or _try(one, "not needed") for one in texts]
+    return Search(winner, tuple(order))
+
+
+def changed_lines(before: str, after: str, most: int = MOST_LINES) -> tuple[str, ...]:
+    """The lines that went and came, at most so many."""
+    old, new = ([line.rstrip() for line in text.splitlines()] for text in (before, after))
+    found = [line for line in difflib.unified_diff(old, new, lineterm="", n=0) if line[:2] not in ("--", "++", "@@")]
+    return tuple(found[:most]) + ((f"... and {len(found) - most} lines more",) if len(found) > most else ())
+
+
+def _first_right(bench: Workbench, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]) -> Winner | None:
+    """In the order of promise, without a look at any time."""
+    for one, candidate in ready:
+        evaluation = bench.evaluation(candidate)
+        tried[one.name] = _try(one, evaluation.check.verdict.replace("_", " "))
+        if evaluation.check.verdict == "right":
+            return Winner(one, candidate, evaluation, None)
+    return None
+
+
+def _fastest(
+    bench: Workbench, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]
+) -> Winner | None:
+    """The fastest right one. Simulated times first where there are such: what would not win is not checked."""
+    own = bench.evaluation(base).timing
+    start = 1.0 if own is None or own.ratio is None else own.ratio
+    best: Winner | None = None
+    for one, candidate in _in_order(bench, base, ready, tried):
+        evaluation = bench.evaluation(candidate)
+        timing = evaluation.timing
+        if timing is None or timing.ratio is None:
+            tried[one.name] = _try(one, evaluation.check.verdict.replace("_", " ") if timing is None else timing.reason)
+            continue
+        ratio = timing.ratio / start
+        better = ratio >= LEAST_GAIN and timing.decision != "REJECTED"
+        tried[one.name] = _try(one, f"right, {ratio:.3f}x" if better else "right, not faster")
+        if better and (best is None or ratio > (best.ratio or 0.0)):
+            best = Winner(one, candidate, evaluation, ratio)
+            if isinstance(bench.device, VirtualGpu):
+                break  # they came by their time: the rest is slower
+    return best
+
+
+def _in_order(
+    bench: Workbench, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]
+) -> Iterator[tuple[Rewrite, Candidate]]:
+    """On the virtual GPU those that would be faster, the fastest first; elsewhere all, as they come."""
+    before = _duration(bench, base) if isinstance(bench.device, VirtualGpu) else None
+    if before is None:
+        yield from ready
+        return
+    found: list[tuple[float, int]] = []
+    for number, (one, candidate) in enumerate(ready):
+        after = _duration(bench, candidate)
+        if after is None:
+            tried[one.name] = _try(one, "does not compile" if not bench.build(candidate).ok else "does not run")
+        elif before / after < LEAST_GAIN:
+            tried[one.name] = _try(one, "would not be faster")
+        else:
+            found.append((after, number))
+    yield from (ready[number] for _, number in sorted(found))
+
+
+def _duration(bench: Workbench, candidate: Candidate) -> float | None:
+    """The simulated time, of a kernel that may be wrong: for ordering alone, never told."""
+    if not bench.build(candidate).ok:
+        return None
+    try:
+        return bench.profile(candidate).counters.get("duration_us") or None
+    except (*IMPOSSIBLE, TaskError):
+        return None
+
+
+def _try(one: Rewrite, outcome: str) -> Try:
+    return Try(rewrite=one.name, kernel=kernel_id(one.text), outcome=outcome)
+
+
+def _why_none(bench: Workbench, found: Search) -> str:
+    if not found.tried:
+        return "no known rewrite fits this kernel and this cause"
+    return f"none of {len(found.tried)} rewrites is right" + (" and faster" if shows_time(bench.feedback) else "")

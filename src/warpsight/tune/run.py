@@ -1,0 +1,257 @@
+"""A tuning from what a person asks for to what they get: plan, search through the gate, and the winner's evidence.
+
+Every configuration is checked and timed as any candidate is; the best is then evaluated once more by the whole gate,
+with a seed that nothing before has used, and gets a certificate. What must stay true: nothing is called faster that the
+gate did not accept, and every try is on disk before the next begins.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from warpsight import __version__
+from warpsight.errors import UsageError, WarpsightError
+from warpsight.gate.identity import task_sha256
+from warpsight.nouns import Candidate, Evaluation, Language, Task, Timing
+from warpsight.tasks import read_task
+from warpsight.tools.open import DeviceKind, given_kernel, open_box
+from warpsight.tools.task_box import TaskBox
+from warpsight.tools.workbench import SEED_BITS, Workbench
+from warpsight.tune.journal import Journal
+from warpsight.tune.records import Asked, Space, Trial
+from warpsight.tune.search import Spent, chosen_strategy, search_of
+from warpsight.tune.space import Configurations, Key
+from warpsight.vgpu.gpus import find_gpu
+
+ENDINGS: dict[Language, str] = {"cuda": ".cu", "opencl": ".cl", "triton": ".py"}
+LEDGER = "ledger"  # the folder beside the runs that certificates of all kinds are in
+MOST_FINALISTS = 3  # on a measured device the best of many was lucky too: the next ones get their turn
+_KERNELS_FAULT = (1, 2)  # exit codes that mean the kernel or the request, not the machine
+Stopped = Literal["all_tried", "tries_spent", "time_spent", "interrupted"]
+Watch = Callable[[Trial, "Trial | None"], None]
+
+
+def plan(
+    task: Task,
+    given: Candidate,
+    space: Space,
+    *,
+    device: DeviceKind = "virtual",
+    gpu: str | None = None,
+    strategy: str = "auto",
+    tries: int = 60,
+    seconds: float | None = None,
+    search_seed: int = 0,
+    secret_seed: int | None = None,
+    unsafe: bool = False,
+) -> Asked:
+    """What is asked for, as a record; a strategy that cannot be had is told here, before anything runs."""
+    count = len(Configurations(task, given, space).allowed)
+    if not count:
+        raise UsageError(
+            f"nothing to search: {'no combination keeps the rules' if space.parameters else 'nothing varies'}",
+            hint="name a constant with --set NAME=1,2,4, or write a tune.toml (docs/tune.md)",
+        )
+    chosen = chosen_strategy(strategy, device, count, tries)
+    search_of(chosen)
+    virtual = device == "virtual"
+    return Asked(
+        id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(3)}",
+        task=task.name,
+        task_sha256=task_sha256(task),
+        folder=str(task.folder.resolve()),
+        device=device,
+        gpu=find_gpu(gpu).key if virtual and gpu is not None else gpu,
+        kernel=given.source,
+        space=space,
+        strategy=chosen,
+        tries=tries,
+        seconds=seconds,
+        search_seed=search_seed,
+        secret_seed=secrets.randbits(SEED_BITS) if secret_seed is None else secret_seed,
+        unsafe=unsafe,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+    )
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What came of a tuning. `final` is the whole gate's word on `kernel`; None where nothing faster was accepted."""
+
+    asked: Asked
+    language: Language
+    folder: Path
+    trials: tuple[Trial, ...]
+    stopped: Stopped
+    configurations: int
+    best: Trial | None = None
+    final: Evaluation | None = None
+    kernel: str | None = None
+    certificate_file: Path | None = None
+
+
+def tune(
+    journal: Journal, ledger: Path, *, watch: Watch | None = None, say: Callable[[str], None] | None = None
+) -> Tuned:
+    """Start a tuning or go on with it. Ctrl-C ends it as `interrupted`, with everything so far on disk."""
+    asked = journal.asked()
+    task = read_task(Path(asked.folder))
+    if task_sha256(task) != asked.task_sha256:
+        raise UsageError(
+            f"tuning {asked.id}: the task in {asked.folder} is not the one that it began with", hint="start a new one"
+        )
+    given = given_kernel(task, asked.device, asked.kernel)
+    space = Configurations(task, given, asked.space)
+    search = search_of(asked.strategy)
+    with journal.hold():
+        box = open_box(
+            task, device=asked.device, gpu=asked.gpu, kernel=asked.kernel, seed=asked.secret_seed, ledger=ledger,
+            unsafe=asked.unsafe,
+        )  # fmt: skip
+        box.bench.say = say or box.bench.say
+        trials = _Trials(asked, space, box.bench, journal, watch)
+        try:
+            _require_right(box)
+            stopped: Stopped = "all_tried"
+            try:
+                search(space, trials.of, seed=asked.search_seed, tries=asked.tries)
+            except Spent:
+                stopped = trials.spent or "all_tried"
+            return _handed_over(trials, ledger, stopped)
+        except KeyboardInterrupt:
+            return _so_far(trials, "interrupted")
+        finally:
+            box.close()
+
+
+@dataclass
+class _Trials:
+    """The gate as a cost: what was tried, from this process or an earlier one, is answered at once."""
+
+    asked: Asked
+    space: Configurations
+    bench: Workbench
+    journal: Journal
+    watch: Watch | None
+    done: dict[Key, Trial] = field(default_factory=dict[Key, Trial])
+    best: Trial | None = None
+    spent: Stopped | None = None
+
+    def __post_init__(self) -> None:
+        for trial in self.journal.trials():
+            self._take(trial)
+        self.ends_at = math.inf if self.asked.seconds is None else time.monotonic() + self.asked.seconds
+
+    def of(self, key: Key) -> float | None:
+        """The time as a share of the given kernel's; None for one that is not right or has no time."""
+        if key not in self.done:
+            if len(self.done) >= self.asked.tries:
+                self.spent = "tries_spent"
+                raise Spent
+            if time.monotonic() >= self.ends_at:
+                self.spent = "time_spent"
+                raise Spent
+            self._try(key)
+        trial = self.done[key]
+        return 1 / trial.ratio if trial.counts and trial.ratio is not None else None
+
+    def _try(self, key: Key) -> None:
+        started = time.monotonic()
+        text = self.space.kernel(key)
+        candidate = self.bench.candidate(text)
+        try:
+            found: Evaluation | WarpsightError = self.bench.evaluation(candidate)
+        except WarpsightError as problem:
+            if problem.exit_code not in _KERNELS_FAULT:
+                raise
+            found = problem
+        elapsed = round(time.monotonic() - started, 3)
+        trial = trial_of(len(self.done), self.space.config(key), candidate.sha256, found, elapsed)
+        self.journal.add(trial)
+        before = self.best
+        self._take(trial)
+        if self.best is not None and self.best != before:
+            self.journal.keep_best(text, ENDINGS[candidate.language])
+        if self.watch is not None:
+            self.watch(trial, self.best)
+
+    def _take(self, trial: Trial) -> None:
+        self.done[self.space.key(trial.config)] = trial
+        if is_better(trial, self.best):
+            self.best = trial
+
+
+def trial_of(
+    number: int, config: dict[str, int], sha256: str, found: Evaluation | WarpsightError, seconds: float
+) -> Trial:
+    """A trial from the gate's answer, or from its refusal to run such a kernel."""
+    if isinstance(found, WarpsightError):
+        return Trial(
+            number=number, config=config, kernel_sha256=sha256, verdict="refused", reason=found.message[:500],
+            seconds=seconds,
+        )  # fmt: skip
+    timing = found.timing
+    return Trial(
+        number=number,
+        config=config,
+        kernel_sha256=sha256,
+        verdict=found.check.verdict,
+        reason=(found.check.reason if timing is None else timing.reason)[:500],
+        decision=None if timing is None else timing.decision,
+        ratio=None if timing is None else timing.ratio,
+        time_us=None if timing is None else _one_time(timing),
+        source=None if timing is None else timing.source,
+        device="" if timing is None else timing.device,
+        unsafe=found.unsafe,
+        seconds=seconds,
+    )
+
+
+def is_better(one: Trial, other: Trial | None) -> bool:
+    """Whether one was found FASTER than the given kernel, and by more than the other."""
+    if one.decision != "FASTER" or one.ratio is None:
+        return False
+    return other is None or other.ratio is None or one.ratio > other.ratio
+
+
+def _one_time(timing: Timing) -> float | None:
+    """At the boost clock, or the median of what was measured."""
+    if not timing.samples_us:
+        return None
+    return timing.samples_us[0] if timing.source == "simulated" else statistics.median(timing.samples_us)
+
+
+def _handed_over(trials: _Trials, ledger: Path, stopped: Stopped) -> Tuned:
+    """The best kernel that the whole gate accepts; the next best where it does not."""
+    so_far, bench = _so_far(trials, stopped), trials.bench
+    faster = [trial for trial in trials.done.values() if trial.decision == "FASTER"]
+    ranked = sorted(faster, key=lambda trial: -(trial.ratio or 0.0))
+    for trial in ranked[:MOST_FINALISTS]:
+        text = trials.space.kernel(trials.space.key(trial.config))
+        final = bench.submit(bench.candidate(text))
+        if final.timing is not None and final.timing.decision == "FASTER":
+            file = None if final.certificate is None else ledger / "certificates" / f"{final.certificate}.json"
+            return replace(so_far, best=trial, final=final, kernel=text, certificate_file=file)
+    return so_far
+
+
+def _so_far(trials: _Trials, stopped: Stopped) -> Tuned:
+    done = tuple(sorted(trials.done.values(), key=lambda trial: trial.number))
+    language, count = trials.space.given.language, len(trials.space.allowed)
+    return Tuned(trials.asked, language, trials.journal.folder, done, stopped, count, trials.best)
+
+
+def _require_right(box: TaskBox) -> None:
+    """Beating a wrong kernel means nothing."""
+    found = box.call("check", {"base": "given"})
+    if found.data.get("verdict") != "right":
+        raise UsageError(f"expected a right kernel to begin with: {found.text}", hint="warpsight check on it")

@@ -1,0 +1,40 @@
+"""`warpsight optimize` without a model, where a trained one comes with the package. The weights here are random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Ran
+
+from warpsight.learn import shipped
+from warpsight.learn.prompting import SYSTEM
+from warpsight.learn.trained import write_trained
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def test_optimize_uses_it_when_no_model_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Ran]
+) -> None:
+    for name in ("torch", "transformers", "gguf"):
+        pytest.importorskip(name)
+    from tests.models.fabricated import SHAPES, bytes_vocabulary, fabricate
+
+    from warpsight.models.weights import load_pair
+
+    folder = tmp_path / "embedded"
+    for part in load_pair(fabricate(tmp_path / "tiny.gguf", SHAPES["tiny"], bytes_vocabulary()), "float32"):
+        part.save_pretrained(str(folder))
+    write_trained(folder, listed=False)
+    monkeypatch.setattr(shipped, "PLACE", folder)
+    monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
+    done = command("optimize", "transpose", "--max-tokens", "16", "--json")
+    found = done.document()
+    assert done.code == 1 and "using the trained model of this package" in done.err
+    assert found["run"]["model"] == f"local:{folder}" and found["run"]["outcome"] == "gave_up", found["run"]
+    said = command("show", "last", "--json").document()
+    assert said["steps"][0]["content"] == SYSTEM["optimize"] and found["run"]["spent"]["output_tokens"] == 32
+    named = command("optimize", "transpose", "--model", "scripted:demo", "--out", str(tmp_path / "k.cu"), "--json")
+    assert named.code == 0 and "trained model" not in named.err

@@ -1,0 +1,98 @@
+"""What the commands of a page expect to find: the reader's own files, and the run that the pages speak of.
+
+Real parts: kernels that are right, tasks that were measured, a run that was made by `warpsight optimize`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.docs.commands import ROOT
+from tests.gate.certificate.conftest import SLOW
+from tests.learn.rows import small_row, some_rows
+
+from warpsight.corpus.build import Row
+from warpsight.models.scripted import shipped_script
+
+Run = Callable[..., int]
+STOPPED = 5  # how `optimize` ends when the model cannot be had
+
+
+def readme(folder: Path, run: Run) -> None:
+    """A second version of the kernel that `warpsight new` makes."""
+    assert run("new", "scratch") == 0
+    text = (folder / "scratch" / "kernel.cu").read_text().replace("scratch_kernel", "my_kernel_kernel")
+    (folder / "mine.cu").write_text(text.replace("256", "128"))
+
+
+def certificate(folder: Path, run: Run) -> None:
+    (folder / "slow.cu").write_text(SLOW)
+    (folder / "fast.cu").write_text((ROOT / "tasks" / "vector_add" / "kernel.cu").read_text())
+
+
+def opencl(folder: Path, run: Run) -> None:
+    (folder / "mine.cl").write_text((ROOT / "tasks" / "saxpy" / "kernel.cl").read_text())
+
+
+def corpus(folder: Path, run: Run) -> None:
+    _write(folder / "train.jsonl", some_rows())
+
+
+def training(folder: Path, run: Run) -> None:
+    _write(folder / "results" / "train.jsonl", some_rows()[:2])
+
+
+def bench(folder: Path, run: Run) -> None:
+    """Two tasks of a family that is not trained on."""
+    from warpsight.corpus.families import families
+
+    family = next(family for family in families().values() if family.split == "test")
+    _write(
+        folder / "results" / "test.jsonl", [small_row(n, family.name, (d,)) for n, d in enumerate(family.defects)][:2]
+    )
+
+
+def a_run(folder: Path, run: Run) -> None:
+    """The run that ships as a demo."""
+    assert run("optimize", "transpose", "--model", "scripted:demo", "--out", "new.cu", "-q") == 0
+
+
+def a_stopped_run(folder: Path, run: Run) -> None:
+    """The demo, whose model could not be had after its first turn, and can now; and before it one that ended."""
+    a_run(folder, run)
+    script = shipped_script("demo")
+    assert script is not None
+    turns = json.loads(script.read_text())
+    (folder / "transpose_tile.cu").write_text((script.parent / "transpose_tile.cu").read_text())
+    mine = folder / "script.json"
+    mine.write_text(json.dumps(turns[:1]))
+    assert run("optimize", "transpose", "--model", f"scripted:{mine}", "--out", "new.cu", "-q") == STOPPED
+    mine.write_text(json.dumps(turns))
+
+
+PREPARED: dict[str, Callable[[Path, Run], None]] = {
+    "README.md": readme,
+    "docs/certificate.md": certificate,
+    "docs/opencl.md": opencl,
+    "docs/corpus.md": corpus,
+    "docs/training.md": training,
+    "docs/bench.md": bench,
+    "docs/report.md": a_run,
+    "docs/runs.md": a_stopped_run,
+}
+
+
+def stands_for(word: str, folder: Path) -> str:
+    """What a word in capitals means in a test."""
+    newest = max(folder.rglob("certificates/*.json"), key=lambda file: file.stat().st_mtime, default=None)
+    known = {"RUN": "last", "TASK": "saxpy"}
+    if "HASH" in word and newest is not None:
+        return word.replace("HASH", newest.stem)
+    return str(newest) if word == "CERTIFICATE" and newest is not None else known.get(word, word)
+
+
+def _write(file: Path, rows: list[Row]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(row.model_dump_json() + "\n" for row in rows))

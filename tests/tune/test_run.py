@@ -1,0 +1,158 @@
+"""A tuning on the virtual GPU, through the real gate: the winner's evidence, an interrupt, going on, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.tune.conftest import ROOT, example
+
+from warpsight.cli.app import main
+from warpsight.errors import UsageError
+from warpsight.gate.certificate import read_certificate
+from warpsight.tune.declared import space_of
+from warpsight.tune.journal import TRIALS, Journal, find_tuning
+from warpsight.tune.records import Asked, Trial
+from warpsight.tune.run import Tuned, is_better, plan, tune
+
+TILED = {"TILE": (16, 32), "ROWS": (2, 8)}  # three configurations besides the given one
+CLI = ("tune", "transpose_tiled", "--set", "TILE=16,32", "--set", "ROWS=2,8", "--quiet")
+
+
+def planned(task_name: str = "transpose_tiled", tries: int = 60, **values: tuple[int, ...]) -> Asked:
+    task, kernel = example(task_name)
+    return plan(task, kernel, space_of(task, kernel, None, values or TILED), tries=tries, secret_seed=7)
+
+
+def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tuned:
+    seen = list[Trial]()
+
+    def watch(trial: Trial, _: Trial | None) -> None:
+        seen.append(trial)
+        if len(seen) == stop_after:
+            raise KeyboardInterrupt
+
+    return tune(journal, tmp_path / "ledger", watch=watch)
+
+
+def test_a_tuning_ends_with_a_certified_kernel(tmp_path: Path) -> None:
+    found = run(Journal.create(planned()), tmp_path)
+    assert found.stopped == "all_tried" and found.asked.strategy == "exhaustive" and len(found.trials) == 3
+    assert found.best is not None and found.final is not None and found.final.timing is not None
+    assert found.kernel is not None and found.certificate_file is not None
+    certificate, _ = read_certificate(found.certificate_file.read_bytes())
+    assert certificate.candidate.text == found.kernel and certificate.baseline.text == found.asked.kernel
+    assert certificate.timing.source == "simulated" and certificate.timing.decision == "FASTER"
+    assert max(trial.ratio or 0 for trial in found.trials) == found.best.ratio
+    assert (found.folder / "best.cu").read_text() == found.kernel
+
+
+def test_an_interrupted_tuning_goes_on_and_loses_nothing(tmp_path: Path) -> None:
+    whole = run(Journal.create(planned(), tmp_path / "whole"), tmp_path)
+    journal = Journal.create(planned(), tmp_path / "cut")
+    first = run(journal, tmp_path, stop_after=1)
+    assert first.stopped == "interrupted" and len(first.trials) == 1 and first.final is None
+    before = (journal.folder / TRIALS).read_bytes()
+    (journal.folder / TRIALS).write_bytes(before + b'{"number": 1, "conf')  # a kill in the middle of a line
+    again = run(Journal(journal.folder), tmp_path)
+    assert (journal.folder / TRIALS).read_bytes().startswith(before)
+    assert [(t.config, t.ratio) for t in again.trials] == [(t.config, t.ratio) for t in whole.trials]
+    assert again.kernel == whole.kernel and again.certificate_file != whole.certificate_file
+
+
+def test_tries_are_kept_to_and_can_be_added(tmp_path: Path) -> None:
+    journal = Journal.create(planned(tries=1))
+    found = run(journal, tmp_path)
+    assert found.stopped == "tries_spent" and len(found.trials) == 1
+    journal.write_asked(journal.asked().model_copy(update={"tries": 2}))
+    assert len(run(journal, tmp_path).trials) == 2
+
+
+def test_a_wrong_configuration_is_a_trial_and_no_winner(tmp_path: Path) -> None:
+    """MAX_C below the rows' length overruns its array: the gate says so, the search goes on."""
+    found = run(Journal.create(planned("bitonic_sort", MAX_C=(64, 1024), block_x=(128,))), tmp_path)
+    bad = [trial for trial in found.trials if trial.config["MAX_C"] == 64]
+    assert len(bad) == 1 and bad[0].verdict == "fault" and bad[0].ratio is None and "out_of_bounds" in bad[0].reason
+    assert found.best is None or found.best.config["MAX_C"] == 1024
+
+
+def test_better_means_faster_by_the_gate() -> None:
+    def trial(decision: str | None, ratio: float | None) -> Trial:
+        verdict = "wrong" if decision is None else "right"
+        return Trial.model_validate(
+            {"number": 0, "config": {}, "kernel_sha256": "0" * 64, "verdict": verdict, "decision": decision,
+             "ratio": ratio, "seconds": 0.0}
+        )  # fmt: skip
+
+    assert is_better(trial("FASTER", 1.2), None) and is_better(trial("FASTER", 1.3), trial("FASTER", 1.2))
+    for other in (trial("REJECTED", 9.0), trial("SAME", 1.01), trial("AMBIGUOUS", 1.5), trial(None, None)):
+        assert not is_better(other, None)
+
+
+def test_a_tuning_is_of_one_task_and_one_process(tmp_path: Path) -> None:
+    journal = Journal.create(planned())
+    with journal.hold(), pytest.raises(UsageError, match="another process"):
+        run(journal, tmp_path)
+    changed = journal.asked().model_copy(update={"task_sha256": "0" * 64})
+    journal.write_asked(changed)
+    with pytest.raises(UsageError, match="not the one that it began with"):
+        run(journal, tmp_path)
+
+
+def test_nothing_to_search_is_told() -> None:
+    task, kernel = example("vector_add")
+    with pytest.raises(UsageError, match="nothing to search"):
+        plan(task, kernel, space_of(task, kernel, None, {"block_x": (256,)}))
+
+
+# ------------------------------------------------------------------------------------------------------ the command
+
+
+def command(*words: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    shown = capfd.readouterr()
+    return int(end.value.code or 0), shown.out, shown.err
+
+
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import json
+
+    monkeypatch.chdir(ROOT)
+    out = tmp_path / "new.cu"
+    code, said, _ = command(*CLI, "--tries", "1", "--out", str(out), "--json", capfd=capfd)
+    first = json.loads(said)
+    assert code in (0, 1) and first["tries"] == 1 and first["stopped"] == "tries_spent"
+    code, said, errors = command("tune", "--resume", "last", "--tries", "9", "--out", str(out), capfd=capfd)
+    assert code == 0 and "everything was tried; 3 of 3" in said and "simulated" in said and str(out) in said
+    assert "best so far" in errors and out.read_text() != (ROOT / "tasks/transpose_tiled/kernel.cu").read_text()
+    code, said, _ = command("tune", "--resume", first["tuning"][:20], "--json", capfd=capfd)
+    assert json.loads(said)["tries"] == 3  # all is known: nothing runs but the last word
+    assert find_tuning("transpose_tiled").asked().id == first["tuning"]
+
+
+def test_what_would_be_searched(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    code, said, _ = command("tune", "matmul_tiled", "--show-space", capfd=capfd)
+    assert code == 0 and "TILE" in said and "launch: grid=(ceil(N / TILE), ceil(M / TILE))" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("tune",), "either a task or --resume"),
+        (("tune", "saxpy", "--resume", "last"), "either a task or --resume"),
+        (("tune", "--resume", "nothing"), "no tuning 'nothing'"),
+        (("tune", "saxpy", "--set", "block_x=a"), "NAME=A,B,C"),
+        (("tune", "saxpy", "--set", "warp=1"), "found 'warp'"),
+        (("tune", "saxpy", "--strategy", "luck"), "expected a strategy"),
+        (("tune", "saxpy", "--space", "nowhere.toml"), "nowhere.toml"),
+        (("tune", "transpose", "--device", "opencl"), "no OpenCL kernel"),
+    ],
+)
+def test_wrong_words(
+    words: tuple[str, ...], told: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    code, out, errors = command(*words, capfd=capfd)
+    assert code == 2 and out == "" and told in errors
