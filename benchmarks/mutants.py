@@ -111,9 +111,13 @@ def explanations() -> dict[tuple[str, str], str]:
     return {(e["task"], name): e["why"] for e in entries for name in e["mutants"]}
 
 
+def cuda_tasks() -> list[Path]:
+    """The example tasks whose kernel is CUDA C++: the mistakes are made in its tokens."""
+    return sorted(folder for folder in TASKS.iterdir() if (folder / "kernel.cu").exists())
+
+
 def run(count: int | None, seed: int | None) -> Iterator[Outcome]:
-    tasks = [read_task(folder) for folder in sorted(TASKS.iterdir()) if (folder / "task.toml").exists()]
-    for task, mutant in chosen(tasks, count, seed):
+    for task, mutant in chosen([read_task(folder) for folder in cuda_tasks()], count, seed):
         yield outcome(task, mutant, SECRET_SEED if seed is None else seed)
 
 

@@ -3,7 +3,8 @@
 Overhead is measured with a tool that does nothing, so that only reading arguments, resolving the kernel, hashing,
 cutting and keeping are left; then the same through the loop, from one tool call to the next, with a store in memory and
 with one on disk, each turn with a kernel of its own. Neither the model nor the tool takes time here, so flushing has
-nothing to hide behind. Wall times on a shared machine: medians, with the tenth and ninetieth percentile.
+nothing to hide behind. Wall times on a shared machine: medians, with the tenth and ninetieth percentile, and beside
+them the processor time, which other work on the machine changes less.
 """
 
 from __future__ import annotations
@@ -72,22 +73,25 @@ def overhead(task: Task) -> None:
     box, kernels = idle_box(task), [f"{task.kernel}// {n}\n" for n in range(CALLS)]
     found = [timed(lambda text=text: box.call("check", {"kernel": text})) for text in kernels]
     print(f"  overhead of a call in the box:             {spread(found)}, {CALLS} calls")
-    print(f"  a whole turn of the loop, store in memory: {spread(through_the_loop(task, box, MemoryStore()))}")
+    print(f"  a whole turn of the loop, store in memory: {through_the_loop(task, box, MemoryStore())}")
     with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder)) as on_disk:
-        print(f"  a whole turn, stored on disk:              {spread(through_the_loop(task, box, on_disk))}")
+        print(f"  a whole turn, stored on disk:              {through_the_loop(task, box, on_disk)}")
     print(f"  one flush of a file of 16 KiB:             {spread(flushes())}")
 
 
-def through_the_loop(task: Task, box: TaskBox, store: Store) -> list[float]:
-    """Seconds of each turn with one call: the model is a script, the tool does nothing, the kernel is a new one."""
+def through_the_loop(task: Task, box: TaskBox, store: Store) -> str:
+    """The time of a turn with one call: the model is a script, the tool does nothing, the kernel is a new one."""
     began.clear()
+    processor = time.process_time()
     job = Job(
         id="overhead", task=task.name, model="scripted", device="virtual", tools=SPECS,
         opening=opening_of(task, SPECS, kernel=f"{task.kernel}// 0\n"), budget=Budget(tool_calls=CALLS),
     )  # fmt: skip
     run = run_loop(job, ScriptedModel(_turn), box, store)
     assert run.spent.tool_calls == CALLS and len(began) == CALLS, run.reason
-    return [after - before for before, after in itertools.pairwise(began)]
+    processor = (time.process_time() - processor) / CALLS
+    turns = [after - before for before, after in itertools.pairwise(began)]
+    return f"{spread(turns)}, processor {1e3 * processor:.2f} ms"
 
 
 def _turn(request: Request) -> ScriptedTurn:

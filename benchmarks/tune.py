@@ -3,7 +3,7 @@
 For each task: the best of a search over launch and named constants (through the gate, certified); then `optimize` with
 a script in the model's place that submits the task's known rewrite (`faster/`, where there is one); then a search over
 that rewrite, which is what the two give together. All times are simulated, on the task's own GPU. With an argument,
-`tune:MODEL`, a column is added for `optimize` with that model, such as `tune:local`.
+`tune:MODEL`, a column is added for `optimize` with that model, such as `tune:local`. Goes on where it was cut off.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,12 +26,13 @@ from warpsight.runs.memory import MemoryStore
 from warpsight.tasks import read_candidate, read_task
 from warpsight.tune import run as tuning
 from warpsight.tune.declared import space_of
-from warpsight.tune.journal import Journal
+from warpsight.tune.journal import ASKED, Journal
 
 TASKS = Path(__file__).parents[1] / "tasks"
-TRIES = 40
+WORK = Path(__file__).parents[1] / "build" / "tune-bench"  # tunings that were cut off go on from here
+TRIES = 20
 CAUSE = "the known rewrite of this task, handed in by a script"
-MODEL_BUDGET = Budget(tool_calls=8, seconds=240)
+MODEL_BUDGET = Budget(tool_calls=8)  # no seconds: what is found must not depend on how busy the machine is
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,10 @@ class Searched:
     tried: int
     ratio: float
     config: str
-    seconds: float
 
 
 def main(model: str = "") -> None:
-    titles = ["task", "space", "tried", "tune", "seconds", "optimize, scripted", "both"]
+    titles = ["task", "space", "tried", "tune", "optimize, scripted", "both"]
     titles += [f"optimize, {model}"] if model else []
     print(f"speed of the given kernel = 1; simulated; at most {TRIES} configurations a search")
     print(f"{titles[0]:24}" + "".join(f"{title:>20}" for title in titles[1:]) + "  best configuration", flush=True)
@@ -74,7 +73,7 @@ def _row(folder: Path, model: str) -> list[float | None]:
             ratios.append(optimized(task, opened, model))
         finally:
             opened.close()
-    cells = [str(mine.configurations), str(mine.tried), _times(mine.ratio), f"{mine.seconds:.0f}"]
+    cells = [str(mine.configurations), str(mine.tried), _times(mine.ratio)]
     cells += [_times(ratio) for ratio in ratios[1:]]
     print(f"{task.name:24}" + "".join(f"{cell:>20}" for cell in cells) + f"  {mine.config}", flush=True)
     return ratios
@@ -83,16 +82,18 @@ def _row(folder: Path, model: str) -> list[float | None]:
 def searched(task: Task, text: str) -> Searched:
     """A tuning of this text; a kernel in which nothing varies is as fast as it is."""
     given = read_candidate(text, task, task.kernel_file)
-    started = time.monotonic()
+    folder = WORK / f"{task.name}-{given.sha256[:12]}-{TRIES}"
     try:
         asked = tuning.plan(task, given, space_of(task, given, None, {}), tries=TRIES, secret_seed=1)
     except UsageError:
-        return Searched(0, 0, 1.0, "nothing varies", 0.0)
-    with tempfile.TemporaryDirectory() as place:
-        found = tuning.tune(Journal.create(asked, Path(place)), Path(place) / "ledger")
+        return Searched(0, 0, 1.0, "nothing varies")
+    journal = Journal(folder)
+    if not (folder / ASKED).exists():
+        journal = Journal.create(asked.model_copy(update={"id": folder.name}), WORK)
+    found = tuning.tune(journal, WORK / "ledger")
     ratio = _ratio(found.final)
     config = "the given one" if found.final is None or found.best is None else _config(found.best.config)
-    return Searched(found.configurations, len(found.trials), ratio, config, time.monotonic() - started)
+    return Searched(found.configurations, len(found.trials), ratio, config)
 
 
 def optimized(task: Task, model: Model, word: str = "scripted") -> float:

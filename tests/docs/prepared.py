@@ -36,6 +36,14 @@ def opencl(folder: Path, run: Run) -> None:
     (folder / "mine.cl").write_text((ROOT / "tasks" / "saxpy" / "kernel.cl").read_text())
 
 
+def triton(folder: Path, run: Run) -> None:
+    (folder / "mine.py").write_text((ROOT / "tasks" / "triton_vector_add" / "kernel.py").read_text())
+
+
+def tune(folder: Path, run: Run) -> None:
+    (folder / "mine.cu").write_text((ROOT / "tasks" / "saxpy" / "kernel.cu").read_text())
+
+
 def corpus(folder: Path, run: Run) -> None:
     _write(folder / "train.jsonl", some_rows())
 
@@ -76,6 +84,8 @@ PREPARED: dict[str, Callable[[Path, Run], None]] = {
     "README.md": readme,
     "docs/certificate.md": certificate,
     "docs/opencl.md": opencl,
+    "docs/triton.md": triton,
+    "docs/tune.md": tune,
     "docs/corpus.md": corpus,
     "docs/training.md": training,
     "docs/bench.md": bench,

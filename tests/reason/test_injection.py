@@ -189,4 +189,4 @@ def test_hidden_workloads_and_the_reference_are_not_shown() -> None:
         sizes = ", ".join(f"{name}={size}" for name, size in workload.axes.items())
         assert (f"{workload.name}: {sizes}" in shown.user) == (not workload.hidden)
     assert task.reference.strip() not in shown.user and task.kernel in shown.user
-    assert '"name": "submit"' in shown.system and "<tool_call>" in shown.system
+    assert '"name":"submit"' in shown.system and "<tool_call>" in shown.system

@@ -130,13 +130,12 @@ def test_host_code_reaches_nothing(compiled: Compile, attack: str) -> None:
         assert died.event is not None
     else:
         error(build)
-    assert compiled(SCALE).ok  # and the next candidate is none the wiser
 
 
 def test_host_code_that_does_not_end_is_ended(process: TritonProcess, compiled: Compile) -> None:
     with pytest.raises((DeadlinePassed, ProgramDied)):
         compiled(f"while True: pass\n{SCALE}", deadline_s=3.0)
-    assert compiled(SCALE).ok
+    assert compiled(SCALE).ok  # and the next candidate is none the wiser
 
 
 def test_host_code_may_write_any_ptx_and_machine_code_is_of_that_ptx(compiled: Compile) -> None:
@@ -160,13 +159,6 @@ for fd in range(6, 64):
     if build.ok:
         assert "ret;" in build.ptx and build.trust == "host_code"
         assert build.entries[0].registers < 20
-
-
-def test_too_much_shared_memory_is_no_program(compiled: Compile) -> None:
-    product = "    t = tl.dot(tl.zeros([256, 1024], tl.float16) + at[:, None], tl.zeros([1024, 256], tl.float16))\n"
-    heavy = SCALE.replace("    tl.store", product + "    tl.store").replace("value * 2", "value * 2 + tl.sum(t)")
-    build = compiled(heavy)
-    assert not build.ok or build.dynamic_shared_bytes <= 228 << 10
 
 
 def test_bad_requests_are_told_before_anything_runs(compiled: Compile) -> None:

@@ -57,6 +57,14 @@ def test_the_kernel_s_file_becomes_number_one_and_no_path_of_the_machine_is_left
     assert "/home/" not in found and "/tmp/" not in found
 
 
+def test_lines_inside_inline_assembly_are_those_before_it() -> None:
+    inline = (
+        "// begin inline asm\n\t.loc\t2 7 12\n\tmov.u32 %r1, 0x0;\n\t.loc\t2 8 12\n\tbar.sync 0;\n\t// end inline asm"
+    )
+    found = tidied(PTX.replace("ret;", f"{inline}\n\tret;"))
+    assert ".loc\t1 8 12" not in found and "mov.u32 %r1, 0x0;" in found and "bar.sync 0;" in found
+
+
 @pytest.mark.parametrize("ptx", ["", "no PTX at all", PTX.replace("entry scale(", "entry other("), PTX + PTX])
 def test_anything_but_one_kernel_of_that_name_is_refused(ptx: str) -> None:
     with pytest.raises(BadPtx):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def example(name: str) -> tuple[Task, Candidate]:
     return task, read_candidate(task.kernel, task, task.kernel_file)
 
 
+@cache
 def configurations(name: str, **values: tuple[int, ...]) -> Configurations:
     """The space of a task of the repository, with other values for some parameters."""
     task, kernel = example(name)

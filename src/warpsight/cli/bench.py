@@ -77,6 +77,33 @@ def run(
 
 
 @bench.command()
+def apply(
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="The corpus file that was asked from.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
+    tried: Annotated[Path, typer.Argument(metavar="TRIED", help="Where each pair of task and answer is kept.")],
+    out: Annotated[Path, typer.Option(help="Where the outcomes of suite optimize go; written anew.")],
+    count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """What recommendations are worth: each is typed by `rewrite` and goes through the gate (simulated).
+
+    \b
+    Example:
+      warpsight bench apply test.jsonl out.jsonl tried.jsonl --out optimized.jsonl
+    """
+    from warpsight.bench.apply import apply_answers
+    from warpsight.bench.table import report as table
+    from warpsight.cli.progress import counted_on_stderr
+
+    with counted_on_stderr("kernels", quiet=quiet) as count_done:
+        found = apply_answers(corpus, _read([file]), tried, count=count, processes=processes, progress=count_done)
+    out.write_text("".join(outcome.model_dump_json() + "\n" for outcome in found))
+    emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
+
+
+@bench.command()
 def report(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=FILE_HELP)],
     html: Annotated[Path | None, typer.Option(metavar="OUT", help=HTML_HELP)] = None,

@@ -101,11 +101,16 @@ def _values(values: Sequence[Value]) -> str:
 
 
 def _kernels(done: Done) -> Table:
-    table = Table("program", "kernel", "unit", "by", "registers", "spilled", "shared", "instructions", "SASS bytes")
+    compilers = sorted({one.compiler for program in programs_of(done) for one in program.kernels})
+    table = Table(caption=f"compiled by {', '.join(compilers)}; spilled and shared in bytes")
+    for name in ("program", "kernel", "unit"):
+        table.add_column(name, overflow="fold")
+    for name in ("regs", "spilled", "shared", "SASS", "bytes"):
+        table.add_column(name, justify="right", no_wrap=True)
     for program in programs_of(done):
         for one in program.kernels:
             numbers = (one.registers, one.spill_bytes, one.shared_bytes, one.sass_instructions, one.sass_bytes)
-            table.add_row(program.name, one.name, one.unit, one.compiler.split()[0], *map(str, numbers))
+            table.add_row(program.name, one.name, one.unit, *map(str, numbers))
     return table
 
 

@@ -221,9 +221,12 @@ def _text(task: Task, file: Path) -> str:
 
 
 def _write_kernel(found: Outcome, out: Path | None) -> Path | None:
+    from warpsight.tasks import written_in
+
     if found.kernel is None:
         return None
-    language = "cl" if found.run.device == "opencl" else "cu"
+    triton = written_in(found.kernel) == "triton"
+    language = "cl" if found.run.device == "opencl" else "py" if triton else "cu"
     file = (out or Path(f"{found.run.id}.{language}")).resolve()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(found.kernel, encoding="utf-8")

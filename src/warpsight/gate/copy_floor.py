@@ -12,7 +12,7 @@ from contextlib import closing
 
 import numpy as np
 
-from warpsight.devices.device import TimedDevice, Value
+from warpsight.devices.device import Lane, TimedDevice, Value
 from warpsight.devices.opencl_build import compile_opencl
 from warpsight.errors import DeviceError
 from warpsight.gate.roofline_cap import compulsory_bytes, measured_roof
@@ -45,12 +45,18 @@ def copy_roof(task: Task, workload: Workload, device: TimedDevice) -> Roof:
     moved = compulsory_bytes(task, workload)
     # In steps of a quarter, downwards, so that tasks of about the same size share a measurement.
     step = SMALLEST_BYTES if moved <= SMALLEST_BYTES else int(2 ** (math.floor(4 * math.log2(moved)) / 4))
-    return measured_roof(moved, _copy_us(device, step), _copy_us(device, SMALLEST_BYTES))
+    return measured_roof(moved, *_copy_us(device, step))
 
 
 @functools.lru_cache(maxsize=64)
-def _copy_us(device: TimedDevice, moved: int) -> float:
-    """Best time of copying moved/2 bytes: as much is read as is written."""
+def _copy_us(device: TimedDevice, moved: int) -> tuple[float, float]:
+    """Best times of copying moved/2 bytes (as much is read as is written) and of the smallest copy, in one worker."""
+    with closing(device.open_lane(_copy_build(device), ENTRY)) as lane:
+        smallest = _best_us(device, lane, SMALLEST_BYTES)
+        return (smallest if moved == SMALLEST_BYTES else _best_us(device, lane, moved)), smallest
+
+
+def _best_us(device: TimedDevice, lane: Lane, moved: int) -> float:
     words = max(1, moved // 8)
     given = np.arange(words, dtype=np.uint32)
     values = (
@@ -59,8 +65,7 @@ def _copy_us(device: TimedDevice, moved: int) -> float:
         Value("words", np.array(words, np.int32), writable=False),
     )
     size = LaunchSize((-(-words // (BLOCK * WORDS_PER_ITEM)), 1, 1), (BLOCK, 1, 1), 0)
-    with closing(device.open_lane(_copy_build(device), ENTRY)) as lane:
-        calls = [lane.call(values, size) for _ in range(CALLS)]
+    calls = [lane.call(values, size) for _ in range(CALLS)]
     bad = next((call.faults[0] for call in calls if call.faults), None)
     if bad is not None or not np.array_equal(calls[-1].arrays["to"], given):
         why = "its output is wrong" if bad is None else f"{bad.kind}: {bad.message}"

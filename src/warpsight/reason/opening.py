@@ -16,9 +16,14 @@ from warpsight.models.tool_list import tool_lines
 from warpsight.nouns import Argument, Task
 from warpsight.reason.fence import fence, neutral
 from warpsight.reason.job import Opening
+from warpsight.tasks import written_in
 from warpsight.tools.box import ToolSpec
 
 Prompt = Literal["untrained", "trained"]
+TRITON = (
+    "The kernel is in Triton. Its grid, num_warps and num_stages are in its `# launch:` line, its tl.constexpr "
+    "parameters in its `# constants:` line; both are part of the kernel and yours to change."
+)
 
 
 def opening_of(
@@ -45,6 +50,7 @@ def prompt_file(name: str) -> str:
 
 
 def _user(task: Task, kernel: str, note: str) -> str:
+    note = f"{TRITON} {note}".strip() if written_in(kernel) == "triton" else note
     tolerance = f"|got - expected| <= {task.tolerance.atol:g} + {task.tolerance.rtol:g} * |expected|; integers exactly"
     filled = Template(prompt_file("task")).substitute(
         gpu=neutral(task.gpu),

@@ -29,7 +29,7 @@ from warpsight.report.svg import (
 )
 from warpsight.tools.feedback import MODES
 
-_NAMES, _END, _ROW, _FOOT = 150, 14, 24, 46
+_NAMES, _END, _ROW, _FOOT = 172, 26, 24, 46
 _MOST_ROWS = 14
 SHAPES = 4
 
@@ -65,12 +65,12 @@ def ablation_figure(sides: Sequence[Side], shown: Shown, number: Mapping[str, in
 
 def pairs_figure(bench: Bench, suite: str, shown: Shown) -> Html | None:
     """Each kind of feedback against none with the same model, and the pairs that were asked for."""
-    rows = [(f"{one.name} − {_short(one, other)}", paired(one, other, shown)) for one, other in compared(bench, suite)]
+    rows = [(f"{one.name} vs {_short(one, other)}", paired(one, other, shown)) for one, other in compared(bench, suite)]
     rows = rows[:_MOST_ROWS]
     if not rows:
         return None
     most = max(max(abs(found.low), abs(found.high)) for _, found in rows) or 1.0
-    side = nice_ticks(math.expm1(most) if shown.geometric else most, about=3)
+    side = nice_ticks(math.expm1(most) if shown.geometric else most, about=2)
     edge = math.log1p(side[-1]) if shown.geometric else side[-1]
     wide = Scale(-edge, edge, _NAMES, WIDTH - _END)
     height = TOP + _ROW * len(rows) + _FOOT
@@ -164,7 +164,7 @@ def _difference(name: str, found: Interval, y: float, wide: Scale, shown: Shown)
 def difference_words(one: Side, other: Side, shown: Shown) -> Html:
     """A difference with its interval, as a sentence."""
     found = paired(one, other, shown)
-    return join(tag("b", f"{one.name} − {other.name}"), f": {_difference_said(found, shown)}")
+    return join(tag("b", f"{one.name} against {other.name}"), f": {_difference_said(found, shown)}")
 
 
 def _difference_said(found: Interval, shown: Shown) -> str:
@@ -186,5 +186,5 @@ def _in_common(one: Side, other: Side) -> bool:
     return bool({o.unit.row for o in one.outcomes} & {o.unit.row for o in other.outcomes})
 
 
-def _cut(name: str, most: int = 26) -> str:
+def _cut(name: str, most: int = 28) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"

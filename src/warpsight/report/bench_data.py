@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from warpsight.bench.metrics import Interval, Measure, diagnosed, difference, log_speed, mean_of
@@ -64,7 +64,8 @@ def _same(value: float) -> float:
 
 RIGHT = Shown("Right recommendation", "right, % of tasks", diagnosed, _percent, lambda v: f"{v:.1f} %")
 SPEED = Shown("Speed-up", "geometric mean speed-up", log_speed, _same, lambda v: f"{v:.2f}×", geometric=True)
-MEASURES: Mapping[str, tuple[Shown, ...]] = {"recommend": (RIGHT,), "optimize": (SPEED, RIGHT)}
+DIAGNOSIS = replace(RIGHT, title="Right diagnosis")
+MEASURES: Mapping[str, tuple[Shown, ...]] = {"recommend": (RIGHT,), "optimize": (SPEED, DIAGNOSIS)}
 
 
 @dataclass(frozen=True)

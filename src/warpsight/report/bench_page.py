@@ -77,17 +77,17 @@ def _result(bench: Bench) -> Html:
 
 
 def _ablation(bench: Bench) -> Html:
-    number = colours(bench)
-    figures: list[Html | None] = []
+    number, parts = colours(bench), list[Html]()
     for suite in bench.suites:
-        source = bench.source(suite)
+        source, figures = bench.source(suite), list[Html | None]()
         for shown in MEASURES[suite]:
             timed = source if shown.geometric else ""
             figures.append(ablation_figure(bench.of_suite(suite), shown, number, timed))
             figures.append(pairs_figure(bench, suite, shown))
+        title = tag("h3", f"Suite {suite}") if len(bench.suites) > 1 else None
+        parts.append(join(title, tag("div", figures, class_="figures")))
     says = "The same tasks and seeds; only what a look shows differs. With “wrong” it shows another kernel's findings."
-    drawn = tag("div", figures, class_="figures")
-    return tag("section", tag("h2", "What the feedback brings"), tag("p", says), drawn, id="ablation")
+    return tag("section", tag("h2", "What the feedback brings"), tag("p", says), parts, id="ablation")
 
 
 def _curves(bench: Bench) -> Html | None:

@@ -39,7 +39,7 @@ def families_section(bench: Bench) -> Html:
 
 def table(heads: Sequence[Child], rows: Sequence[Sequence[Child]], *, name: str | None = None) -> Html:
     """A table that scrolls by itself where it is wider than the page; cells may be ready-made."""
-    head = tag("thead", tag("tr", [tag("th", told, scope="col") for told in heads]))
+    head = tag("thead", tag("tr", [told if _is_cell(told) else tag("th", told, scope="col") for told in heads]))
     body = [tag("tr", [cell if _is_cell(cell) else tag("td", cell) for cell in row]) for row in rows]
     return tag("div", tag("table", head, tag("tbody", body), class_="list", id=name), class_="wide", tabindex=0)
 
@@ -98,7 +98,8 @@ def _by(what: str, key: Callable[[Outcome], str], sides: Sequence[Side], shown: 
     for group in groups:
         some = [[outcome for outcome in side.outcomes if key(outcome) == group] for side in sides]
         rows.append([tag("th", group, scope="row"), *(_cell(part, shown) for part in some)])
-    return table((what, *(side.name for side in sides)), rows, name=f"by-{what.lower()}-{sides[0].suite}")
+    heads = (what, *(tag("th", side.name, scope="col", class_="n") for side in sides))
+    return table(heads, rows, name=f"by-{what.lower()}-{sides[0].suite}")
 
 
 def _cell(outcomes: Sequence[Outcome], shown: Shown) -> Html:

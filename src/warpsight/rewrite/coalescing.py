@@ -31,6 +31,7 @@ from warpsight.rewrite.source import (
     step_of,
     variable_of,
 )
+from warpsight.rewrite.turned_tiles import turned_tiles
 from warpsight.rewrite.vectors import vector_loop
 
 _THREAD = "blockIdx.x * blockDim.x + threadIdx.x"
@@ -62,6 +63,7 @@ def uncoalesced(text: str, facts: Facts) -> Iterator[Rewrite]:
     if plain:
         yield Rewrite("the plain thread number", splice(text, plain))
     yield from swapped_roles(code, body)
+    yield from turned_tiles(text, facts)
     yield from _swapped_kernel(code, facts)
 
 

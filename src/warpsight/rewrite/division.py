@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from warpsight.rewrite.nested import nested_rows
 from warpsight.rewrite.operands import product_left, right_operand
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.source import (
@@ -59,6 +60,9 @@ def division_in_loop(text: str, facts: Facts) -> Iterator[Rewrite]:
     twos = [edit for one in divisions if (edit := _by_power_of_two(code, one, facts)) is not None]
     if twos:
         yield Rewrite("powers of two by shift and mask", splice(text, twos))
+    for loop in loops(code, body):
+        if (nested := nested_rows(code, loop)) is not None:
+            yield Rewrite("a warp a row, without division", nested)
     yield from _stepped(code, divisions)
     unturned = [edit for one in divisions if (edit := _unturned(code, one)) is not None]
     if unturned:

@@ -13,7 +13,7 @@ from warpsight.rewrite.record import Rewrite
 from warpsight.rewrite.source import Code, Edit, Loop, Span, blocks, declaration, loops, splice, statements, variable_of
 
 
-class _Name(NamedTuple):
+class CountedName(NamedTuple):
     """A name that counts x or y, what stands for it when the roles are changed, and the edit where it is declared."""
 
     side: str
@@ -54,14 +54,14 @@ def _groups(code: Code, loop: Loop) -> Iterator[list[Span]]:
 
 def _swapped(code: Code, body: Span, loop: Loop, step: str, spans: list[Span]) -> str | None:
     """These spans with the roles changed; None where one of them does not take part."""
-    names = _names(code, body, loop)
+    names = counted_names(code, body, loop.at)
     inner = {code[s.first + 1] for s in spans if code[s.first + 2] == "="}
     edits: list[Edit] = []
     sides: set[str] = set()
     for span in spans:
         at = span.first
         while at < span.last:
-            word, length = _name_at(code, at)
+            word, length = name_at(code, at)
             after, found = at + length, names.get(word)
             if found is not None and word not in inner:
                 moved = code[after] == "+" and code[after + 1] == step
@@ -76,30 +76,30 @@ def _swapped(code: Code, body: Span, loop: Loop, step: str, spans: list[Span]) -
     return splice(code.text, edits) if sides == {"x", "y"} else None
 
 
-def _names(code: Code, body: Span, loop: Loop) -> dict[str, _Name]:
-    """Names that stand for x or y before the loop.
+def counted_names(code: Code, body: Span, before: int) -> dict[str, CountedName]:
+    """Names that stand for x or y before a place.
 
     A name set to nothing but the thread's number is another word for it, and changes with the word for the other; one
     with more in it keeps its name and gets the other number where it is declared.
     """
-    values = {code[at]: Span(at + 2, at + 2) for at in range(body.first, loop.at) if code[at + 1] == "="}
-    values = {n: v for n in values if (v := declaration(code, n, Span(body.first, loop.at))) is not None}
+    values = {code[at]: Span(at + 2, at + 2) for at in range(body.first, before) if code[at + 1] == "="}
+    values = {n: v for n in values if (v := declaration(code, n, Span(body.first, before))) is not None}
     words = {side: f"threadIdx.{side}" for side in "xy"}
     plain = {name: code.of(v)[-1] for name, v in values.items() if code.of(v) in words.values()}
     words |= {side: name for name, side in plain.items()}
     other = {"x": "y", "y": "x"}
-    found = {f"threadIdx.{side}": _Name(side, f"threadIdx.{other[side]}") for side in "xy"}
-    found |= {name: _Name(side, words[other[side]]) for name, side in plain.items()}
+    found = {f"threadIdx.{side}": CountedName(side, f"threadIdx.{other[side]}") for side in "xy"}
+    found |= {name: CountedName(side, words[other[side]]) for name, side in plain.items()}
     for name, value in values.items():
-        inside = [(at, _name_at(code, at)) for at in range(*value) if _name_at(code, at)[0] in found]
+        inside = [(at, name_at(code, at)) for at in range(*value) if name_at(code, at)[0] in found]
         if name not in plain and len(inside) == 1:
             at, (word, length) = inside[0]
             swap = code.edit(Span(at, at + length), found[word].partner)
-            found[name] = _Name(found[word].side, name, swap)
+            found[name] = CountedName(found[word].side, name, swap)
     return found
 
 
-def _name_at(code: Code, at: int) -> tuple[str, int]:
+def name_at(code: Code, at: int) -> tuple[str, int]:
     if code[at] == "threadIdx" and code[at + 1] == ".":
         return f"threadIdx.{code[at + 2]}", 3
     return (code[at], 1) if code.kind(at) == "word" and code[at - 1] not in (".", "->") else ("", 1)

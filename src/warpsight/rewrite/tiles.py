@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from warpsight.rewrite.collectives import thread_number
 from warpsight.rewrite.launch import read_launch
+from warpsight.rewrite.operand_tiles import operand_tiles
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import elements
 from warpsight.rewrite.source import (
@@ -28,6 +29,7 @@ from warpsight.rewrite.source import (
     variable_of,
 )
 from warpsight.rewrite.substitute import fresh
+from warpsight.rewrite.turned_tiles import turned_tiles
 
 
 def missing_tile(text: str, facts: Facts) -> Iterator[Rewrite]:
@@ -39,6 +41,8 @@ def missing_tile(text: str, facts: Facts) -> Iterator[Rewrite]:
         made = _staged(code, found[0], found[1], loop)
         if made is not None:
             yield Rewrite("what all threads read, staged in shared memory", made)
+    yield from turned_tiles(text, facts)
+    yield from operand_tiles(text, facts)
 
 
 def _staged(code: Code, params: Span, body: Span, loop: Loop) -> str | None:

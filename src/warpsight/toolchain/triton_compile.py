@@ -25,7 +25,7 @@ from warpsight.toolchain.triton_assemble import AssemblerRefused, assemble, asse
 from warpsight.toolchain.triton_process import RawTriton, TritonProcess, triton_version
 from warpsight.toolchain.triton_ptx import BadPtx, tidy
 
-SCHEMA = "triton-1"
+SCHEMA = "triton-2"
 SOURCE_CAP_BYTES = 1 << 20
 NEWEST_CLASS = 89
 """From sm_90 on Triton writes instructions (wgmma, tcgen05) that the virtual GPU does not run."""

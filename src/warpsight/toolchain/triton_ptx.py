@@ -1,8 +1,9 @@
 """Triton's PTX made into one that is launched like any other: the task's arguments are all its parameters.
 
 Triton appends pointers to scratch memory that kernels rarely use; unused ones are taken off the entry here, so that
-program and task agree, and a kernel that uses one is refused by name. Paths of this machine are taken out, and the
-kernel's own file becomes file 1, which lines refer to. Reads text only, and believes nothing else about it.
+program and task agree, and a kernel that uses one is refused by name. Paths of this machine are taken out, the
+kernel's own file becomes file 1, which lines refer to, and line records inside inline assembly are dropped: LLVM counts
+on in them, one line of the kernel for each line of assembly. Reads text only, and believes nothing else about it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ _ENTRY = re.compile(r"\.visible\s+\.entry\s+([\w$]+)\s*\(([^)]*)\)")
 _FILE = re.compile(r'^([ \t]*\.file[ \t]+)(\d+)([ \t]+")([^"\n]*)(".*)$', re.MULTILINE)
 _LOC = re.compile(r"^([ \t]*\.loc[ \t]+)(\d+)\b", re.MULTILINE)
 _INLINED = re.compile(r"(\binlined_at[ \t]+)(\d+)\b")
+_ASSEMBLY = re.compile(r"// begin inline asm.*?// end inline asm", re.DOTALL)
+_LOC_LINE = re.compile(r"^[ \t]*\.loc[ \t][^\n]*\n", re.MULTILINE)
 _LIBRARY = re.compile(r'[^"]*/(triton/[^"]*)$')
 
 
@@ -30,7 +33,8 @@ def tidy(ptx: str, *, entry: str, parameters: int, file: str) -> str:
     entries = [found[1] for found in _ENTRY.finditer(ptx)]
     if entries != [entry]:
         raise BadPtx(f"expected PTX with the one kernel {entry}, it has {', '.join(entries) or 'none'}")
-    return _own_file_first(_without_scratch(ptx, parameters), file)
+    plain = _ASSEMBLY.sub(lambda found: _LOC_LINE.sub("", found[0]), ptx)
+    return _own_file_first(_without_scratch(plain, parameters), file)
 
 
 def _without_scratch(ptx: str, parameters: int) -> str:

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
+from warpsight.gate.check import check_candidate
 from warpsight.nouns import Candidate, Evaluation, Noun
 from warpsight.rewrite import CAUSES, MOST, Rewrite, facts_of, rewrites
 from warpsight.tools.answer import Answer, Kernel, KernelId
@@ -28,7 +29,7 @@ from warpsight.tools.workbench import Workbench
 
 LEAST_GAIN = 1.01
 MOST_LINES = 16
-Cause = Annotated[str, Field(description="what is wrong with it", json_schema_extra={"enum": list(CAUSES)})]
+Cause = Annotated[str, Field(json_schema_extra={"enum": list(CAUSES)})]
 
 
 class Try(Noun):
@@ -75,9 +76,8 @@ class Search:
 
 
 def rewrite(bench: Workbench, kernel: Kernel, cause: Cause) -> Answer[Rewritten]:
-    """Make the usual edits for a cause without writing them: tries up to eight mechanical rewrites of the kernel,
-    checks and times them, and gives the best that is right and faster, as the new `current`, with its id, what changed
-    and its speed; or says that none helps. Name the cause that the profile shows."""
+    """Try the usual edits for a cause, which you need not write: at most eight, each checked and timed. Gives the best
+    that is right and faster, as the new `current`, with its id and what changed; or says that none helps."""
     found = search(bench, kernel, cause)
     base, winner = kernel_id(kernel), found.winner
     data = Rewritten(cause=cause, base=base, found=winner is not None, tried=found.tried)
@@ -133,10 +133,11 @@ def changed_lines(before: str, after: str, most: int = MOST_LINES) -> tuple[str,
 def _first_right(bench: Workbench, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]) -> Winner | None:
     """In the order of promise, without a look at any time."""
     for one, candidate in ready:
-        evaluation = bench.evaluation(candidate)
-        tried[one.name] = _try(one, evaluation.check.verdict.replace("_", " "))
-        if evaluation.check.verdict == "right":
-            return Winner(one, candidate, evaluation, None)
+        verdict = _quick_verdict(bench, candidate)
+        verdict = bench.check(candidate).verdict if verdict == "right" else verdict
+        tried[one.name] = _try(one, verdict.replace("_", " "))
+        if verdict == "right":
+            return Winner(one, candidate, bench.evaluation(candidate), None)
     return None
 
 
@@ -144,10 +145,13 @@ def _fastest(
     bench: Workbench, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]
 ) -> Winner | None:
     """The fastest right one. Simulated times first where there are such: what would not win is not checked."""
-    own = bench.evaluation(base).timing
-    start = 1.0 if own is None or own.ratio is None else own.ratio
+    start = _speed(bench, base)
     best: Winner | None = None
     for one, candidate in _in_order(bench, base, ready, tried):
+        verdict = _quick_verdict(bench, candidate)
+        if verdict != "right":
+            tried[one.name] = _try(one, verdict.replace("_", " "))
+            continue
         evaluation = bench.evaluation(candidate)
         timing = evaluation.timing
         if timing is None or timing.ratio is None:
@@ -161,6 +165,28 @@ def _fastest(
             if isinstance(bench.device, VirtualGpu):
                 break  # they came by their time: the rest is slower
     return best
+
+
+def _speed(bench: Workbench, base: Candidate) -> float:
+    """How fast the kernel is that rewrites start from, over the given one; simulated times need no check for that."""
+    if base.sha256 == bench.given.sha256:
+        return 1.0
+    if isinstance(bench.device, VirtualGpu):
+        given, own = _duration(bench, bench.given), _duration(bench, base)
+        return given / own if given and own else 1.0
+    timing = bench.evaluation(base).timing
+    return 1.0 if timing is None or timing.ratio is None else timing.ratio
+
+
+def _quick_verdict(bench: Workbench, candidate: Candidate) -> str:
+    """The verdict over the small workloads alone: most wrong rewrites end here, before the long check."""
+    small = [workload for workload in bench.task.workloads if not workload.profile]
+    if not small:
+        return "right"
+    build = bench.build(candidate)
+    return check_candidate(
+        bench.task, candidate, bench.device, build=build, workloads=small, families=(), secret_seed=bench.seed
+    ).verdict
 
 
 def _in_order(
@@ -177,7 +203,7 @@ def _in_order(
         if after is None:
             tried[one.name] = _try(one, "does not compile" if not bench.build(candidate).ok else "does not run")
         elif before / after < LEAST_GAIN:
-            tried[one.name] = _try(one, "would not be faster")
+            tried[one.name] = _try(one, "not faster, not checked")
         else:
             found.append((after, number))
     yield from (ready[number] for _, number in sorted(found))

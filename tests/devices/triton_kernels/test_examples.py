@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from warpsight.gate.evaluate import evaluate
 from warpsight.lens import find_findings
 from warpsight.nouns import HOST_CODE_NOTE, Profile, Task, Workload
 from warpsight.tasks import read_candidate, read_task, run_reference
+from warpsight.tools.open import open_box
 from warpsight.vgpu.gpus import find_gpu
 
 pytestmark = pytest.mark.skipif(
@@ -94,7 +96,7 @@ def test_products_run_on_the_tensor_cores(name: str) -> None:
     assert build.dynamic_shared_bytes > 0
     profile = profile_of(task, task.workloads[0])
     dots = [n for n, words in enumerate(task.kernel.splitlines(), start=1) if "tl.dot(" in words]
-    tensor = {line.line for line in profile.lines if line.counters.get("tensor_instructions", 0) > 0}
+    tensor = {line.line for line in profile.lines if line.counters.get("mix_tensor", 0) > 0}
     assert tensor and tensor <= set(dots)
 
 
@@ -118,11 +120,16 @@ def test_constants_of_the_first_lines_change_the_program_and_the_launch() -> Non
     assert kernel.size.block == (256, 1, 1) and kernel.size.grid == (2, 1, 1)
 
 
-def test_more_stages_take_more_shared_memory() -> None:
+def test_more_stages_take_more_shared_memory_until_no_block_fits() -> None:
     task = task_named("triton_matmul")
-    deep = task.kernel.replace("num_stages=3", "num_stages=5")
-    two, five = (build_candidate(task, read_candidate(text, task, "kernel.py")) for text in (task.kernel, deep))
-    assert five.dynamic_shared_bytes > two.dynamic_shared_bytes > 0
+    small = task.model_copy(update={"workloads": task.workloads[:1]})
+    deep = task.kernel.replace("num_stages=3", "num_stages=12").replace("BK=32", "BK=64")
+    usual = build_candidate(task, read_candidate(task.kernel, task, "kernel.py"))
+    candidate = read_candidate(deep, task, "kernel.py")
+    build = build_candidate(task, candidate)
+    assert build.ok and build.dynamic_shared_bytes > 164 << 10 > usual.dynamic_shared_bytes > 0
+    found = check_candidate(small, candidate, VirtualGpu(cores=1), build=build)
+    assert found.verdict == "refused" and "bytes of shared memory" in found.reason and found.trust == "host_code"
 
 
 def test_a_wrong_kernel_is_wrong_and_a_fault_has_its_line() -> None:
@@ -150,3 +157,17 @@ def test_triton_is_compared_with_cuda_and_the_time_is_of_a_lower_trust() -> None
     assert found.timing.trust == found.check.trust == found.trust == "host_code"
     assert HOST_CODE_NOTE in found.timing.notes
     assert found.timing.ratio is not None and found.timing.source == "simulated"
+
+
+def test_the_tools_take_a_triton_kernel() -> None:
+    task = task_named("triton_vector_add")
+    small = task.model_copy(update={"workloads": tuple(w for w in task.workloads if not w.profile)})
+    with closing(open_box(small, cores=1, seed=1)) as box:
+        compiled = box.call("compile", {"base": "given"})
+        assert "compiles for sm_80" in compiled.text and "block (128, 1, 1)" in compiled.text
+        wider = box.call("check", {"edits": [{"search": "BLOCK=1024", "replace": "BLOCK=512"}]})
+        assert wider.data["verdict"] == "right" and HOST_CODE_NOTE in wider.text
+        broken = box.call("compile", {"base": "given", "edits": [{"search": "x + y", "replace": "x + z"}]})
+        assert "does not compile" in broken.text and "13" in broken.text
+        shown = box.call("inspect", {"base": "given", "view": "ptx", "first_line": 11, "last_line": 11})
+        assert "ld.global" in shown.text

@@ -202,7 +202,7 @@ def test_a_task_goes_there_and_back(tmp_path: Path, name: str) -> None:
     assert all(getattr(back, field) == getattr(task, field) for field in same)
     assert list(back.workloads)[:-1] == shown and back.workloads[-1].name == "made-up"
     axes = shown[0].axes
-    inputs = generate_inputs(task, axes, 3)
+    inputs = generate_inputs(task, shown[0], 3)
     ours, theirs = run_reference(task, inputs, axes), run_reference(back, inputs, axes)
     assert all(np.array_equal(ours[key], theirs[key]) for key in ours)
 

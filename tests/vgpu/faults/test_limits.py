@@ -89,6 +89,55 @@ def test_a_deadline_ends_a_launch_of_too_many_blocks() -> None:
     assert ran.launched.blocks_run < 3_000_000
 
 
+LONG = """
+extern "C" __global__ void k(float *y, int rounds, int steps) {
+    y += blockIdx.x * blockDim.x;
+    float v = y[threadIdx.x];
+    for (int r = 0; r < rounds; r++) {
+        for (int i = 0; i < steps; i++) v = v * 0.999f + 0.5f;
+        __syncthreads();
+    }
+    y[threadIdx.x] = v;
+}"""
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_deadline_is_seen_inside_a_block_that_takes_many_short_turns(check: bool) -> None:
+    """No warp uses up a turn and there are few barriers, and yet it is millions of instructions."""
+    values = {"y": np.ones(1024, F32), "rounds": I32(100), "steps": I32(5000)}
+    ran = run(LONG, values, block=1024, check=check, deadline_seconds=0.01)
+    assert ran.kinds == ["deadline"] and ran.launched.blocks_run == 0
+    assert ran.launched.warp_instructions < 20_000_000
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_deadline_is_seen_among_a_few_long_blocks(check: bool) -> None:
+    """Fewer than 64 of them, each shorter than a turn."""
+    values = {"y": np.ones(60 * 32, F32), "rounds": I32(1), "steps": I32(20_000)}
+    ran = run(LONG, values, grid=60, check=check, deadline_seconds=0.001)
+    assert ran.kinds == ["deadline"] and ran.launched.blocks_run < 60
+
+
+def test_a_deadline_ends_a_flood_of_prints() -> None:
+    source = r"""
+    extern "C" __global__ void k(int *y) {
+        for (int i = 0; i < 4000; i++) printf("%500d %500d %500d %500d\n", i, i, i, i);
+    }"""
+    (fault,) = run(source, {"y": output(32, I32)}, deadline_seconds=0.02, check=False).launched.faults
+    assert (fault.kind, fault.line) == ("deadline", 3)
+
+
+def test_what_printf_returns_does_not_change_when_the_text_is_full() -> None:
+    source = r"""
+    extern "C" __global__ void k(int *y, int many) {
+        for (int i = 0; i < many; i++) y[threadIdx.x] = printf("%400d %s %.3f\n", i, "text", 0.5f);
+    }"""
+    for many in (1, 200):
+        ran = run(source, {"y": output(32, I32), "many": I32(many)})
+        assert ran.launched.faults == () and set(ran.arrays["y"].tolist()) == {3}
+    assert len(ran.launched.output) == 1 << 20
+
+
 def test_the_budget_covers_the_whole_launch() -> None:
     source = """
     extern "C" __global__ void k(int *y) { y[threadIdx.x] = 1; }"""

@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).parent]  # cupti.py is there
+
 BUFFER_BYTES = 8 << 20
 FORCED = 1  # CUPTI_ACTIVITY_FLAG_FLUSH_FORCED: records of launches that have not ended too
 

@@ -8,7 +8,8 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kAlign = 256;
-constexpr u32 kPasses = 4096;  // rounds over the warps of a block in one turn
+constexpr u32 kPasses = 4096;     // rounds over the warps of a block in one turn
+constexpr u64 kSteps = 1u << 16;  // warp instructions between two looks at the clock
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the
@@ -93,6 +94,14 @@ void Block::start(u64 linear) {
 bool Block::run_turn() {
     const LaunchOptions &o = launch->options;
     u32 passes = 0;
+    u64 looked = launch->executed.load(std::memory_order_relaxed);
+    auto look = [&](bool at_clock) {
+        if (at_clock) looked = launch->executed.load(std::memory_order_relaxed);
+        FaultKind over_limit;
+        if (launch->over_limits(at_clock, &over_limit))
+            for (Warp &w : warps)
+                if (w.alive) fail(w, over_limit, lowest(w.alive));
+    };
     for (bool moved = true; moved;) {
         moved = false;
         bool over = false;
@@ -102,6 +111,8 @@ bool Block::run_turn() {
                 moved = true;
                 over |= run_warp(w) == Turn::over;
                 if (o.check) check_alignment(w);
+                // By steps: the warps of a few passes can take long together.
+                if (launch->executed.load(std::memory_order_relaxed) - looked >= kSteps) look(true);
             }
         }
         if (!alive) {
@@ -109,10 +120,7 @@ bool Block::run_turn() {
             return true;
         }
         moved |= release_barriers();
-        FaultKind over_limit;
-        if (launch->over_limits(over || (++passes & 255) == 0, &over_limit))
-            for (Warp &w : warps)
-                if (w.alive) fail(w, over_limit, lowest(w.alive));
+        look(over || (++passes & 255) == 0);
         if (over || passes > kPasses) return false;  // a block that polls at a barrier lets others run too
     }
     report_stuck();

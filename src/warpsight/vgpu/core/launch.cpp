@@ -15,6 +15,7 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kMostFaults = 64, kMostWaitingBytes = 2ull << 30;
+constexpr u64 kSteps = 1u << 14;  // warp instructions of whole blocks between two looks at the clock
 
 struct ConstRows {
     char *data;
@@ -38,13 +39,19 @@ struct Grid {
 
 using Outputs = std::map<u64, std::string>;
 
-// Many short blocks use up a budget too; the clock is looked at now and then.
-void check_limits(Launch &l, u64 block) {
-    FaultKind kind;
-    if (!l.over_limits((block & 63) == 0, &kind)) return;
-    l.record(Fault{kind, 0, 0, block, 0});
-    l.stop = true;
-}
+// Many short blocks use up a budget too; the clock is looked at after some blocks or some instructions.
+struct Watch {
+    u64 blocks = 0, looked = 0;
+    void check_limits(Launch &l, u64 block) {
+        const u64 now = l.executed.load(std::memory_order_relaxed);
+        const bool at_clock = (++blocks & 63) == 0 || now - looked >= kSteps;
+        if (at_clock) looked = now;
+        FaultKind kind;
+        if (!l.over_limits(at_clock, &kind)) return;
+        l.record(Fault{kind, 0, 0, block, 0});
+        l.stop = true;
+    }
+};
 
 // Where a block's trace goes, if it is wanted.
 void begin_trace(Block &block, Grid &grid, u64 i) {
@@ -59,6 +66,7 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
     Block block(grid.launch, &counts);
     std::string text;
     block.output = &text;
+    Watch watch;
     for (;;) {
         u64 i = grid.next.fetch_add(1);
         if (i >= grid.count || grid.launch.stop) return;
@@ -69,7 +77,7 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
             while (!block.run_turn())
                 if (grid.launch.stop) throw Stop{};
             run++;
-            check_limits(grid.launch, grid.id(i));
+            watch.check_limits(grid.launch, grid.id(i));
         } catch (const Stop &) {
         }
         if (!text.empty()) outputs[grid.id(i)] = text;
@@ -82,6 +90,7 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
     const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes +
                         (size_t)grid.launch.options.local_bytes * 1024;
     const size_t most = std::max<size_t>(1, kMostWaitingBytes / std::max<size_t>(each, 1));
+    Watch watch;
     try {
         for (;;) {
             std::unique_ptr<Block> b;
@@ -100,7 +109,7 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
             }
             if (b->run_turn()) {
                 run++;
-                check_limits(grid.launch, b->id);
+                watch.check_limits(grid.launch, b->id);
                 idle.push_back(std::move(b));
             } else {
                 waiting.push_back(std::move(b));

@@ -27,6 +27,7 @@ struct Arguments {
     Warp &w;
     u32 lane;
     u64 at;
+    bool full;  // no more text is taken: arguments are counted and not formatted
     template <class T>
     T take() {
         at = (at + sizeof(T) - 1) / sizeof(T) * sizeof(T);
@@ -38,7 +39,8 @@ struct Arguments {
 };
 
 template <class T>
-void append(std::string &out, const std::string &spec, T value) {
+void append(const Arguments &args, std::string &out, const std::string &spec, T value) {
+    if (args.full) return;
     char buffer[kWidest + 400];
     int n = std::snprintf(buffer, sizeof buffer, spec.c_str(), value);
     if (n > 0) out.append(buffer, std::min((size_t)n, sizeof buffer - 1));
@@ -72,20 +74,20 @@ size_t convert(const std::string &f, size_t i, Arguments &args, std::string &out
         case 'd':
         case 'i':
             if (wide)
-                append(out, spec + "lld", (long long)args.take<i64>());
+                append(args, out, spec + "lld", (long long)args.take<i64>());
             else
-                append(out, spec + "d", args.take<i32>());
+                append(args, out, spec + "d", args.take<i32>());
             break;
         case 'u':
         case 'x':
         case 'X':
         case 'o':
             if (wide)
-                append(out, spec + "ll" + c, (unsigned long long)args.take<u64>());
+                append(args, out, spec + "ll" + c, (unsigned long long)args.take<u64>());
             else
-                append(out, spec + c, args.take<u32>());
+                append(args, out, spec + c, args.take<u32>());
             break;
-        case 'c': append(out, spec + "c", args.take<i32>()); break;
+        case 'c': append(args, out, spec + "c", args.take<i32>()); break;
         case 'f':
         case 'F':
         case 'e':
@@ -93,9 +95,13 @@ size_t convert(const std::string &f, size_t i, Arguments &args, std::string &out
         case 'g':
         case 'G':
         case 'a':
-        case 'A': append(out, spec + c, args.take<double>()); break;
-        case 'p': append(out, "0x%llx", (unsigned long long)args.take<u64>()); break;
-        case 's': append(out, spec + "s", read_string(args.w, args.lane, args.take<u64>()).c_str()); break;
+        case 'A': append(args, out, spec + c, args.take<double>()); break;
+        case 'p': append(args, out, "0x%llx", (unsigned long long)args.take<u64>()); break;
+        case 's': {
+            const u64 address = args.take<u64>();
+            if (!args.full) append(args, out, spec + "s", read_string(args.w, args.lane, address).c_str());
+            break;
+        }
         default: out += '%', out += c;
     }
     return i;
@@ -103,11 +109,18 @@ size_t convert(const std::string &f, size_t i, Arguments &args, std::string &out
 
 }  // namespace
 
+// One print can take as long as thousands of other instructions, so each looks at the clock. The text ends at its cap.
 void print_formatted(Warp &w, const Ins &x, u32 m) {
+    FaultKind over;
+    if (w.block->launch->over_limits(true, &over)) {
+        w.pc[lowest(m)] = w.now;
+        w.block->fail(w, over, lowest(m));
+    }
+    std::string &output = *w.block->output;
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
         std::string format = read_string(w, lane, address_of(w, x.a, lane)), text;
-        Arguments args{w, lane, address_of(w, x.b, lane)};
+        Arguments args{w, lane, address_of(w, x.b, lane), output.size() >= kMostText};
         u32 conversions = 0;
         for (size_t i = 0; i < format.size();) {
             if (format[i] == '%')
@@ -115,7 +128,7 @@ void print_formatted(Warp &w, const Ins &x, u32 m) {
             else
                 text += format[i++];
         }
-        if (w.block->output->size() + text.size() <= kMostText) *w.block->output += text;
+        output.append(text, 0, kMostText - std::min(kMostText, output.size()));
         Row::at(w, x.d0)[lane] = conversions;
     }
 }

@@ -19,31 +19,39 @@ _LAUNCH = re.compile(r"\b((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(<(?:[^<>;{}]|<(?:[
 _PARENTHESES = re.compile(r"\b__\w+__\s*\((?:[^()]|\([^()]*\))*\)")
 _PARAMETER = re.compile(r"(?:typename|class)\s+(?:\.\.\.\s*)?([A-Za-z_]\w*)|[\w:]+\s+([A-Za-z_]\w*)\s*(?=[,>=])")
 
-# What every host header gives and a compiler of device code alone does not.
-PRELUDE = """\
-#include <cuda/std/cstdint>
-#include <cuda/std/cfloat>
-#include <cuda/std/climits>
-#include <cuda/std/cmath>
-#include <cuda/std/limits>
-#include <cuda/std/utility>
-#include <cuda/std/type_traits>
-using namespace cuda::std;
-namespace std { using namespace cuda::std; }
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
-#ifndef NULL
-#define NULL 0
-#endif
-typedef unsigned int uint;
-typedef unsigned char uchar;
-typedef unsigned short ushort;
-typedef unsigned long ulong;
-#ifndef assert
-#define assert(condition) ((void)0)
-#endif
-"""
+# What host headers give and a compiler of device code alone does not, by what a text uses of it: the headers are slow.
+_GIVEN: tuple[tuple[str, str], ...] = (
+    (r"\bu?int(?:_fast|_least)?(?:8|16|32|64)_t\b|\bu?intptr_t\b",
+     "#include <cuda/std/cstdint>\nusing namespace cuda::std;\n"),
+    (r"\b(?:FLT|DBL)_[A-Z_]+\b", "#include <cuda/std/cfloat>\n"),
+    (r"\b(?:U?(?:CHAR|SHRT|INT|LONG|LLONG))_(?:MAX|MIN)\b", "#include <cuda/std/climits>\n"),
+    (r"\bstd::numeric_limits\b", "#include <cuda/std/limits>\n"),
+    (r"\bstd::(?:is_|enable_if|conditional|remove_|decay)\w*", "#include <cuda/std/type_traits>\n"),
+    (r"\bstd::(?:move|forward|swap|pair|declval)\b", "#include <cuda/std/utility>\n"),
+    (r"\bstd::(?:min|max|clamp)\b", "#include <cuda/std/__algorithm/min.h>\n#include <cuda/std/__algorithm/max.h>\n"),
+    (r"\bstd::(?:abs|fabs|sqrt|exp|log\w*|pow|sin|cos|tan\w*|floor|ceil|isnan|isinf|fma|round)\b",
+     "#include <cuda/std/cmath>\n"),
+    (r"\bstd::complex\b", "#include <cuda/std/complex>\n"),
+    (r"\bstd::array\b", "#include <cuda/std/array>\n"),
+    (r"\bstd::(?!vector|string|cout|cerr|endl|chrono|unique_ptr)",
+     "namespace cuda { namespace std {} }\nnamespace std { using namespace cuda::std; }\n"),
+    (r"\bM_PI\b", "#define M_PI 3.14159265358979323846\n"),
+    (r"\bM_PI_2\b", "#define M_PI_2 1.57079632679489661923\n"),
+    (r"\bM_SQRT2\b", "#define M_SQRT2 1.41421356237309504880\n"),
+    (r"\bM_E\b", "#define M_E 2.7182818284590452354\n"),
+    (r"\bNULL\b", "#define NULL 0\n"),
+    (r"\buint\b", "typedef unsigned int uint;\n"),
+    (r"\bushort\b", "typedef unsigned short ushort;\n"),
+    (r"\bulong\b", "typedef unsigned long ulong;\n"),
+)  # fmt: skip
+
+
+def prelude(text: str) -> str:
+    """The lines to put above a device code, by the names it uses."""
+    plain = blanked(text)
+    own = {found[1] for found in re.finditer(r"#\s*define\s+(\w+)", plain)}
+    used = [lines for names, lines in _GIVEN if any(one[0] not in own for one in re.finditer(names, plain))]
+    return "".join(dict.fromkeys(used))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from warpsight.nouns import Build, EntryUsage
 from warpsight.nouns.base import Count, Noun
-from warpsight.tasks.importers.hecbench.device_code import PRELUDE, DeviceCode, device_code, instance_lines, instances
+from warpsight.tasks.importers.hecbench.device_code import DeviceCode, device_code, instance_lines, instances, prelude
 from warpsight.tasks.importers.hecbench.unit import Unit
 from warpsight.tasks.importers.records import Refused
 
@@ -90,6 +90,8 @@ def kernels_of(
     cubin: bytes, entries: Sequence[EntryUsage], unit: str, compiler: str, toolchain: Toolchain
 ) -> tuple[ImportedKernel, ...]:
     """The entries of a program with the sizes of their machine code."""
+    if not entries:
+        return ()
     sizes = toolchain.sizes(cubin)
     return tuple(
         ImportedKernel(
@@ -134,11 +136,12 @@ def _until_it_compiles(
     """Compile, take out what is blamed, again; None when nothing is left to take out."""
     kernel_at = {kernel.piece: kernel.name for kernel in code.kernels}
     without: set[int] = set()
-    above = PRELUDE.count("\n")
+    head = prelude(code.written())
+    above = head.count("\n")
     for _ in range(MAX_ROUNDS):
         body = code.written(without)
         alive = [one for one in wanted if wanted[one] not in refused]
-        text = PRELUDE + body + instance_lines(alive)
+        text = head + body + instance_lines(alive)
         build = toolchain.compile(text, options)
         if build.ok:
             return build, text

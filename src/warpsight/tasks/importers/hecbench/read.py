@@ -57,9 +57,11 @@ def read_hecbench(path: Path, compilers: Compilers) -> Import[HecProgram]:
     root = existing(path, "a HeCBench program folder or a folder of them")
     if root.is_file():
         root = root.parent
-    folders = [root] if _makefile(root) else sorted({file.parent for file in root.rglob("Makefile")})
-    kinds = [one for one in folders if _language(one) is not None or _sources_in(one)]
-    return import_all("hecbench", root, kinds, lambda folder: read_program(folder, root, compilers))
+    below = sorted({file.parent for file in root.rglob("Makefile")})
+    folders = [one for one in below if _language(one) is not None or _sources_in(one)]
+    if _makefile(root) or not folders:
+        folders = [root]
+    return import_all("hecbench", root, folders, lambda folder: read_program(folder, root, compilers))
 
 
 def read_program(folder: Path, root: Path, compilers: Compilers) -> HecProgram:

@@ -1,10 +1,10 @@
 """Is a KernelBench candidate right, and how fast is it? Reference and candidate each in a jail of their own.
 
 The parent chooses the seeds, holds the clock and compares. Every call that is timed gets inputs that were never seen
-before, samples of the two alternate, and one output of each sample, chosen after it ran, is compared too. A candidate
-is Python in the process that calls it, so it can do things that a kernel alone cannot: what it does outside of the
-timed calls is weighed by its processor time, and more than the reference needs there is a rejection. That is a lower
-tier of trust than the gate has, and every result says so.
+before, samples of the two alternate, and the outputs of all timed calls are compared too. A candidate is Python in the
+process that calls it, so it can do things that a kernel alone cannot: what it does outside of the timed calls is
+weighed by its processor time, and more than the reference needs there is a rejection. That is a lower tier of trust
+than the gate has, and every result says so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warpsight.tasks.importers.kernelbench.score import Attempt
 from warpsight.tasks.importers.kernelbench.session import Compile, LoadedElsewhere, RunFailed, Timed, TorchSession
 from warpsight.tasks.importers.records import CannotImport
 
-MOST_CALLS, MOST_INPUT_BYTES = 64, 256 << 20
+MOST_CALLS, MOST_BYTES = 64, 64 << 20
 HIDDEN_S, HIDDEN_SHARE = 0.1, 0.5
 GPU_ONLY = "written in {}: it runs on a GPU only, which is not here, and was not run on a GPU by us"
 
@@ -120,10 +120,11 @@ def _timed(pair: _Pair) -> dict[str, object]:
             session.prepare(seeds)
         for at in (0, 1) if turn % 2 == 0 else (1, 0):
             samples[at].append(sessions[at].run())
-        difference, _ = _differ(pair, int(pair.seeds.integers(0, calls)))
-        if difference.reason:
-            reason = f"a timed call, sample {turn + 1}: {difference.reason}"
-            return {"verdict": "wrong", "reason": reason}
+        for which in range(calls):
+            difference, _ = _differ(pair, which)
+            if difference.reason:
+                reason = f"timed call {which + 1} of sample {turn + 1}: {difference.reason}"
+                return {"verdict": "wrong", "reason": reason}
     hidden = [
         session.cpu_s() - start - sum(one.cpu_s for one in side)
         for session, start, side in zip(sessions, before, samples, strict=True)
@@ -139,13 +140,14 @@ def _timed(pair: _Pair) -> dict[str, object]:
 
 
 def _calls(pair: _Pair) -> int:
-    """How many calls make one sample: long enough to time, small enough to hold the inputs."""
+    """How many calls make one sample: long enough to time, small enough to hold what goes in and comes out."""
     seeds = pair.fresh(1)
-    size = max(session.prepare(seeds) for session in (pair.reference, pair.candidate))
+    size = sum(one.array.nbytes for one in pair.reference.give(0))  # of the last trial
+    size += max(session.prepare(seeds) for session in (pair.reference, pair.candidate))
     took_s = min(pair.reference.run().wall_s, pair.reference.run().wall_s)
     pair.candidate.run()
     wanted = int(pair.plan.sample_s / max(took_s, 1e-6))
-    return max(1, min(wanted, MOST_CALLS, MOST_INPUT_BYTES // max(size, 1)))
+    return max(1, min(wanted, MOST_CALLS, MOST_BYTES // max(size, 1)))
 
 
 def weighed(

@@ -61,7 +61,7 @@ def read_problem(file: Path, root: Path, session: TorchSession) -> KernelBenchPr
             loaded = session.load(text, None, seed=0, device=device)
             values = session.describe(device)
         except RunFailed as problem:
-            if device == "cpu":
+            if device == "cpu" or problem.lost:
                 raise CannotImport(f"running it in the jail failed: {problem}") from None
             continue
         except LoadedElsewhere as problem:

@@ -26,7 +26,7 @@ WORKER = Path(__file__).with_name("worker.py")
 # What `import torch` needs on a CPU and what problem files use beside it.
 PACKAGES = ("torch", "torchgen", "functorch", "numpy", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2",
             "markupsafe", "filelock", "fsspec", "einops", "scipy")  # fmt: skip
-START_S, COMPILES = 120.0, 8
+START_S, COMPILES = 300.0, 8
 STORED = {"bool": "|b1", "bfloat16": "<f4"}
 MOST_OUTPUTS = 64
 

@@ -180,6 +180,11 @@ class Session:
         model = self.model
         with torch.no_grad():
             self.outputs = [model(*given) for given in self.inputs]
+        for leaf in flat(self.outputs):
+            if isinstance(leaf, torch.Tensor) and type(leaf) not in (torch.Tensor, torch.nn.Parameter):
+                raise TypeError(
+                    f"an output is a {type(leaf).__name__}, which could put off its work; return a plain Tensor"
+                )
         return {}, []
 
     def give(self, asked: dict[str, Any]) -> Answer:

@@ -1,0 +1,110 @@
+"""What recommendations are worth: for each, the rewrite by rule for the cause it names, through the gate.
+
+A small model says what is wrong and cannot type the edit; `rewrite` types it. Each pair of task and answer is tried
+once, whoever gave it, and kept in a file, so models, rivals and feedback modes are held to the same kernels. An answer
+that no rule can type, `nothing`, and no answer leave the given kernel: a speed-up of 1. What must stay true: a pair's
+result depends on the task and the answer alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from warpsight.bench.units import Outcome
+from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.kinds import NOTHING
+from warpsight.corpus.specs import task_of
+from warpsight.nouns.base import Noun
+from warpsight.rewrite import CAUSES
+from warpsight.tools.open import open_box
+
+Progress = Callable[[int, int], None]
+SEED = 1
+
+
+class Applied(Noun):
+    """What came of one answer to one task. `ratio` is the speed of the rewritten kernel over the given one."""
+
+    row: int
+    answer: str
+    rewrite: str = ""
+    verdict: str = ""
+    decision: str = ""
+    ratio: float | None = None
+
+
+def apply_answers(
+    corpus: Path,
+    outcomes: Sequence[Outcome],
+    file: Path,
+    *,
+    count: int | None = None,
+    processes: int = 1,
+    progress: Progress = lambda _done, _all: None,
+) -> list[Outcome]:
+    """The recommendations as outcomes of the suite `optimize`; pairs that the file lacks are tried and added to it."""
+    rows = {row.number: row for row in read_rows(corpus)[:count]}
+    asked = [o for o in outcomes if o.unit.suite == "recommend" and o.unit.row in rows]
+    known = {(one.row, one.answer): one for one in read_applied(file)}
+    pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAUSES} - set(known))
+    progress(0, len(pairs))
+    with file.open("a") as out:
+        for done, one in enumerate(_tried([(rows[row], str(answer)) for row, answer in pairs], processes), start=1):
+            out.write(one.model_dump_json() + "\n")
+            out.flush()
+            known[(one.row, one.answer)] = one
+            progress(done, len(pairs))
+    return [as_optimized(o, known.get((o.unit.row, o.answer or NOTHING))) for o in asked]
+
+
+def apply_one(row: Row, answer: str) -> Applied:
+    """The rewrite for this answer, tried by the tools of the task."""
+    task = task_of(row.spec)
+    box = open_box(task, feedback="curated", seed=SEED, cores=1)
+    result = box.call("rewrite", {"kernel": task.kernel, "cause": answer})
+    found = result.evaluation
+    if found is None or result.made is None:
+        return Applied(row=row.number, answer=answer)
+    timing = found.timing
+    return Applied(
+        row=row.number,
+        answer=answer,
+        rewrite=str(result.data.get("rewrite", "")),
+        verdict=found.check.verdict,
+        decision=(timing.decision or "") if timing else "",
+        ratio=timing.ratio if timing else None,
+    )
+
+
+def as_optimized(outcome: Outcome, applied: Applied | None) -> Outcome:
+    """A recommendation with the kernel that it leads to; without one the given kernel is handed in."""
+    unit = outcome.unit.model_copy(update={"suite": "optimize"})
+    kept = {"unit": unit, "source": "simulated", "verdict": "right", "decision": "SAME", "ratio": 1.0}
+    if applied is not None and applied.verdict:
+        kept |= {"verdict": applied.verdict, "decision": applied.decision, "ratio": applied.ratio}
+    return outcome.model_copy(update=kept)
+
+
+def read_applied(file: Path) -> list[Applied]:
+    """The finished lines of a file; one that an interruption cut is taken off."""
+    if not file.exists():
+        return []
+    text = file.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole)
+    return [Applied.model_validate(json.loads(line)) for line in whole.splitlines()]
+
+
+def _tried(pairs: Sequence[tuple[Row, str]], processes: int) -> Iterator[Applied]:
+    if processes == 1:
+        yield from (apply_one(row, answer) for row, answer in pairs)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(apply_one, row, answer) for row, answer in pairs]
+        for done in as_completed(waiting):
+            yield done.result()

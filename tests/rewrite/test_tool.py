@@ -1,0 +1,94 @@
+"""The tool: rewrites go through the gate, wrong ones are never handed out, and no time is told where times are off."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.rewrite.kernels import COPY_LOOP, kernel
+
+from warpsight.corpus.kinds import kinds
+from warpsight.nouns import Task
+from warpsight.rewrite import CAUSES
+from warpsight.tools.edits import kernel_id
+from warpsight.tools.open import open_box
+from warpsight.tools.rewrite import Rewritten, changed_lines
+from warpsight.tools.task_box import TaskBox
+
+CROSSED = kernel(
+    "    __shared__ float t[256];\n"
+    "    int first = blockIdx.x * 256;\n"
+    "    t[threadIdx.x] = first + threadIdx.x < N ? x[first + threadIdx.x] : 0.0f;\n"
+    "    __syncthreads();\n"
+    "    int other = threadIdx.x ^ 32;\n"
+    "    if (first + other < N) {\n        y[first + other] = 2.0f * t[other];\n    }"
+)
+
+
+@pytest.fixture(scope="module")
+def box(twice: Task) -> TaskBox:
+    return open_box(twice, seed=3, cores=1)
+
+
+def asked(box: TaskBox, cause: str, text: str | None = None) -> tuple[Rewritten, str]:
+    found = box.call("rewrite", {"cause": cause, **({} if text is None else {"kernel": text})})
+    assert not found.is_error, found.text
+    return Rewritten.model_validate_json(json.dumps(found.data)), found.text
+
+
+def test_every_kind_of_defect_can_be_named() -> None:
+    assert set(CAUSES) == set(kinds())
+
+
+def test_a_rewrite_is_right_faster_and_can_be_named_afterwards(box: TaskBox) -> None:
+    found, text = asked(box, "too_few_blocks", COPY_LOOP)
+    assert found.found and found.ratio is not None and found.ratio > 1.05 and found.decision == "FASTER"
+    assert "simulated" in text and any(line.startswith("+// launch: grid=(") for line in found.changes)
+    assert box.kernels()["current"] == box.kernels()[found.kernel] == box.kernels()["best"] != COPY_LOOP
+    timed = box.call("time", {"base": found.kernel})
+    assert timed.data["ratio_to_given"] == pytest.approx(found.ratio_to_given)
+    again, told = asked(box, "too_few_blocks", COPY_LOOP)
+    assert (again, told) == (found, text)
+
+
+def test_a_barrier_that_is_needed_stays(box: TaskBox) -> None:
+    assert box.call("check", {"kernel": CROSSED}).data["verdict"] == "right"
+    found, text = asked(box, "needless_barriers", CROSSED)
+    assert not found.found and found.tried and not found.kernel, text
+    assert {one.outcome for one in found.tried} <= {"fault", "wrong", "not faster, not checked"}
+
+
+def test_where_times_are_off_none_is_told(twice: Task) -> None:
+    quiet = open_box(twice, seed=3, cores=1, feedback="none")
+    found, text = asked(quiet, "accidental_double", COPY_LOOP)
+    assert found.found and found.ratio is None and found.ratio_to_given is None and found.decision == ""
+    assert "times are off" in text and "us" not in text.replace("just", "").split() and "x the speed" not in text
+
+
+def test_no_rule_no_kernel(box: TaskBox) -> None:
+    found, text = asked(box, "missing_tile", COPY_LOOP)
+    assert not found.found and "no known rewrite" in text
+    refused = box.call("rewrite", {"cause": "cosmic_rays", "kernel": COPY_LOOP})
+    assert refused.is_error and "expected a cause" in refused.text
+
+
+def test_changes_are_lines_that_went_and_came() -> None:
+    assert changed_lines("a\nb\nc\n", "a\nd\nc\n") == ("-b", "+d")
+    long = changed_lines("", "\n".join(map(str, range(40))), most=3)
+    assert long == ("+0", "+1", "+2", "... and 37 lines more")
+
+
+@pytest.mark.slow
+def test_the_command_ranks_causes_and_writes_the_best(twice: Task, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "warpsight.cli.app", "rewrite", str(twice.folder), "too_few_blocks", "--json"]
+    done = subprocess.run(
+        [*words, "--out", str(tmp_path / "best.cu")], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["best"] == "too_few_blocks" and document["causes"]["too_few_blocks"]["ratio"] > 1.05
+    written = (tmp_path / "best.cu").read_text()
+    assert kernel_id(written) in {one["kernel"] for one in document["causes"]["too_few_blocks"]["tried"]}

@@ -1,0 +1,188 @@
+"""KernelBench problems and candidates in the jail, on the CPU, with a real PyTorch. Left out where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.tasks.importers.problems import PROBLEMS, candidate_text, write_problems
+
+from warpsight.tasks.importers.kernelbench.cpu import capability
+from warpsight.tasks.importers.kernelbench.evaluate import Plan, candidate_sessions, evaluate_candidate
+from warpsight.tasks.importers.kernelbench.extension import compiler_of
+from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, read_kernelbench
+from warpsight.tasks.importers.kernelbench.score import Attempt, fast_p
+from warpsight.tasks.importers.kernelbench.session import RunFailed, TorchSession
+from warpsight.toolchain.cache import Cache, cache_folder
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"),
+    pytest.mark.timeout(900),
+]
+DEADLINE_S = 120.0
+QUICK = Plan(trials=2, samples=3, sample_s=0.005)
+PLAIN = """\
+import torch
+class ModelNew(torch.nn.Module):
+    def __init__(self{init}):
+        super().__init__()
+    def forward(self, x):
+        {body}
+"""
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[TorchSession]:
+    with TorchSession(deadline_s=DEADLINE_S) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def problems(reference: TorchSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, KernelBenchProblem]:
+    folder, _ = write_problems(tmp_path_factory.mktemp("bench"))
+    found = read_kernelbench(folder, reference)
+    assert not found.refused
+    return {one.name.partition("_")[2]: one for one in found.items}
+
+
+def attempted(problem: KernelBenchProblem, text: str, reference: TorchSession, plan: Plan = QUICK) -> Attempt:
+    folder = cache_folder()
+    compile = compiler_of(Cache(folder / "extensions" if folder else None), deadline_s=900)
+    opened = candidate_sessions(compile, threads=1, deadline_s=DEADLINE_S)
+    return evaluate_candidate(problem, "candidate.py", text, reference, opened, plan)
+
+
+def test_problems_are_read_with_their_shapes(problems: dict[str, KernelBenchProblem]) -> None:
+    assert len(problems) == len(PROBLEMS) >= 30
+    relu, linear, mse = problems["relu"], problems["linear_relu"], problems["mse"]
+    assert relu.inputs[0].shape == relu.outputs[0].shape == (64, 512) and relu.weights == 0
+    assert linear.weights == 128 * 64 + 64 and [one.value for one in linear.init] == ["128", "64"]
+    assert mse.outputs[0].shape == () and len(mse.inputs) == 2
+    assert {one.shapes for one in problems.values()} == {"worked out"}
+
+
+def test_what_cannot_be_imported_is_listed(reference: TorchSession, tmp_path: Path) -> None:
+    whole = PROBLEMS[0].text
+    texts = {
+        "1_huge": whole.replace("torch.randn(64, 512)", "torch.rand(1 << 20, 1 << 20)"),
+        "2_computed": whole.replace("torch.relu(x)", "x * x.max().item()"),
+        "3_raises": whole.replace("return [torch.randn", "raise ValueError('no data')\n    return [torch.randn"),
+        "4_exits": whole.replace("return torch.relu(x)", "import os; os._exit(3)"),
+        "5_reads": whole.replace("return torch.relu(x)", "open('/etc/passwd')"),
+        "6_helper": "x = 1\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    found = read_kernelbench(tmp_path, reference)
+    by_name = {one.name: one for one in found.items}
+    assert set(by_name) == {"1_huge", "2_computed"}
+    assert by_name["1_huge"].inputs[0].shape == (1 << 20, 1 << 20)  # four terabytes, and none was made
+    assert by_name["2_computed"].shapes == "computed"
+    reasons = {one.file: one.reason for one in found.refused}
+    assert "problem.py" in reasons["3_raises.py"] and "no data" in reasons["3_raises.py"]
+    assert "exited_early" in reasons["4_exits.py"]
+    assert "No such file" in reasons["5_reads.py"] or "Permission" in reasons["5_reads.py"]
+    assert "Model at the top level" in reasons["6_helper.py"]
+
+
+def test_a_right_and_a_wrong_candidate(problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
+    right = attempted(problems["relu"], PLAIN.format(init="", body="return x.clamp(min=0)"), reference)
+    assert right.verdict == "right", right.reason
+    assert right.backend == "pytorch" and right.trials == QUICK.trials and right.trust == "host_code"
+    assert right.reference_ms and right.candidate_ms and right.source == "measured" and right.calls_per_sample >= 1
+    assert len(right.reference_samples_ms) == len(right.candidate_samples_ms) == QUICK.samples
+    wrong = attempted(problems["relu"], PLAIN.format(init="", body="return x.clamp(min=0.01)"), reference)
+    assert wrong.verdict == "wrong" and "inputs 1 of 2" in wrong.reason and wrong.speedup is None
+    assert fast_p([right, wrong], 0) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "reason"),
+    [
+        (f"import triton\n{PLAIN.format(init='', body='return x')}", "not run", "not run on a GPU by us"),
+        (f"S = '__global__ void k()'\n{PLAIN.format(init='', body='return x')}", "not run", "GPU"),
+        ("class Other: pass", "failed", "ModelNew"),
+        ("class ModelNew(", "failed", "Python"),
+    ],
+)
+def test_what_is_not_run_here(
+    problems: dict[str, KernelBenchProblem], reference: TorchSession, text: str, verdict: str, reason: str
+) -> None:
+    found = attempted(problems["relu"], text, reference)
+    assert found.verdict == verdict and reason in found.reason
+
+
+def test_pytorch_uses_the_vectors_of_this_processor(reference: TorchSession) -> None:
+    text = PROBLEMS[0].text.replace("torch.relu(x)", "torch.relu(x) if self.told() else x")
+    text = text.replace(
+        "    def forward",
+        "    def told(self):\n        raise ValueError(torch.backends.cpu.get_cpu_capability())\n\n    def forward",
+    )
+    reference.load(text, None, seed=0)
+    with pytest.raises(RunFailed) as failed:
+        reference.describe()
+    if capability() in ("avx2", "avx512"):
+        assert capability().upper() in str(failed.value)
+
+
+@pytest.mark.slow
+def test_every_problem_runs_with_a_cpp_candidate(
+    problems: dict[str, KernelBenchProblem], reference: TorchSession
+) -> None:
+    by_name = {problem.name: problem for problem in PROBLEMS}
+    found = [attempted(problems[name], by_name[name].candidate, reference) for name in problems]
+    assert len(found) >= 30 and {one.backend for one in found} == {"cpp"}
+    assert [f"{one.problem}: {one.verdict}: {one.reason}" for one in found if one.verdict != "right"] == []
+    assert all(one.speedup for one in found)
+    assert fast_p(found, 0) == 1 and 0 <= fast_p(found, 1) <= 1
+
+
+@pytest.mark.slow
+def test_a_candidate_with_pytorchs_own_header(problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
+    model = PLAIN.format(init="", body="return extension.twice(x) * 0.5")
+    text = candidate_text(model, "torch::Tensor twice(torch::Tensor x) { return torch::relu(x) * 2; }", ["twice"])
+    found = attempted(problems["relu"], text.replace("no_implicit_headers=True", "verbose=False"), reference)
+    assert found.verdict == "right", found.reason
+    broken = text.replace("* 2;", "* two;")
+    found = attempted(problems["relu"], broken, reference)
+    assert found.verdict == "failed" and "two" in found.reason and "does not compile" in found.reason
+
+
+CHEATS = {
+    "remembers": "if not hasattr(self, 'kept'): self.kept = torch.relu(x)\n        return self.kept",
+    "reads files": "return torch.tensor(float(open('/proc/1/environ').read()))",
+    "exits": "import os; os._exit(0)",
+    "starts a program": "import os; os.system('true'); return torch.relu(x)",
+    "shapes": "return torch.relu(x)[0]",
+    "dtype": "return torch.relu(x).double()",
+    "puts it off": "class Later(torch.Tensor): pass\n        return torch.relu(x).as_subclass(Later)",
+    "answers itself": "import os; os.write(4, b'\\0\\0\\0\\x02{}'); return x",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_a_cheat_is_not_right(cheat: str, problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
+    found = attempted(problems["relu"], PLAIN.format(init="", body=CHEATS[cheat]), reference)
+    assert found.verdict in ("wrong", "failed"), found
+    assert found.speedup is None
+
+
+@pytest.mark.slow
+def test_work_that_is_put_off_is_rejected(problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
+    text = """\
+import __main__, torch
+def run(self, asked):
+    return {}, []
+def give(self, asked):
+    value, head = __main__.raw(torch.tanh(self.inputs[asked["which"]][0]))[::-1]
+    return {"outputs": [head]}, [value]
+__main__.Session.run, __main__.Session.give = run, give
+class ModelNew(torch.nn.Module):
+    pass
+"""
+    plan = Plan(trials=1, samples=9, sample_s=0.05)
+    found = attempted(problems["tanh_"], text, reference, plan)
+    assert found.verdict == "rejected" and "outside of the timed calls" in found.reason
