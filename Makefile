@@ -83,12 +83,14 @@ DEMO := $(CURDIR)/build/demo
 demo: export WARPSIGHT_DATA := $(DEMO)
 HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
 
-demo: $(VENV)/.local
+# What needs little comes first: the embedded model is another gigabyte to install.
+demo: setup
 	@echo; echo "A slow transpose is made faster on the virtual GPU. A script that ships with the package plays the model:"
 	@$(VENV)/bin/warpsight optimize tasks/transpose --model scripted:demo --out $(DEMO)/faster.cu
 	@echo; echo "Anyone can check the certificate of the new kernel:"
 	@$(VENV)/bin/warpsight verify $$(ls -t $(DEMO)/ledger/certificates/*.json | head -1)
-	@echo; echo "The same task with the embedded local model, untrained; whatever it achieves is what you see:"
+	@echo; echo "Next: the same task with the embedded local model, untrained; whatever it achieves is what you see."
+	@$(MAKE) --no-print-directory $(VENV)/.local
 	@$(VENV)/bin/warpsight optimize tasks/transpose --max-tokens 256 --budget calls=4,seconds=120 --out $(DEMO)/local.cu || \
 	  test $$? -eq 1
 
@@ -109,30 +111,30 @@ $(VENV)/.train: $(VENV)/.local
 WS := $(VENV)/bin/warpsight
 train: $(VENV)/.train
 	@mkdir -p results
-	@$(WS) corpus build results/train.jsonl --split train --count 600 --seed 1 --cores 2
+	@$(WS) corpus build results/train.jsonl --split train --count 360 --seed 1 --cores 2
 	@$(WS) corpus build results/test.jsonl --split test --count 150 --seed 1 --cores 2
-	@$(WS) train traces results/train.jsonl results/traces-tools.jsonl --feedback curated --variants 2
-	@$(WS) train traces results/train.jsonl results/traces-vain.jsonl --feedback none --vain 1 --count 120
-	@$(WS) train traces results/train.jsonl results/traces-text.jsonl --feedback none --variants 2
-	@$(WS) train sft configs/sft-text.toml
-	@$(WS) train sft configs/sft-tools.toml
-	@$(WS) train rl configs/rl.toml
+	@$(WS) train traces results/train.jsonl results/traces-tools.jsonl --feedback curated --variants 8
+	@$(WS) train traces results/train.jsonl results/traces-vain.jsonl --feedback none --vain 1 --count 180
+	@$(WS) train traces results/train.jsonl results/traces-raw.jsonl --feedback raw --variants 2
+	@$(WS) train traces results/train.jsonl results/traces-time.jsonl --feedback time
+	@$(WS) train traces results/train.jsonl results/traces-text.jsonl --feedback none --variants 8
+	@for name in scratch-tools scratch-text tools text; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
+	@for name in rl-scratch rl; do $(WS) train rl configs/$$name.toml || exit 1; done
 
-FAILED := build/bench-failed
+# The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.
+BENCH := $(WS) bench run results/test.jsonl results/bench.jsonl
 results: $(VENV)/.train
-	@$(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --adapter results/sft-tools/final --name tools \
-	  --feedback none,time,raw,curated,wrong --keep $(FAILED)
-	@$(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --adapter results/sft-text/final --name text \
-	  --feedback none,curated --keep $(FAILED)
-	@for rival in top-finding known-finding random; do \
-	  $(WS) bench run results/test.jsonl results/bench.jsonl --count 100 --model rival:$$rival --keep $(FAILED); done
-	@$(WS) bench compare results/bench.jsonl --one tools:curated --other text:none
-	@$(WS) bench report results/bench.jsonl
-	@$(WS) bench report results/bench.jsonl --html results/bench.html --corpus results/test.jsonl --runs $(FAILED) \
-	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json)) --pair tools:curated=text:none
-
-picture: setup
-	@$(PY) docs/pictures/picture.py
+	@for rival in top-finding known-finding random most-common; do \
+	  $(BENCH) --model rival:$$rival --train results/train.jsonl || exit 1; done
+	@$(BENCH) --model local:results/sft-scratch-tools/final --name scratch-tools --feedback none,time,raw,curated,wrong
+	@$(BENCH) --model local:results/rl-scratch/final --name scratch-rl --feedback none,curated,wrong
+	@$(BENCH) --model local:results/sft-scratch-text/final --name scratch-text --feedback none
+	@$(BENCH) --count 40 --name untrained --feedback none,curated
+	@$(BENCH) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
+	@$(BENCH) --count 40 --adapter results/sft-text/final --name text --feedback none
+	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/optimized.jsonl --count 60
+	@$(WS) bench compare results/bench.jsonl --one scratch-tools:curated --other scratch-text:none
+	@$(WS) bench report results/bench.jsonl results/optimized.jsonl
 
 $(VENV)/.bench: $(VENV)/.installed
 	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"

@@ -20,7 +20,6 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from warpsight.lens import render, tokens
-from warpsight.models.model import AssistantMessage, Request
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.models.tool_list import tool_lines
 from warpsight.nouns import Task
@@ -41,6 +40,7 @@ from warpsight.tools.workbench import Workbench
 
 TASKS = Path(__file__).parents[1] / "tasks"
 CALLS = 200
+TURNS, RUNS = 24, 8  # as many turns as a run has by default
 UNLIMITED = 10**9
 
 
@@ -73,32 +73,38 @@ def overhead(task: Task) -> None:
     box, kernels = idle_box(task), [f"{task.kernel}// {n}\n" for n in range(CALLS)]
     found = [timed(lambda text=text: box.call("check", {"kernel": text})) for text in kernels]
     print(f"  overhead of a call in the box:             {spread(found)}, {CALLS} calls")
-    print(f"  a whole turn of the loop, store in memory: {through_the_loop(task, box, MemoryStore())}")
+    print(f"  a whole turn of the loop, store in memory: {through_the_loop(task, MemoryStore())}")
     with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder)) as on_disk:
-        print(f"  a whole turn, stored on disk:              {through_the_loop(task, box, on_disk)}")
+        print(f"  a whole turn, stored on disk:              {through_the_loop(task, on_disk)}")
     print(f"  one flush of a file of 16 KiB:             {spread(flushes())}")
 
 
-def through_the_loop(task: Task, box: TaskBox, store: Store) -> str:
+def through_the_loop(task: Task, store: Store) -> str:
     """The time of a turn with one call: the model is a script, the tool does nothing, the kernel is a new one."""
-    began.clear()
-    processor = time.process_time()
-    job = Job(
-        id="overhead", task=task.name, model="scripted", device="virtual", tools=SPECS,
-        opening=opening_of(task, SPECS, kernel=f"{task.kernel}// 0\n"), budget=Budget(tool_calls=CALLS),
-    )  # fmt: skip
-    run = run_loop(job, ScriptedModel(_turn), box, store)
-    assert run.spent.tool_calls == CALLS and len(began) == CALLS, run.reason
-    processor = (time.process_time() - processor) / CALLS
-    turns = [after - before for before, after in itertools.pairwise(began)]
-    return f"{spread(turns)}, processor {1e3 * processor:.2f} ms"
+    turns = list[float]()
+    processor = 0.0
+    for number in range(RUNS):
+        box, model = idle_box(task), ScriptedModel(_turns(number))
+        job = Job(
+            id=f"overhead-{number}", task=task.name, model="scripted", device="virtual", tools=SPECS,
+            opening=opening_of(task, SPECS, kernel=f"{task.kernel}// 0\n"), budget=Budget(tool_calls=TURNS),
+        )  # fmt: skip
+        began.clear()
+        before = time.process_time()
+        run = run_loop(job, model, box, store)
+        processor += time.process_time() - before
+        assert run.spent.tool_calls == TURNS and len(began) == TURNS, run.reason
+        turns += [after - before for before, after in itertools.pairwise(began)]
+    return f"{spread(turns)}, processor {1e3 * processor / RUNS / TURNS:.2f} ms"
 
 
-def _turn(request: Request) -> ScriptedTurn:
-    number = sum(isinstance(message, AssistantMessage) for message in request.messages)
-    edits: list[JsonValue] = [{"search": "// 0\n", "replace": f"// 0\n// {number}\n"}]
-    call = ScriptedCall(name="check", arguments={"edits": edits, "base": "given"})
-    return ScriptedTurn(text="again", calls=(call,))
+def _turns(run: int) -> list[ScriptedTurn | str]:
+    def turn(number: int) -> ScriptedTurn:
+        edits: list[JsonValue] = [{"search": "// 0\n", "replace": f"// 0\n// {run} {number}\n"}]
+        call = ScriptedCall(name="check", arguments={"edits": edits, "base": "given"})
+        return ScriptedTurn(text="again", calls=(call,))
+
+    return [turn(number) for number in range(TURNS + 1)]
 
 
 def flushes(count: int = 50) -> list[float]:

@@ -27,7 +27,7 @@ def test_optimize_uses_it_when_no_model_is_given(
     folder = tmp_path / "embedded"
     for part in load_pair(fabricate(tmp_path / "tiny.gguf", SHAPES["tiny"], bytes_vocabulary()), "float32"):
         part.save_pretrained(str(folder))
-    write_trained(folder, listed=False)
+    write_trained(folder, listed=False, suites=["optimize"])
     monkeypatch.setattr(shipped, "PLACE", folder)
     monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
     done = command("optimize", "transpose", "--max-tokens", "16", "--json")

@@ -144,8 +144,8 @@ def _parsed(command: Any, name: str, words: list[str], parent: Any) -> str | Non
     except Exception as problem:
         if type(problem).__name__ == "Exit":
             return None
-        if hasattr(problem, "format_message"):
-            return str(problem.format_message())
+        if (told := getattr(problem, "format_message", None)) is not None:
+            return str(told())
         raise
     return None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from warpsight.learn.prompting import SYSTEM, question, small_specs
-from warpsight.learn.shipped import ask_small, find_shipped, open_small
+from warpsight.learn.shipped import Shipped, ask_small, find_shipped, open_small
 from warpsight.learn.trained import write_trained
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.reason.budget import Budget
@@ -24,26 +24,26 @@ TASK = read_task(ROOT / "tasks" / "transpose")
 def test_it_is_found_by_its_files(tmp_path: Path) -> None:
     assert find_shipped(tmp_path) is None
     (tmp_path / "config.json").write_text("{}")
-    assert find_shipped(tmp_path) == (None, tmp_path, True)
+    assert find_shipped(tmp_path) == (None, tmp_path, True, "optimize")
     (tmp_path / "adapter_config.json").write_text("{}")
-    write_trained(tmp_path, listed=False)
+    write_trained(tmp_path, listed=False, suites=["recommend"])
     found = find_shipped(tmp_path)
-    assert found == (tmp_path, None, False) and found is not None and found.model == "local"
+    assert found == (tmp_path, None, False, "apply") and found is not None and found.model == "local"
 
 
 def test_a_job_gets_the_prompt_and_the_limits_of_training_unless_others_are_given() -> None:
     whole = plan(TASK, "local", gpu="h100")
-    job = ask_small(whole, TASK, listed=False)
+    job = ask_small(whole, TASK, shipped(listed=False))
     assert job.opening.system == SYSTEM["optimize"] and job.opening.user.startswith("h100")
     assert job.tools == small_specs("optimize", listed=False)
-    assert (job.budget.tool_calls, job.max_tokens, job.settings["box"]) == (4, 384, "small")
+    assert (job.budget.tool_calls, job.max_tokens, job.settings["box"]) == (6, 384, "small")
     assert (job.id, job.device, job.task_sha256) == (whole.id, whole.device, whole.task_sha256)
-    given = ask_small(whole, TASK, listed=True, budget=Budget(tool_calls=7), max_tokens=99)
+    given = ask_small(whole, TASK, shipped(listed=True), budget=Budget(tool_calls=7), max_tokens=99)
     assert (given.budget.tool_calls, given.max_tokens, given.tools[0].listed) == (7, 99, True)
 
 
 def test_what_it_submits_passes_the_whole_gate_and_gets_a_certificate(tmp_path: Path) -> None:
-    job = ask_small(plan(TASK, "scripted"), TASK, listed=False)
+    job = ask_small(plan(TASK, "scripted"), TASK, shipped(listed=False))
     assert job.opening.user == question(TASK)
     kernel = (ROOT / "tasks/transpose/faster/tiled.cu").read_text()
     turns = (
@@ -61,6 +61,27 @@ def test_what_it_submits_passes_the_whole_gate_and_gets_a_certificate(tmp_path: 
     results = [step.content for step in run.steps if step.kind == "result"]
     assert results[0].startswith("bound by") and "FASTER" in results[1] and "FASTER" in results[2]
     assert replay(store, job.id).same
+
+
+def test_a_model_that_only_names_causes_gets_its_kernel_typed(tmp_path: Path) -> None:
+    task = read_task(ROOT / "tasks" / "softmax")
+    slow = (ROOT / "tasks/softmax/kernel.cu").read_text()
+    job = ask_small(plan(task, "scripted"), task, Shipped(None, tmp_path, listed=False, suite="apply"))
+    assert job.opening.system == SYSTEM["recommend"]
+    store = MemoryStore()
+    box = open_tools(job, store, tmp_path / "ledger")
+    said = ("missing_tile", "nothing")
+    turns = [ScriptedTurn(calls=(ScriptedCall(name="submit", arguments={"cause": cause}),)) for cause in said]
+    run = run_job(job, ScriptedModel(turns), open_small(job, box), store)
+    box.close()
+    first = next(step.content for step in run.steps if step.kind == "result")
+    assert first.startswith("no rewrite") and "name another cause" in first
+    assert run.outcome == "submitted" and run.submission is not None and run.submission.cause == "nothing"
+    assert run.submitted is not None and run.submitted.check.verdict == "right" and slow == task.kernel
+
+
+def shipped(*, listed: bool) -> Shipped:
+    return Shipped(None, ROOT, listed=listed, suite="optimize")
 
 
 def causes(job: Job) -> list[str]:

@@ -49,15 +49,6 @@ def log_of(v: Arrays) -> np.ndarray:
     return total.view(np.int32)
 
 
-def state_of(v: Arrays) -> np.ndarray:
-    state = np.arange(v["y"].size, dtype=np.uint32) + np.arange(96, dtype=np.uint32)[:, None]
-    factor = (2 * np.arange(8, dtype=np.uint32) + 3)[:, None]
-    for step, row in enumerate(walked(v["next"], int(v["steps"]))):
-        part = slice(step % 12 * 8, step % 12 * 8 + 8)
-        state[part] = (state[part] * factor) ^ row
-    return state.sum(0, dtype=np.uint32).view(np.int32)
-
-
 def scanned(x: np.ndarray) -> np.ndarray:
     rounds = [np.cumsum((x ^ np.uint32(r)).reshape(-1, 256), axis=1, dtype=np.uint32) for r in range(8)]
     return np.bitwise_xor.reduce(rounds).reshape(-1)
@@ -106,7 +97,6 @@ EXPECTED: dict[str, Callable[[Arrays], Any]] = {
     "parity_counts": lambda v: np.bincount(v["x"].view(np.uint8) & 1),
     "tree_search": lambda v: np.searchsorted(v["tree"][-(32**4) :], v["queries"], "right") - 1,
     "walk_log": log_of,
-    "state_split": state_of,
     "column_sums": lambda v: v["x"].sum(0, dtype=np.float64),
     "compact_first": worked,
     "scan_barriers": lambda v: scanned(v["x"]),

@@ -132,7 +132,7 @@ def test_measured_and_simulated_times_are_not_in_one_picture(tmp_path: Path) -> 
 
 def test_an_optimize_bench_shows_speeds(tmp_path: Path) -> None:
     file = tmp_path / "out.jsonl"
-    fast = {"verdict": "right", "decision": "FASTER", "source": "simulated"}
+    fast: dict[str, Any] = {"verdict": "right", "decision": "FASTER", "source": "simulated"}
     some = [
         outcome(row, suite="optimize", feedback=mode, ratio=speed, **fast)
         for mode, speed in (("none", 1.1), ("curated", 2.2))

@@ -167,6 +167,47 @@ def test_what_all_read_is_staged() -> None:
     assert "__shared__ float x_tile[256];" in found and "s += x_tile[k - k_tile];" in found
 
 
+def test_operands_are_staged_and_the_guard_is_moved() -> None:
+    body = (
+        "    int c = blockIdx.x * 16 + threadIdx.x;\n    int r = blockIdx.y * 16 + threadIdx.y;\n"
+        "    if (r < N && c < N) {\n        float s = 0.0f;\n        for (int k = 0; k < N; ++k) {\n"
+        "            s += x[r * N + k] * x[k * N + c];\n        }\n        y[r * N + c] = s;\n    }"
+    )
+    found = first(kernel(body, "grid=(ceil(N/16), ceil(N/16)) block=(16, 16) shared=0"), "missing_tile")
+    assert "x_tile_0[threadIdx.y][turn] = k_tile + turn < N && r < N ? x[r * N + (k_tile + turn)] : 0;" in found
+    assert "x_tile_1[threadIdx.x][turn] = k_tile + turn < N && c < N ? x[(k_tile + turn) * N + c] : 0;" in found
+    assert "if (r < N && c < N) { y[r * N + c] = s; }" in found and found.count("if (r < N") == 1
+
+
+def test_what_is_stored_turned_goes_by_a_tile() -> None:
+    body = "    int c = blockIdx.x * blockDim.x + threadIdx.x;\n    int r = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    body += "    if (r < N && c < N) {\n        y[c * N + r] = x[r * N + c];\n    }"
+    head = "grid=(ceil(N/32), ceil(N/8)) block=(32, 8) shared=0"
+    for cause in ("missing_tile", "uncoalesced"):
+        found = next(text for name, text in made(kernel(body, head), cause).items() if "by way of a tile of 32" in name)
+        assert "tile[threadIdx.y][threadIdx.x] = x[r * N + c];" in found and "block=(32, 32)" in found
+        assert "y[c_turned * N + r_turned] = tile[threadIdx.x][threadIdx.y];" in found
+        assert (
+            "int c_turned = blockIdx.x * blockDim.x + threadIdx.y;" in found
+            and "grid=(ceil(N/32), ceil(N/32))" in found
+        )
+
+
+def test_flat_loops_become_rows_and_columns() -> None:
+    body = "    int w = blockIdx.x * 256 + threadIdx.x;\n    for (int i = w; i < M * N; i += gridDim.x * 256) {\n"
+    body += "        y[i] = x[i / N] + i % N;\n    }"
+    found = first(kernel(body), "division_in_loop")
+    assert "row_of_warp = (w) / 32; row_of_warp < M; row_of_warp += (gridDim.x * 256) / 32" in found
+    assert "y[(row_of_warp * N + column)] = x[row_of_warp] + column;" in found
+
+
+def test_a_polynomial_by_horners_rule() -> None:
+    body = "    float s = x[N] * powf(v, (float)N);\n    for (int k = N - 1; k >= 0; --k) {\n"
+    body += "        s += x[k] * powf(v, (float)k);\n    }"
+    found = made(kernel(body), "slow_math")["the polynomial by Horner's rule"]
+    assert "float s = x[N];" in found and "s = s * v + x[k];" in found
+
+
 def test_a_kernel_that_has_nothing_of_the_kind_gets_nothing() -> None:
     plain = kernel("    y[threadIdx.x] = x[threadIdx.x];")
     silent = set(CAUSES) - {"block_too_small", "block_too_large", "too_few_blocks", "slow_math", "reloads", "spills"}

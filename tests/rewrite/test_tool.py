@@ -11,12 +11,19 @@ import pytest
 from tests.rewrite.kernels import COPY_LOOP, kernel
 
 from warpsight.corpus.kinds import kinds
+from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.nouns import Task
+from warpsight.reason.budget import Budget
+from warpsight.reason.job import Job
+from warpsight.reason.loop import run_loop
+from warpsight.reason.opening import opening_of
+from warpsight.reason.replay import replay
 from warpsight.rewrite import CAUSES
+from warpsight.runs.memory import MemoryStore
 from warpsight.tools.edits import kernel_id
 from warpsight.tools.open import open_box
 from warpsight.tools.rewrite import Rewritten, changed_lines
-from warpsight.tools.task_box import TaskBox
+from warpsight.tools.task_box import SPECS, TaskBox
 
 CROSSED = kernel(
     "    __shared__ float t[256];\n"
@@ -79,6 +86,23 @@ def test_changes_are_lines_that_went_and_came() -> None:
     assert changed_lines("a\nb\nc\n", "a\nd\nc\n") == ("-b", "+d")
     long = changed_lines("", "\n".join(map(str, range(40))), most=3)
     assert long == ("+0", "+1", "+2", "... and 37 lines more")
+
+
+@pytest.mark.slow
+def test_the_loop_goes_on_with_the_kernel_that_was_made(twice: Task) -> None:
+    box, store = open_box(twice, seed=3, cores=1), MemoryStore()
+    asked_for = Job(
+        id="rewritten", task=twice.name, model="scripted", device="virtual", tools=SPECS,
+        opening=opening_of(twice, SPECS), budget=Budget(tool_calls=4),
+    )  # fmt: skip
+    turns = (
+        ScriptedTurn(text="", calls=(ScriptedCall(name="rewrite", arguments={"cause": "too_few_blocks"}),)),
+        ScriptedTurn(text="", calls=(ScriptedCall(name="submit", arguments={"cause": "too few blocks"}),)),
+    )
+    run = run_loop(asked_for, ScriptedModel(turns), box, store)
+    assert run.outcome == "submitted" and run.submitted is not None and run.best is not None
+    assert run.submitted.candidate_sha256 == run.best.candidate_sha256 != box.bench.given.sha256
+    assert replay(store, run.id).same
 
 
 @pytest.mark.slow

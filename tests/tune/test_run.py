@@ -16,12 +16,14 @@ from warpsight.tune.records import Asked, Trial
 from warpsight.tune.run import Tuned, is_better, plan, tune
 
 TILED = {"TILE": (16, 32), "ROWS": (2, 8)}  # three configurations besides the given one
-CLI = ("tune", "transpose_tiled", "--set", "TILE=16,32", "--set", "ROWS=2,8", "--quiet")
+CLI = ("tune", "transpose_tiled", "--set", "TILE=16,32", "--set", "ROWS=2,8", "--quiet", "--strategy", "exhaustive")
 
 
 def planned(task_name: str = "transpose_tiled", tries: int = 60, **values: tuple[int, ...]) -> Asked:
     task, kernel = example(task_name)
-    return plan(task, kernel, space_of(task, kernel, None, values or TILED), tries=tries, secret_seed=7)
+    return plan(
+        task, kernel, space_of(task, kernel, None, values or TILED), tries=tries, secret_seed=7, strategy="exhaustive"
+    )
 
 
 def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tuned:

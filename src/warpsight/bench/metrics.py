@@ -87,7 +87,7 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
         "output_tokens": _mean(outcomes, lambda o: o.output_tokens),
         "seconds": _mean(outcomes, lambda o: o.seconds),
     }
-    if outcomes[0].unit.suite == "optimize":
+    if outcomes[0].unit.suite != "recommend":
         roofs = [outcome.roofline_share for outcome in outcomes if outcome.roofline_share is not None]
         found |= {
             "source": sources[0] if sources else "",

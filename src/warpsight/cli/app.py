@@ -67,7 +67,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
     """The command tree for these arguments: the verb they name is loaded, the others are only names and help."""
     app = typer.Typer(
         name="warpsight",
-        help="Lets a language model see the GPU: kernels are compiled, checked, timed and profiled, with a GPU or without.",
+        help="Lets a language model see the GPU: compiles, checks, times and profiles kernels, with a GPU or without.",
         epilog=START,
         no_args_is_help=True,
         add_completion=False,

@@ -71,8 +71,8 @@ def run(
         allow_train=allow_train,
         keep=keep,
     )
-    with counted_on_stderr("units", quiet=quiet) as count:
-        found = run_bench(plan, file, processes=processes, batch=batch, progress=count)
+    with counted_on_stderr("units", quiet=quiet) as count_done:
+        found = run_bench(plan, file, processes=processes, batch=batch, progress=count_done)
     emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
 
 

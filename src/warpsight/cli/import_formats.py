@@ -146,7 +146,7 @@ def hecbench(wish: Wish, say: Say) -> Done:
     nvcc = None if wish.compiler == "nvrtc" else find_nvcc()
     if wish.compiler == "nvcc" and nvcc is None:
         raise ToolMissing("expected nvcc, no CUDA toolkit is installed here", hint="--compiler nvrtc needs none")
-    compilers = Compilers(OurToolchain(wish.gpu_arch), nvcc, wish.gpu_arch)
+    compilers = Compilers(OurToolchain(wish.gpu_arch), nvcc, wish.gpu_arch, wish.compiler == "nvcc")
     say("compiling the programs, in the jail")
     found = read_hecbench(wish.path, compilers)
     files = {f"{one.name}/import.json": _json(one) for one in found.items}

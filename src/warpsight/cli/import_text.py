@@ -37,6 +37,8 @@ def render(done: Done) -> Render:
         for one in done.refused:
             console.print(f"  refused {escape(one.file)}: {escape(one.reason)}", style="yellow")
         for program in programs_of(done) if done.found.format == "hecbench" else ():
+            for note in program.notes:
+                console.print(f"  {escape(program.name)}: {escape(note)}", style="dim")
             for one in program.refused:
                 console.print(f"  kernel left out, {escape(program.name)}/{escape(one.file)}: {escape(one.reason)}")
         for path in done.written[:20]:

@@ -126,7 +126,7 @@ def optimize(
     if trained is not None:
         from warpsight.learn.shipped import ask_small
 
-        job = ask_small(job, found, listed=trained.listed, budget=limits, max_tokens=max_tokens)
+        job = ask_small(job, found, trained, budget=limits, max_tokens=max_tokens)
     if no_model and not quiet:
         used = "the trained model of this package" if trained else "the embedded local model (SmolLM2-135M)"
         print(f"no --model was given: using {used}", file=sys.stderr)

@@ -99,9 +99,7 @@ def _document(found: Search) -> dict[str, Any]:
     }
 
 
-def _render(
-    console: Console, searched: dict[str, Search], ranked: list[str], file: str, written: Path | None
-) -> None:
+def _render(console: Console, searched: dict[str, Search], ranked: list[str], file: str, written: Path | None) -> None:
     """A line for each cause that has a winner; the tries, where one cause was asked for; what became of the rest."""
     from rich.markup import escape
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warpsight.gate.verify import Verified
-from warpsight.nouns import Evaluation, Timing
+from warpsight.nouns import HOST_CODE_NOTE, Evaluation, Timing
 from warpsight.nouns.certificate import Certificate
 
 COLOURS = {"FASTER": "green", "SLOWER": "yellow", "SAME": "cyan", "AMBIGUOUS": "yellow", "REJECTED": "red"}
@@ -87,6 +87,8 @@ def render_verified(console: Console, certificate: Certificate | None, looked: S
         console.print(Text(f"{told}, attempt {certificate.attempt}"))
         if certificate.unsafe:
             console.print(Text("unsafe: it ran without all protections", style="bold red"))
+        if "host_code" in (certificate.check.trust, t.trust):
+            console.print(Text(HOST_CODE_NOTE, style="yellow"))
     for one in looked:
         mark, style = ("holds", "green") if one.ok else ("does not hold", "bold red")
         text = Text.assemble(("  " + mark, style), f"  {one.name}")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SHOWN_TRIALS = 8
 STOPPED = {
     "all_tried": "everything was tried",
+    "search_ended": "the strategy has nothing more to ask",
     "tries_spent": "the tries are used up",
     "time_spent": "the time is used up",
     "interrupted": "interrupted",
@@ -108,8 +109,8 @@ def render(console: Console, found: Tuned, kernel_file: Path | None) -> None:
         console.print(Text(f"note: {note}", style="dim"))
     console.print()
     _render_result(console, found, kernel_file)
-    if found.stopped == "interrupted" or (found.stopped != "all_tried" and len(found.trials) < found.configurations):
-        more = "" if found.stopped == "interrupted" else f" --tries {2 * len(found.trials)}"
+    if found.stopped in ("interrupted", "tries_spent", "time_spent") and len(found.trials) < found.configurations:
+        more = f" --tries {2 * len(found.trials)}" if found.stopped == "tries_spent" else ""
         console.print(Text(f"go on with: warpsight tune --resume {shlex.quote(found.asked.id)}{more}"))
 
 

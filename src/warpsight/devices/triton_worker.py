@@ -58,7 +58,11 @@ class TritonSession(Session):
         self.grid = (1, 1, 1)
         active: Any = import_module("triton.runtime").driver.active
         handle = int(self.stream.handle)
-        active.get_current_stream = lambda _device: handle  # its launches are timed between our events
+
+        def our_stream(_device: int) -> int:
+            return handle
+
+        active.get_current_stream = our_stream  # its launches are timed between our events
         return getattr(module, header["entry"])
 
     def arrange(self, header: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import transformers
 
 from warpsight.learn.config import Start, Train
 from warpsight.learn.curves import write_curves
+from warpsight.learn.prompting import Suite
 from warpsight.learn.trained import write_trained
 from warpsight.models.local import EMBEDDED, embedded_weights
 from warpsight.models.precision import fast_precision
@@ -120,14 +121,16 @@ def last_checkpoint(output: Path) -> str | None:
     return str(max(found, key=lambda p: int(p.name.rpartition("-")[2]))) if found else None
 
 
-def save_final(trainer: Any, tokenizer: Any, output: Path, summary: dict[str, Any], *, listed: bool) -> Path:
+def save_final(
+    trainer: Any, tokenizer: Any, output: Path, summary: dict[str, Any], *, listed: bool, suites: Iterable[Suite]
+) -> Path:
     """The weights or the adapter as they are used afterwards, and what the run was."""
     final = output / FINAL
     model = trainer.accelerator.unwrap_model(trainer.model)
     model.to(torch.bfloat16).save_pretrained(str(final))
     if not (final / "adapter_config.json").is_file():  # an adapter is used with the tokenizer of its weights
         tokenizer.save_pretrained(str(final))
-    write_trained(final, listed=listed)
+    write_trained(final, listed=listed, suites=suites)
     _forget_paths(final, summary)
     (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     return final

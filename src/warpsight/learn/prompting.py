@@ -1,9 +1,10 @@
 """How a corpus task is put to a small model: a short prompt, few tools with short schemas, one job for the loop.
 
 A model of some hundred million parameters sees a few hundred thousand tokens an hour where there is no GPU, so every
-word here is paid for. `recommend` asks which one change helps most; `optimize` asks for the edit as well. What must
-stay true: the prompt is the same for every feedback mode, so that modes differ in what the tools answer and in nothing
-else; and training, evaluation and reinforcement all ask through `job_for`.
+word here is paid for. `recommend` asks which one change helps most; `apply` asks the same, and the answer is typed by
+rule and handed in; `optimize` leaves that to the model too. What must stay true: the prompt is the same for every
+feedback mode, so that modes differ in what the tools answer and in nothing else; and training, evaluation and
+reinforcement all ask through `job_for`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from warpsight.reason.job import Job, Opening
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.vgpu.gpus import find_gpu
 
-Suite = Literal["recommend", "optimize"]
-SUITES: tuple[Suite, ...] = ("recommend", "optimize")
+Suite = Literal["recommend", "apply", "optimize"]
+SUITES: tuple[Suite, ...] = ("recommend", "optimize")  # that are benched
 REWRITE = "rewrite"
 CAUSE = "cause"  # the argument of `submit` that holds the answer
-MOST_CALLS = {"recommend": 2, "optimize": 6}
-REPLY_TOKENS = {"recommend": 160, "optimize": 384}
+MOST_CALLS = {"recommend": 2, "apply": 4, "optimize": 6}
+REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384}
+_WHICH = "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit."
 SYSTEM: dict[Suite, str] = {
-    "recommend": "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit.",
+    "recommend": _WHICH,
+    "apply": _WHICH,
     "optimize": "Make this CUDA kernel faster on its GPU at its size then submit it, with what helped most.",
 }
 _TEXT: dict[str, JsonValue] = {"type": "string"}
@@ -49,7 +52,7 @@ def small_specs(suite: Suite, *, listed: bool = True) -> tuple[ToolSpec, ...]:
 
 def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
     kinds: dict[str, JsonValue] = {"type": "string", "enum": list(answers())}
-    if suite == "recommend":
+    if suite != "optimize":
         return (
             _spec("profile", "what limits the kernel", {"kernel": _TEXT}),
             _spec(SUBMIT, "the answer", {CAUSE: kinds, "kernel": _TEXT}, [CAUSE]),

@@ -77,7 +77,7 @@ def train_rl(config: Rl) -> Path:
         "equal_groups": rollouts.equal,
         "groups": rollouts.groups,
     }
-    return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed)
+    return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed, suites=[config.suite])
 
 
 def earned(completions: Sequence[Any], earned: Sequence[float], **_: Any) -> list[float]:

@@ -78,7 +78,9 @@ def train_sft(config: Sft) -> Path:
         "trained_parameters": sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
         "loss": result.training_loss,
     }
-    return save_final(trainer, tokenizer, output, summary, listed=lists_tools(traces))
+    return save_final(
+        trainer, tokenizer, output, summary, listed=lists_tools(traces), suites={t["suite"] for t in traces}
+    )
 
 
 def read_all(files: Sequence[str]) -> list[dict[str, Any]]:

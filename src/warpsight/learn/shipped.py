@@ -12,9 +12,9 @@ import functools
 from pathlib import Path
 from typing import NamedTuple
 
-from warpsight.learn.prompting import job_for
+from warpsight.learn.prompting import Suite, job_for
 from warpsight.learn.small_box import SmallBox
-from warpsight.learn.trained import must_list_tools
+from warpsight.learn.trained import must_list_tools, suite_to_optimize
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job, Opening
@@ -23,7 +23,7 @@ from warpsight.reason.resume import OpenedBox
 from warpsight.tools.task_box import TaskBox
 
 PLACE = Path(__file__).parent / "embedded"
-LISTED = "tools_listed"
+LISTED, SUITE = "tools_listed", "suite"
 
 
 class Shipped(NamedTuple):
@@ -32,6 +32,7 @@ class Shipped(NamedTuple):
     adapter: Path | None
     weights: Path | None
     listed: bool
+    suite: Suite
 
     @property
     def model(self) -> str:
@@ -43,17 +44,18 @@ def find_shipped(place: Path | None = None) -> Shipped | None:
     """The trained model of this package, or None."""
     folder = PLACE if place is None else place
     if (folder / "adapter_config.json").is_file():
-        return Shipped(folder, None, must_list_tools(folder))
+        return Shipped(folder, None, must_list_tools(folder), suite_to_optimize(folder))
     if (folder / "config.json").is_file():
-        return Shipped(None, folder, must_list_tools(folder))
+        return Shipped(None, folder, must_list_tools(folder), suite_to_optimize(folder))
     return None
 
 
 def ask_small(
-    job: Job, task: Task, *, listed: bool, budget: Budget | None = None, max_tokens: int | None = None
+    job: Job, task: Task, shipped: Shipped, *, budget: Budget | None = None, max_tokens: int | None = None
 ) -> Job:
     """The job with the prompt, the tools and the limits that the model was trained with; limits may be given."""
-    small = _question(job, task, job.opening.kernel, listed=listed)
+    listed, suite = shipped.listed, shipped.suite
+    small = _question(job, task, job.opening.kernel, suite, listed=listed)
     changes = {
         "opening": small.opening,
         "tools": small.tools,
@@ -61,7 +63,7 @@ def ask_small(
         "max_tokens": max_tokens or small.max_tokens,
         "max_problems": small.max_problems,
         "enough_gain": small.enough_gain,
-        "settings": {**job.settings, "box": SMALL_BOX, LISTED: listed},
+        "settings": {**job.settings, "box": SMALL_BOX, LISTED: listed, SUITE: suite},
     }
     return Job.model_validate({**dict(job), **changes})
 
@@ -69,18 +71,19 @@ def ask_small(
 def open_small(job: Job, box: TaskBox) -> OpenedBox:
     """The short tools over the real ones, and how a conversation about another kernel begins."""
     task, listed = box.bench.task, job.settings.get(LISTED) is not False
+    suite: Suite = "apply" if job.settings.get(SUITE) == "apply" else "optimize"
 
     def open_with(kernel: str, _note: str) -> Opening:
-        return _question(job, task, kernel, listed=listed).opening
+        return _question(job, task, kernel, suite, listed=listed).opening
 
-    return OpenedBox(_Short(as_asked(task, asked_of(job)), box, listed=listed), open_with)
+    return OpenedBox(_Short(as_asked(task, asked_of(job)), box, suite, listed=listed), open_with)
 
 
 class _Short(SmallBox):
     """The short tools of a box that is open already: with the run's own seed and its ledger."""
 
-    def __init__(self, task: Task, opened: TaskBox, *, listed: bool) -> None:
-        super().__init__(task, "optimize", opened.bench.feedback, listed=listed)
+    def __init__(self, task: Task, opened: TaskBox, suite: Suite, *, listed: bool) -> None:
+        super().__init__(task, suite, opened.bench.feedback, listed=listed)
         self._opened = opened
 
     @functools.cached_property
@@ -88,7 +91,7 @@ class _Short(SmallBox):
         return self._opened
 
 
-def _question(job: Job, task: Task, kernel: str, *, listed: bool) -> Job:
+def _question(job: Job, task: Task, kernel: str, suite: Suite, *, listed: bool) -> Job:
     """The job as training would have put it: the kernel, on the GPU that was asked for."""
     shown = as_asked(task, asked_of(job)).model_copy(update={"kernel": kernel})
-    return job_for(shown, "optimize", run_id=job.id, model=job.model, listed=listed)
+    return job_for(shown, suite, run_id=job.id, model=job.model, listed=listed)

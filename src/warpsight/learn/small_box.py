@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from warpsight.corpus.kinds import advice
+from warpsight.corpus.kinds import NOTHING, advice
 from warpsight.corpus.looks import parts_digest
 from warpsight.learn.compact import profile_words, rewrite_words, submit_words, time_words
 from warpsight.learn.prompting import CAUSE, REWRITE, Suite, small_specs
@@ -69,6 +69,8 @@ class SmallBox:
         if name == SUBMIT and self.suite == "recommend":
             said = str(arguments[CAUSE])
             return ToolResult(text=advice(said), data={CAUSE: said}, submitted=True)
+        if name == SUBMIT and self.suite == "apply":
+            return self._apply(arguments)
         if name == SUBMIT:
             return self._submit(arguments)
         if name == REWRITE:
@@ -129,6 +131,15 @@ class SmallBox:
             return result
         words = rewrite_words(Rewritten.model_validate_json(json.dumps(result.data)))
         return result.model_copy(update={"text": words})
+
+    def _apply(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        """The answer typed by rule and handed in. An answer that no rule can type is no end: another may be given."""
+        if arguments[CAUSE] == NOTHING:
+            return self._submit({KERNEL: self.task.kernel, **arguments})
+        typed = self._rewrite({KERNEL: self.task.kernel, **arguments})
+        if typed.made is None:
+            return typed.model_copy(update={"text": f"{typed.text}: name another cause", "submitted": False})
+        return self._submit({**arguments, KERNEL: typed.made})
 
     def _submit(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         given: dict[str, Any] = {**_kernel_of(arguments), CAUSE: str(arguments[CAUSE])}

@@ -10,12 +10,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from warpsight.learn.prompting import Suite
+
 FILE = "warpsight.json"
 
 
-def write_trained(folder: Path, *, listed: bool) -> None:
-    """`listed`: whether its prompts list the tools."""
-    (folder / FILE).write_text(json.dumps({"tools_listed": listed}) + "\n")
+def write_trained(folder: Path, *, listed: bool, suites: Iterable[Suite]) -> None:
+    """`listed`: whether its prompts list the tools; `suites`: what it was asked in training."""
+    (folder / FILE).write_text(json.dumps({"tools_listed": listed, "suites": sorted(set(suites))}) + "\n")
+
+
+def suite_to_optimize(folder: Path) -> Suite:
+    """How this model is asked for a faster kernel: to make it, if it learned that; else for the cause alone."""
+    file = folder / FILE
+    known = json.loads(file.read_text()).get("suites", ["optimize"]) if file.is_file() else ["optimize"]
+    return "optimize" if "optimize" in known else "apply"
 
 
 def must_list_tools(folder: Path | None) -> bool:

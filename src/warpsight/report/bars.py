@@ -33,6 +33,8 @@ def bounds_figure(before: Profile, after: Profile | None) -> Html | None:
         if entry.label and name.startswith("busy_") and _shown(before, after, name)
     ]
     pairs.sort(key=lambda pair: -max(pair.before, pair.after or 0))
+    if not pairs:  # a device that counts nothing: its time alone stands in the other chart
+        return None
     launch = before.counters.get("launch_overhead_us", 0.0)
     if launch:
         pairs.append(Pair("launch overhead", launch, _launch(after)))

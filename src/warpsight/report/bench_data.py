@@ -51,7 +51,7 @@ class Shown:
 
     def of(self, outcomes: Sequence[Outcome]) -> Interval:
         found = mean_of(outcomes, self.measure, geometric=self.geometric)
-        return Interval(*(self.scale(value) for value in found[:3]), found.tasks)
+        return Interval(self.scale(found.value), self.scale(found.low), self.scale(found.high), found.tasks)
 
 
 def _percent(value: float) -> float:
@@ -134,7 +134,7 @@ def paired(one: Side, other: Side, shown: Shown) -> Interval:
     """The difference in pairs: points of percent, or the logarithm of the ratio of speeds."""
     found = difference(one.outcomes, other.outcomes, shown.measure)
     scale = _same if shown.geometric else _percent
-    return Interval(*(scale(value) for value in found[:3]), found.tasks)
+    return Interval(scale(found.value), scale(found.low), scale(found.high), found.tasks)
 
 
 def family_of(outcome: Outcome) -> str:

@@ -69,7 +69,7 @@ def missed_by(outcome: Outcome, tasks: Mapping[int, Row]) -> float | None:
         return None
     truth = row.truth
     best = truth.time_us if NOTHING in truth.right else min(truth.without_us.values())
-    if outcome.unit.suite == "optimize":
+    if outcome.unit.suite != "recommend":
         return max(1.0, truth.time_us / outcome.speed / best)
     answered = truth.without_us.get(outcome.answer or NOTHING, truth.time_us)
     return max(1.0, answered / best)

@@ -51,7 +51,7 @@ def _is_cell(cell: Child) -> bool:
 def _results(bench: Bench, suite: str) -> Html:
     rows = [(side, cast("dict[str, Any]", summary_of(side.outcomes))) for side in bench.of_suite(suite)]
     title = tag("h3", f"Suite {suite}")
-    made = _optimize(rows) if suite == "optimize" else _recommend(rows)
+    made = _optimize(rows) if suite != "recommend" else _recommend(rows)
     return join(title, tag("p", _NOTES[suite]), made)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from warpsight.nouns.run import Spent
 from warpsight.report.html import Html, tag
 from warpsight.report.story import Story, model_name
 
@@ -34,7 +35,6 @@ def _table(rows: Mapping[str, str]) -> Html:
 
 def _run(story: Story) -> dict[str, str]:
     run = story.run
-    spent = run.spent
     settings = run.job.get("settings")
     asked = (
         {name: str(settings[name]) for name in _SETTINGS if settings.get(name)} if isinstance(settings, dict) else {}
@@ -47,13 +47,20 @@ def _run(story: Story) -> dict[str, str]:
         "device": run.device,
         "started": run.started_at,
         "outcome": f"{run.outcome or 'open'}{f': {run.reason}' if run.reason else ''}",
+        **({} if run.outcome is None else _spent(run.spent)),
+        "strategy": str(strategy.get("name", "")) if isinstance(strategy, dict) else "",
+        "warpsight": str(run.job.get("version", "")),
+        **asked,
+    }
+
+
+def _spent(spent: Spent) -> dict[str, str]:
+    """What a run has cost; it is on record when the run has ended."""
+    return {
         "tool calls": str(spent.tool_calls),
         "tokens": f"{spent.input_tokens} in, {spent.output_tokens} out",
         "seconds": f"{spent.seconds:.1f}",
         "cost": "unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}",
-        "strategy": str(strategy.get("name", "")) if isinstance(strategy, dict) else "",
-        "warpsight": str(run.job.get("version", "")),
-        **asked,
     }
 
 

@@ -71,6 +71,11 @@ def _where(line: int | None, anchor: str) -> Html | None:
     return None if line is None or not anchor else join(" ", tag("a", "see the line", href=f"#{anchor}{line}"))
 
 
+def no_counters(profile: Profile) -> bool:
+    """Whether a profile says nothing but how long it took."""
+    return profile.counters.keys() <= {"duration_us"}
+
+
 def counters_section(
     before: Profile | None,
     after: Profile | None,
@@ -78,7 +83,7 @@ def counters_section(
     names: tuple[str, str] = ("given", "new"),
 ) -> Html | None:
     """Counters that moved, those that were predicted first; the rest folded."""
-    if before is None:
+    if before is None or no_counters(before):
         return None
     if after is None:
         rows = [Move(counter=n, unit=before.units[n], before=v, after=v) for n, v in before.counters.items() if v]

@@ -8,7 +8,7 @@ from warpsight.lens.render import number
 from warpsight.report.diff import changed, diff_table, rows_of, shares_of
 from warpsight.report.findings import counters_section
 from warpsight.report.html import Html, join, tag
-from warpsight.report.result import OUTCOMES, us_of
+from warpsight.report.result import OUTCOMES, time_words, us_of
 from warpsight.report.speed import best_line, ratio_of
 from warpsight.report.story import Attempt, Story, model_name
 from warpsight.report.svg import across, axis_below, axis_left, figure, nice_ticks, upward
@@ -98,7 +98,7 @@ def _column(story: Story) -> dict[str, Html | str]:
     run, timing = story.run, story.final.timing if story.final else None
     spent = run.spent
     ratio = "none" if timing is None or timing.ratio is None else f"{timing.ratio:.3f}× {timing.source}"
-    time = "" if timing is None or not timing.samples_us else f"{us_of(timing.samples_us, timing.source):.4g} µs"
+    time = "" if timing is None or not timing.samples_us else time_words(us_of(timing.samples_us, timing.source))
     return {
         "run": tag("a", run.id, href=f"run/{run.id}"),
         "task": run.task,

@@ -11,10 +11,11 @@ import functools
 import hashlib
 from importlib import resources
 
+from warpsight.nouns import Profile
 from warpsight.report.bars import bounds_figure, stalls_figure
 from warpsight.report.diff import diff_table, rows_of, shares_of
 from warpsight.report.environment import environment_section
-from warpsight.report.findings import counters_section, findings_section
+from warpsight.report.findings import counters_section, findings_section, no_counters
 from warpsight.report.html import Child, Html, join, tag
 from warpsight.report.result import OUTCOMES, result_section
 from warpsight.report.roof import roofline_figure
@@ -116,10 +117,17 @@ def _charts(story: Story) -> Html:
         None if before is None else bounds_figure(before, after),
         None if before is None else stalls_figure(before, after),
     ]
-    missing = (
-        None if before is not None else tag("p", "The given kernel was not profiled: there are no counters to draw.")
-    )
+    missing = _missing(before)
     return tag("section", tag("h2", "Charts"), tag("div", drawn, class_="figures"), missing, id="charts")
+
+
+def _missing(before: Profile | None) -> Html | None:
+    """Why there is no more to draw."""
+    if before is None:
+        return tag("p", "The given kernel was not profiled: there are no counters to draw.")
+    return (
+        tag("p", "This device counts nothing but time: there are no counters to draw.") if no_counters(before) else None
+    )
 
 
 def _change(story: Story) -> Html | None:

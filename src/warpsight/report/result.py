@@ -8,7 +8,7 @@ from warpsight.report.html import Child, Html, join, tag
 from warpsight.report.story import Story
 
 OUTCOMES = {
-    None: "still going on",
+    None: "has not ended: it goes on, or was cut off and can be resumed",
     "submitted": "the model submitted",
     "at_roofline": "ended at the roofline",
     "budget_spent": "the budget was spent",
@@ -26,7 +26,7 @@ def result_section(story: Story) -> Html:
     cards = [
         _card("ratio", f"{timing.ratio:.2f}×", f"as fast as the given kernel, {timing.source}", big=True),
         _card("interval", _interval(timing), _interval_says(timing)),
-        _card("time", f"{_us(timing.samples_us, timing)} µs", f"given: {_us(timing.baseline_us, timing)} µs"),
+        _card("time", _time(timing.samples_us, timing), f"given: {_time(timing.baseline_us, timing)}"),
         _card("right", *_checked(story.final)),
         _card("certificate", *_certificate(story)),
     ]
@@ -41,8 +41,16 @@ def us_of(samples: tuple[float, ...], source: str) -> float:
     return samples[0] if source == "simulated" else median
 
 
-def _us(samples: tuple[float, ...], timing: Timing) -> str:
-    return f"{us_of(samples, timing.source):.4g}" if samples else "?"
+def time_words(us: float) -> str:
+    """A time in the unit that it is read in."""
+    for least, unit in ((1e6, "s"), (1e4, "ms")):
+        if us >= least:
+            return f"{us / (1e6 if unit == 's' else 1e3):.4g} {unit}"
+    return f"{us:.4g} µs"
+
+
+def _time(samples: tuple[float, ...], timing: Timing) -> str:
+    return time_words(us_of(samples, timing.source)) if samples else "?"
 
 
 def _card(name: str, value: str, says: Child, *, big: bool = False) -> Html:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warpsight.report.diff import changed, diff_table, rows_of, shares_of
 from warpsight.report.findings import finding_list
 from warpsight.report.html import Html, join, tag
-from warpsight.report.result import failure_words, us_of
+from warpsight.report.result import failure_words, time_words, us_of
 from warpsight.report.speed import ratio_of, state_of
 from warpsight.report.story import Attempt, Look, Story
 
@@ -69,9 +69,9 @@ def _moved_lines(story: Story, attempt: Attempt) -> tuple[int, int]:
 def _time(attempt: Attempt) -> str:
     timing = attempt.evaluation.timing if attempt.evaluation else None
     if timing is not None and timing.samples_us:
-        return f"{us_of(timing.samples_us, timing.source):.4g} µs {timing.source}"
+        return f"{time_words(us_of(timing.samples_us, timing.source))} {timing.source}"
     duration = attempt.profile.counters.get("duration_us") if attempt.profile else None
-    return f"{duration:.4g} µs {attempt.profile.source}" if attempt.profile and duration else ""
+    return f"{time_words(duration)} {attempt.profile.source}" if attempt.profile and duration else ""
 
 
 def _block(story: Story, attempt: Attempt, *, with_diff: bool) -> Html:

@@ -119,7 +119,7 @@ def _guard(code: Code, at: int, loop: Loop, body: Span, sides: set[str]) -> str:
     mark = next((i for i in range(first, at) if code[i] == "?"), None)
     conditions = [Span(first, mark)] if mark is not None else []
     conditions += [Span(i + 2, code.pairs[i + 1]) for i, _ in _around(code, loop, body)]
-    kept = []
+    kept: list[str] = []
     for part in (one for condition in conditions for one in split(code, condition, "&&")):
         names = _reached(code, part, body)
         if {side for side in "xy" if f"threadIdx.{side}" in names} <= sides:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,18 +35,14 @@ class Artefacts:
         if self._is_whole(path, content):
             return name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            folders = (path.parent,)
             try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                if self._later is None:
-                    flush(Path(aside))
-                Path(aside).replace(path)
-            except BaseException:
-                Path(aside).unlink(missing_ok=True)
-                raise
-            self._flush_names(path)
+                self._write(path, content)
+            except FileNotFoundError:  # the first one in its folder
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                folders = (path.parent, self.folder)
+                self._write(path, content)
+            self._flush_names(path, *folders)
         except OSError as problem:
             raise BrokenMachine(
                 f"cannot write the artefact {path}: {problem}",
@@ -74,16 +70,33 @@ class Artefacts:
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name
 
-    def _flush_names(self, path: Path) -> None:
+    def _write(self, path: Path, content: bytes) -> None:
+        """Aside, under a name that no other thread or process uses, then into its place."""
+        aside = f"{path.parent}/.new-{os.getpid()}-{threading.get_ident()}"
+        try:
+            with open(aside, "wb", opener=_private) as file:
+                file.write(content)
+            if self._later is None:
+                flush(Path(aside))
+            Path(aside).replace(path)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+
+    def _flush_names(self, file: Path, *folders: Path) -> None:
         """Make the rename durable, and without a flush before it the content."""
         if self._later is not None:
-            self._later(path, path.parent, self.folder)
+            self._later(file, *folders)
             return
-        flush(path.parent)
-        flush(self.folder)
+        for folder in folders:
+            flush(folder)
 
     def _is_whole(self, path: Path, content: bytes) -> bool:
         try:
             return path.read_bytes() == content
         except OSError:
             return False
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)

@@ -51,7 +51,9 @@ class SqliteStore:
                 hint="set WARPSIGHT_DATA to a folder that can be written",
             ) from problem
         self._log = self.folder / "runs.db-wal"
+        self._has_log = self._log.exists()  # a file system without shared memory has none: SQLite flushes there
         self._flusher = Flusher()
+        self._flusher.later(self.folder)
         self._artefacts = Artefacts(self.folder / "artefacts", self._flusher.later)
 
     def close(self) -> None:
@@ -175,8 +177,8 @@ class SqliteStore:
                     self._db.execute("ROLLBACK")
         except (sqlite3.Error, OSError) as problem:
             raise self._broken(problem) from problem
-        if self._log.exists():  # a file system without shared memory has no log: SQLite flushes by itself there
-            self._flusher.later(self._log, self.folder)
+        if self._has_log:
+            self._flusher.later(self._log)
 
     def _settle(self) -> None:
         try:
@@ -226,10 +228,10 @@ def _add_step(db: sqlite3.Connection, run_id: str, step: Step) -> None:
 
 def _add_record(db: sqlite3.Connection, run_id: str, record: Record) -> None:
     row = (run_id, record.key, record.step, record.model_dump_json(), _now())
+    if db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row).rowcount == 1:
+        return
     there = db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", row[:2]).fetchone()
-    if there is None:
-        db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
-    elif there[0] != row[3]:
+    if there[0] != row[3]:
         raise StoreConflict(f"run {run_id}: another {record.kind} is already recorded under {record.key}")
 
 

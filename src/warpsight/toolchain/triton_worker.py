@@ -145,7 +145,7 @@ def told(problem: BaseException, request: dict[str, Any]) -> dict[str, Any]:
         last = error
         text, node = getattr(error, "src", None), getattr(error, "node", None)
         start = request["source"].find(text) if isinstance(text, str) and text else -1
-        if start >= 0 and hasattr(node, "lineno"):
+        if start >= 0 and node is not None and hasattr(node, "lineno"):
             line, column = request["source"].count("\n", 0, start) + node.lineno, node.col_offset + 1
     if line is None:
         own = [f.lineno for f in traceback.extract_tb(problem.__traceback__) if f.filename.endswith(request["name"])]

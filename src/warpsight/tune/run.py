@@ -7,6 +7,7 @@ gate did not accept, and every try is on disk before the next begins.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import secrets
 import statistics
@@ -35,7 +36,7 @@ ENDINGS: dict[Language, str] = {"cuda": ".cu", "opencl": ".cl", "triton": ".py"}
 LEDGER = "ledger"  # the folder beside the runs that certificates of all kinds are in
 MOST_FINALISTS = 3  # on a measured device the best of many was lucky too: the next ones get their turn
 _KERNELS_FAULT = (1, 2)  # exit codes that mean the kernel or the request, not the machine
-Stopped = Literal["all_tried", "tries_spent", "time_spent", "interrupted"]
+Stopped = Literal["all_tried", "search_ended", "tries_spent", "time_spent", "interrupted"]
 Watch = Callable[[Trial, "Trial | None"], None]
 
 
@@ -60,8 +61,10 @@ def plan(
             f"nothing to search: {'no combination keeps the rules' if space.parameters else 'nothing varies'}",
             hint="name a constant with --set NAME=1,2,4, or write a tune.toml (docs/tune.md)",
         )
-    chosen = chosen_strategy(strategy, device, count, tries)
+    chosen, note = chosen_strategy(strategy, device, count, tries)
     search_of(chosen)
+    if note:
+        space = space.model_copy(update={"notes": (*space.notes, note)})
     virtual = device == "virtual"
     return Asked(
         id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(3)}",
@@ -121,12 +124,10 @@ def tune(
         trials = _Trials(asked, space, box.bench, journal, watch)
         try:
             _require_right(box)
-            stopped: Stopped = "all_tried"
-            try:
+            with contextlib.suppress(Spent):
                 search(space, trials.of, seed=asked.search_seed, tries=asked.tries)
-            except Spent:
-                stopped = trials.spent or "all_tried"
-            return _handed_over(trials, ledger, stopped)
+            whole = len(trials.done) >= len(space.allowed)
+            return _handed_over(trials, ledger, trials.spent or ("all_tried" if whole else "search_ended"))
         except KeyboardInterrupt:
             return _so_far(trials, "interrupted")
         finally:

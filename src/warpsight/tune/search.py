@@ -18,7 +18,7 @@ from warpsight.tune.space import Configurations, Key
 
 Cost = Callable[[Key], float | None]
 AUTO, EXHAUSTIVE, RANDOM, TPE, KERNEL_TUNER = "auto", "exhaustive", "random", "tpe", "kernel-tuner"
-DEFAULT_KERNEL_TUNER = "greedy_ils"
+DEFAULT_KERNEL_TUNER = "genetic_algorithm"
 INSTALL = "pip install 'warpsight[tune]'"
 MOST_REPEATS = 200  # in a row: a search that only asks for what it knows has ended
 
@@ -45,14 +45,23 @@ def at_random(space: Configurations, of: Cost, *, seed: int, tries: int) -> None
         of(key)
 
 
-def chosen_strategy(word: str, device: str, configurations: int, tries: int) -> str:
-    """The strategy that a word means here. `auto`: all of a small space; else Kernel Tuner where it has devices of
-    its own (OpenCL, CUDA, HIP), and Optuna's tree-structured estimator on the virtual GPU."""
+def chosen_strategy(word: str, device: str, configurations: int, tries: int) -> tuple[str, str]:
+    """The strategy that a word means here, and what is to be told about it.
+
+    `auto`: all of a small space; else Kernel Tuner where it has devices of its own (OpenCL, CUDA, HIP), and Optuna's
+    tree-structured estimator on the virtual GPU; where the package is not installed, chance, and that is told.
+    """
     if word != AUTO:
-        return word
+        return word, ""
     if configurations <= tries:
-        return EXHAUSTIVE
-    return TPE if device == "virtual" else f"{KERNEL_TUNER}:{DEFAULT_KERNEL_TUNER}"
+        return EXHAUSTIVE, ""
+    module, better = ("optuna", TPE) if device == "virtual" else ("kernel_tuner", KERNEL_TUNER)
+    if importlib.util.find_spec(module) is None:
+        return (
+            RANDOM,
+            f"searched at random, since {module} is not installed ({INSTALL}); --strategy {better} asks for it",
+        )
+    return (TPE if better == TPE else f"{KERNEL_TUNER}:{DEFAULT_KERNEL_TUNER}"), ""
 
 
 def search_of(strategy: str) -> Search:

@@ -55,7 +55,7 @@ def main(kernel: Path) -> None:
     session.arguments = list(given)
     told = {"wrong block": session.arrange({"local": [256, 1, 1], "global": [512, 1, 1]})}
     told["arranged"] = session.arrange({"local": [128, 1, 1], "global": [256, 1, 1]})
-    compiled = [k for k in (Path.cwd() / "triton").rglob("vector_add.ptx")]
+    compiled = list((Path.cwd() / "triton").rglob("vector_add.ptx"))
     told["ptx"] = compiled[0].read_text() if compiled else ""
 
     def stop(*arguments: Any, **words: Any) -> None:

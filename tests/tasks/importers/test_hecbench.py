@@ -121,3 +121,16 @@ def test_nvcc_finds_the_same_kernels(name: str, tmp_path: Path) -> None:
     found = imported(BY_NAME[name], tmp_path, compilers)
     check(BY_NAME[name], found)
     assert {kernel.compiler for kernel in found.kernels} == {"nvcc"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(nvcc.find_nvcc() is None, reason="no CUDA toolkit is installed")
+def test_what_nvcc_refuses_is_told(tmp_path: Path) -> None:
+    folder = BY_NAME["scale"].write(tmp_path)
+    main = folder / "main.cu"
+    main.write_text(main.read_text().replace("int main(", "static int broken() { return nothing; }\nint main("))
+    toolchain = OurToolchain("sm_80")
+    (found,) = read_hecbench(folder, Compilers(toolchain, nvcc.find_nvcc())).items
+    assert found.kernels[0].compiler.startswith("nvrtc") and "nothing" in found.notes[0]
+    refused = read_hecbench(folder, Compilers(toolchain, nvcc.find_nvcc(), nvcc_alone=True)).refused
+    assert "nvcc refused main.cu" in refused[0].reason

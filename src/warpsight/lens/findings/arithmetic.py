@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from warpsight.lens.findings.gains import Change, busy, gpu_of
-from warpsight.lens.findings.loops import is_backward_branch
+from warpsight.lens.findings.loops import COUNTING, is_backward_branch
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
     executed,
     hottest,
+    integer_work,
     is_constant,
     is_conversion_to_double,
     lsu_cycles,
@@ -22,7 +23,6 @@ from warpsight.nouns import Build, Finding, Profile
 
 SIMPLE = 5  # instructions that replace a division or a function, about
 LONG = 15  # instructions of one call that are worth a word
-COUNTING = 3  # add, compare, branch
 
 
 def double_precision(profile: Profile, build: Build | None) -> Finding | None:
@@ -109,17 +109,13 @@ def loop_overhead(profile: Profile, build: Build | None) -> Finding | None:
         "and compare",
         [*whole(profile, "busy_issue", 100.0), *at_line(profile, line, "branches")],
         change=Change(
-            {"issue": left, "alu": max(0.2, 1 - 2.0 * turns / max(1.0, _integer(work)))}, {"branch_resolving": 1 / 8}
+            {"issue": left, "alu": max(0.2, 1 - 2.0 * turns / max(1.0, integer_work(work)))},
+            {"branch_resolving": 1 / 8},
         ),
         suggestion="unroll the loop (#pragma unroll 8), with a bound that is known at compile time where possible",
         should_move={"branches": "down", "instructions": "down", "stall_branch_resolving": "down"},
         line=line,
     )
-
-
-def _integer(work: list[Work]) -> float:
-    kinds = ("IADD3", "ISETP", "LOP3", "SHF", "LEA", "MOV", "SEL", "PRMT", "IMNMX", "FSETP", "FSEL")
-    return warps_in(w for w in work if w.base in kinds)
 
 
 def issue_bound(profile: Profile, build: Build | None) -> Finding | None:

@@ -7,13 +7,14 @@ Traffic after a repair: what threads asked for, never more than what moved. A pa
 from __future__ import annotations
 
 from warpsight.lens.findings.gains import Change, gain
-from warpsight.lens.findings.loops import address_is_loaded, keeps_its_address
+from warpsight.lens.findings.loops import COUNTING, address_is_loaded, keeps_its_address, loop_around
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
     bytes_per_lane,
     executed,
     hottest,
+    integer_work,
     lsu_cycles,
     warps_in,
     whole,
@@ -50,6 +51,8 @@ def _uncoalesced(profile: Profile, kind: str, saved_l2: float, saved_dram: float
         return None
     work = executed(profile)
     own = [w for w in work if w.space == name]
+    if own and _share_of_ideal(own) >= SCATTERED:
+        return None  # few lanes are at work, and fill as few sectors as they can
     ideal = sum(max(w.count("sectors_ideal") / 4, w.count("requests")) for w in own)
     all_cycles, own_cycles = lsu_cycles(profile, work), lsu_cycles(profile, own)
     change = Change(
@@ -167,10 +170,12 @@ def local_memory(profile: Profile, build: Build | None) -> Finding | None:
         "a private array is indexed at run time and lies in local memory"
         + ("" if "spilled_bytes" in profile.counters else ", or registers are spilled"),
         "unroll the loops that index it, so that every index is a constant; or put it in shared memory",
+        unrolled=True,
     )  # fmt: skip
 
 
-def _local(profile: Profile, name: str, message: str, suggestion: str) -> Finding | None:
+def _local(profile: Profile, name: str, message: str, suggestion: str, *, unrolled: bool = False) -> Finding | None:
+    """The accesses are gone; when loops are unrolled for that, what they count and the addresses are gone too."""
     c = profile.counters
     if not c.get("local_sectors"):
         return None
@@ -179,12 +184,14 @@ def _local(profile: Profile, name: str, message: str, suggestion: str) -> Findin
     memory = [w for w in work if w.space]
     other = SECTOR * (c.get("global_load_sectors", 0) + c.get("global_store_sectors", 0) + c.get("atomic_lanes", 0))
     left = 1 - _part(lsu_cycles(profile, own), lsu_cycles(profile, memory))
+    turns, addresses = (_turns(own, work), warps_in(own)) if unrolled else (0.0, 0.0)
     change = Change(
         {
             "l2": min(1.0, other / max(1.0, c.get("l2_bytes", 0.0))),
             "dram": min(1.0, other / max(1.0, c.get("dram_bytes", 0.0))),
             "lsu": left,
-            "issue": 1 - _part(warps_in(own), warps_in(work)),
+            "issue": 1 - _part(warps_in(own) + addresses + COUNTING * turns, warps_in(work)),
+            "alu": 1 - _part(addresses + (COUNTING - 1) * turns, integer_work(work)),
         },
         {"long_scoreboard": left, "short_scoreboard": left},
     )
@@ -201,11 +208,23 @@ def _local(profile: Profile, name: str, message: str, suggestion: str) -> Findin
     )
 
 
+def _turns(own: list[Work], work: list[Work]) -> float:
+    """How often a loop that one of these accesses stands in goes back to its beginning."""
+    loops = {(inside[0].at.index, inside[-1].at.index): inside for w in own if (inside := loop_around(w, work))}
+    return warps_in(inside[-1] for inside in loops.values())
+
+
 def _ideal_bytes(profile: Profile, kind: str) -> float:
     own = [w for w in executed(profile) if w.space == kind]
     if own:
         return SECTOR * sum(min(w.count("sectors"), w.count("sectors_ideal")) for w in own)
     return float(profile.counters.get(f"{kind}_bytes", 0))
+
+
+def _share_of_ideal(own: list[Work]) -> float:
+    """The sectors that accesses need, in % of those they touch."""
+    needed = sum(min(w.count("sectors"), w.count("sectors_ideal")) for w in own)
+    return 100.0 * needed / max(1.0, sum(w.count("sectors") for w in own))
 
 
 def _excess(line: LineCounters, name: str) -> float:

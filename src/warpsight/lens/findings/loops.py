@@ -10,6 +10,7 @@ import re
 
 from warpsight.lens.findings.reading import Work
 
+COUNTING = 3  # instructions of a turn that only count: add, compare, branch
 Node = tuple[int, str]
 """An instruction of a loop, and a register that it wrote."""
 

@@ -117,6 +117,10 @@ def barriers(profile: Profile, build: Build | None) -> Finding | None:
     if stall(profile, "barrier") + after < 0.1 or often < OFTEN:
         return None
     fixed = 1 - min(0.9, after / max(0.01, stall(profile, "wait")))
+    work = executed(profile)
+    shared = [w for w in work if w.space in ("shared_load", "shared_store")]
+    # What goes from thread to thread between two barriers is stored and loaded; a shuffle does both in one.
+    through = 1 - 0.5 * lsu_cycles(profile, shared) / max(1.0, lsu_cycles(profile, work))
     line = hottest(profile, "barriers")
     return finding(
         profile,
@@ -125,7 +129,7 @@ def barriers(profile: Profile, build: Build | None) -> Finding | None:
         "their time, and then for the barrier itself",
         [*whole(profile, "stall_barrier", 0.0), *at_line(profile, line, "barriers")],
         # Some waiting stays: uneven warps meet at the next barrier, or at the end of the block.
-        change=Change({"issue": 1 - often}, {"barrier": 0.3, "wait": min(1 - often, fixed)}),
+        change=Change({"issue": 1 - often, "lsu": through}, {"barrier": 0.3, "wait": min(1 - often, fixed)}),
         suggestion="drop barriers that protect nothing; within a warp use __shfl_sync or __syncwarp instead of "
         "shared memory and __syncthreads; let a block do more between two of them",
         should_move={"barriers": "down", "stall_barrier": "down"},

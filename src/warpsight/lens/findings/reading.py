@@ -58,6 +58,12 @@ def warps_in(work: Iterable[Work]) -> float:
     return sum(w.warps for w in work)
 
 
+def integer_work(work: Iterable[Work]) -> float:
+    """What goes to the integer pipe: sums, comparisons, logic, moves."""
+    kinds = ("IADD3", "ISETP", "LOP3", "SHF", "LEA", "MOV", "SEL", "PRMT", "IMNMX", "FSETP", "FSEL")
+    return warps_in(w for w in work if w.base in kinds)
+
+
 def address_cycles(profile: Profile) -> int:
     gpu = gpu_of(profile)
     return _ADDRESS_CYCLES if gpu is None else max(1, 32 // gpu.load_store_units)

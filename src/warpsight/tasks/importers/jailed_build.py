@@ -20,7 +20,8 @@ from warpsight.tasks.importers import wire
 WORKER = Path(__file__).with_name("build_worker.py")
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 # What g++ starts, and the shell that nvcc starts its parts with; cc1plus and collect2 lie beside the libraries.
-COMPILER_PARTS = ("g++", "gcc", "cpp", "as", "ld", "sh", "rm")
+COMPILER_PARTS = ("g++", "gcc", "cpp", "as", "ld", "rm")
+SHELL = Path("/bin/sh")  # by this name, which is behind a link on most systems
 HEADERS = (Path("/usr/include"), Path("/usr/local/include"))
 SAID_CHARS = 20_000
 
@@ -78,14 +79,14 @@ def build(
 
 def _parts() -> tuple[Path, ...]:
     found = [shutil.which(name, path="/usr/bin") for name in COMPILER_PARTS]
-    return tuple(Path(path) for path in found if path)
+    return (SHELL, *(Path(path) for path in found if path))
 
 
 def _read(body: bytes, steps: int, wanted: Sequence[str]) -> Built:
     try:
         header, blobs = wire.unpack(body)
         done = [cast(dict[str, Any], step) for step in header["steps"]]
-        said = "\n".join(str(step["said"]) for step in done)
+        said = "\n".join(str(step["said"]) or f"ended with status {step['status']}" for step in done)
         ok = len(done) == steps and all(step["status"] == 0 for step in done)
         made = dict(zip([str(name) for name in header["made"]], map(bytes, blobs), strict=True))
     except (wire.BadMessage, KeyError, TypeError, ValueError) as problem:

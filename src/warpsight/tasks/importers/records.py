@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
@@ -36,19 +36,15 @@ class Import(Generic[Item]):
     refused: tuple[Refused, ...]
 
 
-def import_all(
-    kind: Format, root: Path, files: Iterable[Path], read: Callable[[Path], Item | Sequence[Item]]
-) -> Import[Item]:
+def import_all(kind: Format, root: Path, files: Iterable[Path], read: Callable[[Path], Item]) -> Import[Item]:
     """Read each of the files; one that cannot be imported is listed and the others go on."""
     items: list[Item] = []
     refused: list[Refused] = []
     for file in files:
         try:
-            found = read(file)
+            items.append(read(file))
         except CannotImport as problem:
             refused.append(Refused(file=shown_path(file, root), reason=str(problem)))
-            continue
-        items += list(found) if isinstance(found, (list, tuple)) else [found]  # pyright: ignore[reportUnknownArgumentType]
     return Import(kind, tuple(items), tuple(refused))
 
 

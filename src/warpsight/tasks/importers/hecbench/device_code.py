@@ -155,7 +155,7 @@ def _keeps(piece: Piece, marks: set[str]) -> bool:
 
 
 def _has(head: str, marks: Collection[str]) -> bool:
-    return not marks.isdisjoint(re.findall(r"[A-Za-z_]\w*", head))
+    return any(word in marks for word in re.findall(r"[A-Za-z_]\w*", head))
 
 
 def _is_template(head: str) -> bool:

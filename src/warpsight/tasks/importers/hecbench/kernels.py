@@ -8,8 +8,8 @@ is a parameter: this part of the project knows formats, not toolchains.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from warpsight.nouns import Build, EntryUsage
@@ -20,7 +20,6 @@ from warpsight.tasks.importers.records import Refused
 
 MAX_ROUNDS = 16
 INSTRUCTION_BYTES = 16  # of machine code, on every architecture the toolchain compiles for
-_MANGLED = re.compile(r"_Z(?:N)?((?:K?\d+[A-Za-z_]\w*)+)")
 
 
 class Toolchain(Protocol):
@@ -72,18 +71,19 @@ def list_kernels(unit: Unit, options: Sequence[str], toolchain: Toolchain) -> Un
             wanted.update({f"{kernel.name}{one}": kernel.name for one in types})
             if reason:
                 refused[kernel.name] = reason
-    build, text = _until_it_compiles(unit, code, wanted, refused, options, toolchain)
-    kernels = () if build is None else kernels_of(build.cubin, build.entries, unit.file, build.compiler, toolchain)
+    build, text = _until_it_compiles(_Trying(unit, code, wanted, refused), options, toolchain)
+    kernels = kernels_of(build.cubin, build.entries, unit.file, build.compiler, toolchain) if build.ok else ()
     seen = {kernel.name for kernel in kernels}
+    told = next((one.message for one in build.diagnostics if one.severity == "error"), "it is not in the machine code")
     for kernel in code.kernels:
         if kernel.name not in seen:
-            refused.setdefault(kernel.name, "the compiler made nothing of it")
+            refused.setdefault(kernel.name, told[:300])
     listed = [
         Refused(file=f"{unit.place(kernel.line)} {kernel.name}", reason=refused[kernel.name])
         for kernel in code.kernels
         if kernel.name in refused and kernel.name not in seen
     ]
-    return UnitKernels(kernels, tuple(listed), text)
+    return UnitKernels(kernels, tuple(listed), text if kernels else "")
 
 
 def kernels_of(
@@ -125,57 +125,54 @@ def plain_symbol(symbol: str) -> str:
     return name or symbol
 
 
-def _until_it_compiles(
-    unit: Unit,
-    code: DeviceCode,
-    wanted: dict[str, str],
-    refused: dict[str, str],
-    options: Sequence[str],
-    toolchain: Toolchain,
-) -> tuple[Build | None, str]:
-    """Compile, take out what is blamed, again; None when nothing is left to take out."""
-    kernel_at = {kernel.piece: kernel.name for kernel in code.kernels}
-    without: set[int] = set()
-    head = prelude(code.written())
-    above = head.count("\n")
-    for _ in range(MAX_ROUNDS):
-        body = code.written(without)
-        alive = [one for one in wanted if wanted[one] not in refused]
-        text = head + body + instance_lines(alive)
+@dataclass
+class _Trying:
+    """What is still in a unit: the pieces taken out, each instance wanted with its kernel, and who was refused."""
+
+    unit: Unit
+    code: DeviceCode
+    wanted: dict[str, str]
+    refused: dict[str, str]
+    without: set[int] = field(default_factory=set[int])
+
+    def blame(self, line: int, body_lines: int, message: str) -> bool:
+        """Take out what lies at a line, counted from the unit's own first; False when there is nothing there."""
+        piece = self.code.piece_at(line)
+        if piece is None:
+            return self._blame_instance(line - body_lines, message)
+        if piece in self.without:
+            return False
+        self.without.add(piece)
+        for kernel in self.code.kernels:
+            if kernel.piece == piece:
+                self.refused.setdefault(kernel.name, f"{self.unit.place(line)}: {message[:300]}")
+        return True
+
+    def alive(self) -> list[str]:
+        return [one for one, kernel in self.wanted.items() if kernel not in self.refused]
+
+    def _blame_instance(self, line: int, message: str) -> bool:
+        """An error in the lines that ask for instances: each line is one of them."""
+        alive = self.alive()
+        if not 1 <= line <= len(alive):
+            return False
+        kernel = self.wanted.pop(alive[line - 1])
+        if kernel not in self.wanted.values():
+            self.refused[kernel] = f"{alive[line - 1]}: {message[:300]}"
+        return True
+
+
+def _until_it_compiles(trying: _Trying, options: Sequence[str], toolchain: Toolchain) -> tuple[Build, str]:
+    """Compile, take out what is blamed, again, until it compiles or nothing more can be taken out."""
+    head = prelude(trying.code.written())
+    rounds = 0
+    while True:
+        body = trying.code.written(trying.without)
+        text = head + body + instance_lines(trying.alive())
         build = toolchain.compile(text, options)
-        if build.ok:
+        errors = [(one.line, one.message) for one in build.diagnostics if one.severity == "error" and one.line]
+        lines = body.count("\n")
+        blamed = [trying.blame(line - head.count("\n"), lines, message) for line, message in errors]
+        rounds += 1
+        if build.ok or not any(blamed) or rounds == MAX_ROUNDS:
             return build, text
-        before = (len(without), len(refused))
-        for message in build.diagnostics:
-            if message.severity != "error" or message.line is None:
-                continue
-            piece = code.piece_at(message.line - above)
-            if piece is None:
-                _blame_instance(message.line - above - body.count("\n"), alive, wanted, refused, message.message)
-            elif piece not in without:
-                without.add(piece)
-                if piece in kernel_at:
-                    refused.setdefault(kernel_at[piece], _told(unit, message.line - above, message.message))
-        if (len(without), len(refused)) == before:
-            break
-    first = next((message for message in build.diagnostics if message.severity == "error"), None)
-    why = first.message if first else "the compiler failed and said nothing"
-    for kernel in code.kernels:
-        refused.setdefault(kernel.name, why[:300])
-    return None, text
-
-
-def _blame_instance(line: int, alive: list[str], wanted: dict[str, str], refused: dict[str, str], why: str) -> None:
-    """An error in the lines that ask for instances: each line is one of them."""
-    if 1 <= line <= len(alive):
-        one = alive[line - 1]
-        kernel = wanted.pop(one)
-        if kernel not in wanted.values():
-            refused[kernel] = f"{one}: {why[:300]}"
-
-
-def _told(unit: Unit, line: int, message: str) -> str:
-    return f"{unit.place(line)}: {message[:300]}"
-
-
-CompileUnit = Callable[[Unit, Sequence[str]], UnitKernels]

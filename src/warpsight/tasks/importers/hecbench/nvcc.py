@@ -1,7 +1,7 @@
 """The machine's own nvcc, where there is one: whole translation units, host code and template launches included.
 
 Runs in the jail on copies of the program's files. Nothing in the project needs it; without it the device code is cut
-out (see `kernels`). A unit that does not compile is the reason it is refused for.
+out (see `kernels`). What nvcc says of a unit that it refuses is passed on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from warpsight.tasks.importers.hecbench.flags import Flags
 from warpsight.tasks.importers.hecbench.kernels import Toolchain, UnitKernels, kernels_of
 from warpsight.tasks.importers.jailed_build import SYSTEM_PATH, build
-from warpsight.tasks.importers.records import CannotImport, Refused
+from warpsight.tasks.importers.records import CannotImport
 
 ENDINGS = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cpp", ".cc", ".c", ".cxx", ".txt")
 MAX_FILES, MAX_BYTES = 2000, 64 << 20
@@ -40,14 +40,14 @@ def argv(nvcc: Path, source: str, flags: Flags, gpu_arch: str) -> list[str]:
 def nvcc_kernels(
     nvcc: Path, source: str, folder: Path, flags: Flags, toolchain: Toolchain, gpu_arch: str = "sm_80"
 ) -> UnitKernels:
-    """The kernels of one unit by nvcc; a unit it refuses comes back empty, with its reason."""
+    """The kernels of one unit by nvcc; CannotImport with its first error for a unit that it refuses."""
     files = program_files(folder)
     step = argv(nvcc, f"suite/{folder.resolve().name}/{source}", _moved(flags, folder), gpu_arch)
     root = nvcc.parent.parent
     built = build([step], files, ["unit.cubin"], readable=(root,), environment={"PATH": f"{nvcc.parent}:/usr/bin:/bin"})
     if not built.ok:
         first = next((line for line in built.said.splitlines() if "error" in line), built.said.strip()[:300])
-        return UnitKernels((), (Refused(file=source, reason=first[:500] or "nvcc failed and said nothing"),), "")
+        raise CannotImport(f"nvcc refused {source}: {first[:500]}")
     entries = toolchain.usage(built.said)
     return UnitKernels(kernels_of(built.made["unit.cubin"], entries, source, "nvcc", toolchain), (), "")
 

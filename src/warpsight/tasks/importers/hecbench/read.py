@@ -45,11 +45,12 @@ class HecProgram(Noun):
 
 @dataclass(frozen=True)
 class Compilers:
-    """What programs are compiled with: the project's own toolchain, and nvcc where it is wanted."""
+    """What programs are compiled with: the project's own toolchain, and nvcc where it is wanted, or nvcc alone."""
 
     toolchain: Toolchain
     nvcc: Path | None = None
     gpu_arch: str = "sm_80"
+    nvcc_alone: bool = False
 
 
 def read_hecbench(path: Path, compilers: Compilers) -> Import[HecProgram]:
@@ -69,7 +70,8 @@ def read_program(folder: Path, root: Path, compilers: Compilers) -> HecProgram:
     if other := _language(folder):
         raise CannotImport(f"expected CUDA, found {other} by the name of the folder")
     makefile, flags, sources = read_build(folder)
-    units = [_kernels(folder, source, flags, compilers) for source in sources]
+    notes: list[str] = []
+    units = [_kernels(folder, source, flags, compilers, notes) for source in sources]
     kernels = tuple(kernel for unit in units for kernel in unit.kernels)
     refused = tuple(one for unit in units for one in unit.refused)
     if not kernels:
@@ -87,7 +89,7 @@ def read_program(folder: Path, root: Path, compilers: Compilers) -> HecProgram:
         checks_itself=any(_CHECKS.search(read_text(folder / source)) for source in sources),
         kernels=kernels,
         refused=refused,
-        notes=_notes(makefile, flags, folder),
+        notes=(*notes, *_notes(makefile, flags, folder)),
     )
 
 
@@ -112,11 +114,14 @@ def device_texts(folder: Path, compilers: Compilers) -> dict[str, str]:
     return {source: text for source, text in texts.items() if text}
 
 
-def _kernels(folder: Path, source: str, flags: Flags, compilers: Compilers) -> UnitKernels:
+def _kernels(folder: Path, source: str, flags: Flags, compilers: Compilers, notes: list[str]) -> UnitKernels:
     if compilers.nvcc is not None and source.endswith(".cu"):
-        found = nvcc_kernels(compilers.nvcc, source, folder, flags, compilers.toolchain, compilers.gpu_arch)
-        if found.kernels:
-            return found
+        try:
+            return nvcc_kernels(compilers.nvcc, source, folder, flags, compilers.toolchain, compilers.gpu_arch)
+        except CannotImport as refused:
+            if compilers.nvcc_alone:
+                raise
+            notes.append(f"{refused}; its device code was cut out instead")
     return _cut_out(folder, source, flags, compilers.toolchain)
 
 

@@ -98,7 +98,7 @@ def _judged(pair: _Pair) -> dict[str, object]:
         if difference.reason:
             reason = f"inputs {trial + 1} of {pair.plan.trials}: {difference.reason}"
             return {"verdict": "wrong", "reason": reason, "trials": trial, "worst": worst, "tolerance": tolerance}
-    found = {"verdict": "right", "trials": pair.plan.trials, "worst": worst, "tolerance": tolerance}
+    found: dict[str, object] = {"verdict": "right", "trials": pair.plan.trials, "worst": worst, "tolerance": tolerance}
     return {**found, **_timed(pair)} if pair.plan.samples else found
 
 

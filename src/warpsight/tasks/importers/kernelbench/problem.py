@@ -10,7 +10,7 @@ import ast
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -129,4 +129,4 @@ def _record(file: Path, root: Path, text: str, found: dict[str, Any]) -> KernelB
 def _by_number(file: Path) -> tuple[str, int, str]:
     """`2_x.py` before `10_y.py`, as the benchmark counts."""
     number = file.stem.partition("_")[0]
-    return str(file.parent), int(number) if number.isdecimal() else 1 << 30, cast(str, file.name)
+    return str(file.parent), int(number) if number.isdecimal() else 1 << 30, file.name
