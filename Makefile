@@ -122,7 +122,8 @@ train: $(VENV)/.train
 	@for name in rl-scratch rl; do $(WS) train rl configs/$$name.toml || exit 1; done
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.
-BENCH := $(WS) bench run results/test.jsonl results/bench.jsonl
+FAILED := build/bench-failed
+BENCH := $(WS) bench run results/test.jsonl results/bench.jsonl --keep $(FAILED)
 results: $(VENV)/.train
 	@for rival in top-finding known-finding random most-common; do \
 	  $(BENCH) --model rival:$$rival --train results/train.jsonl || exit 1; done
@@ -135,6 +136,12 @@ results: $(VENV)/.train
 	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/optimized.jsonl --count 60
 	@$(WS) bench compare results/bench.jsonl --one scratch-tools:curated --other scratch-text:none
 	@$(WS) bench report results/bench.jsonl results/optimized.jsonl
+	@$(WS) bench report results/bench.jsonl results/optimized.jsonl --html results/bench.html --corpus results/test.jsonl \
+	  --runs $(FAILED) --pair scratch-tools:curated=scratch-text:none \
+	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
+
+picture: setup
+	@$(PY) docs/pictures/picture.py
 
 $(VENV)/.bench: $(VENV)/.installed
 	@echo "set-up: the simulators that the benchmarks compare with (numba, Oclgrind)"

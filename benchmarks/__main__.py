@@ -22,7 +22,7 @@ SECTIONS = {
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
-    "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:MODEL adds a model)",
+    "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
     "report": "time and size of the report of a run, up to 500 steps",
 }

@@ -18,7 +18,7 @@ from warpsight.gate.check import build_candidate, kernel_values
 from warpsight.lens.findings import find
 from warpsight.lens.render import curated, raw, tokens
 from warpsight.nouns import Finding, Profile, Task
-from warpsight.tasks import evaluate_launch, read_candidate, read_task
+from warpsight.tasks import evaluate_launch, launch_of, read_candidate, read_task
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
 
@@ -130,7 +130,7 @@ def profile_task(task: Task, kernel: Path) -> tuple[Profile, tuple[Finding, ...]
     gpu, candidate = find_gpu(task.gpu), read_candidate(kernel.read_text(), task, str(kernel))
     workload = next((w for w in task.workloads if w.profile), task.workloads[0])
     build = build_candidate(task, candidate, gpu_arch=gpu.arch)
-    size = evaluate_launch(candidate, workload.axes, str(kernel))
+    size = launch_of(build, evaluate_launch(candidate, workload.axes, str(kernel)))
     device = VirtualGpu(gpu=gpu, profile_budget=BUDGET)
     values = kernel_values(task, workload, 0)[1]
     profile = device.profile(build, task.entry, values, size, source_text=candidate.source)
@@ -141,7 +141,8 @@ def promises() -> None:
     """Findings of the examples' kernels that promise much, and what the fastest kernel there really gained."""
     print(f"promises above {LARGE}x on the examples (simulated):")
     for file in sorted(TASKS.glob("*/task.toml")):
-        task, kernels = read_task(file.parent), [file.parent / "kernel.cu", *sorted(file.parent.glob("faster/*.cu"))]
+        task = read_task(file.parent)
+        kernels = [task.folder / task.kernel_file, *sorted(task.folder.glob("faster/*.*"))]
         found = {kernel: profile_task(task, kernel) for kernel in kernels}
         times = {kernel: profile.counters["duration_us"] for kernel, (profile, _) in found.items()}
         fastest = min(times, key=lambda kernel: times[kernel])
@@ -159,12 +160,13 @@ def sizes() -> None:
     print("tokens of each example's profile, whole (within the default budget):")
     total = [0, 0]
     for file in sorted(TASKS.glob("*/task.toml")):
-        profile, findings = profile_task(read_task(file.parent), file.parent / "kernel.cu")
+        task = read_task(file.parent)
+        profile, findings = profile_task(task, task.folder / task.kernel_file)
         plain, words = tokens(raw(profile, UNLIMITED)), tokens(curated(profile, findings, UNLIMITED))
         cut = tokens(raw(profile)), tokens(curated(profile, findings))
         total = [total[0] + plain, total[1] + words]
         said = ", ".join(f.name for f in findings) or "nothing"
-        print(f"  {profile.kernel:24} raw {plain:4} ({cut[0]:3}), curated {words:4} ({cut[1]:3}): {said}", flush=True)
+        print(f"  {task.name:24} raw {plain:4} ({cut[0]:3}), curated {words:4} ({cut[1]:3}): {said}", flush=True)
     print(f"  all together: raw {total[0]}, curated {total[1]}, {total[0] / total[1]:.1f} times fewer")
 
 

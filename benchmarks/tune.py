@@ -2,16 +2,19 @@
 
 For each task: the best of a search over launch and named constants (through the gate, certified); then `optimize` with
 a script in the model's place that submits the task's known rewrite (`faster/`, where there is one); then a search over
-that rewrite, which is what the two give together. All times are simulated, on the task's own GPU. With an argument,
-`tune:MODEL`, a column is added for `optimize` with that model, such as `tune:local`. Goes on where it was cut off.
+that rewrite, which is what the two give together. All times are simulated, on the task's own GPU. `tune:TASK,TASK`
+takes some tasks, `tune:model=local` adds a column for `optimize` with that model. Rows that are done are kept in
+build/tune-bench and a search that was cut off goes on, so it can be done in pieces.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from warpsight.errors import UsageError
@@ -45,38 +48,73 @@ class Searched:
     config: str
 
 
-def main(model: str = "") -> None:
-    titles = ["task", "space", "tried", "tune", "optimize, scripted", "both"]
-    titles += [f"optimize, {model}"] if model else []
+@dataclass(frozen=True)
+class Row:
+    """One task. `scripted` and `both` are None where no rewrite is known."""
+
+    task: str
+    configurations: int
+    tried: int
+    tuned: float
+    scripted: float | None
+    both: float | None
+    config: str
+
+
+def main(asked: str = "") -> None:
+    words = [word for word in asked.split(",") if word]
+    model = next((word.removeprefix("model=") for word in words if word.startswith("model=")), "")
+    chosen = [word for word in words if not word.startswith("model=")]
+    folders = [file.parent for file in sorted(TASKS.glob("*/kernel.cu")) if not chosen or file.parent.name in chosen]
+    titles = ["space", "tried", "tune", "optimize, scripted", "both", *([f"optimize, {model}"] if model else [])]
     print(f"speed of the given kernel = 1; simulated; at most {TRIES} configurations a search")
-    print(f"{titles[0]:24}" + "".join(f"{title:>20}" for title in titles[1:]) + "  best configuration", flush=True)
-    rows = [_row(file.parent, model) for file in sorted(TASKS.glob("*/kernel.cu"))]
-    for name, at in (("tune", 0), ("optimize, scripted", 1), ("both", 2), (f"optimize, {model}", 3)):
-        found = [row[at] for row in rows if len(row) > at and row[at] is not None]
-        if found:
-            mean = math.exp(sum(math.log(ratio or 1.0) for ratio in found) / len(found))
-            faster = sum((ratio or 1.0) > 1.02 for ratio in found)
-            print(f"{name}: geometric mean {mean:.3f} over {len(found)} tasks, {faster} faster")
+    print(f"{'task':24}" + "".join(f"{title:>20}" for title in titles) + "  best configuration", flush=True)
+    rows, by_model = list[Row](), list[float]()
+    for folder in folders:
+        rows.append(row := kept_row(folder))
+        by_model += [with_model(folder, model)] if model else []
+        ratios = [row.tuned, row.scripted, row.both, *by_model[len(rows) - 1 :]]
+        cells = [str(row.configurations), str(row.tried), *map(_times, ratios)]
+        print(f"{row.task:24}" + "".join(f"{cell:>20}" for cell in cells) + f"  {row.config}", flush=True)
+    _means("tune", [row.tuned for row in rows])
+    known = [row for row in rows if row.scripted is not None]
+    _means("  of which on tasks with a known rewrite", [row.tuned for row in known])
+    _means("optimize, scripted", [row.scripted or 1.0 for row in known])
+    _means("both", [row.both or 1.0 for row in known])
+    _means(f"optimize, {model}", by_model)
 
 
-def _row(folder: Path, model: str) -> list[float | None]:
+def _means(name: str, ratios: list[float]) -> None:
+    if ratios:
+        mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
+        faster = sum(ratio > 1.02 for ratio in ratios)
+        print(f"{name}: geometric mean {mean:.3f} over {len(ratios)} tasks, {faster} of them faster")
+
+
+def kept_row(folder: Path) -> Row:
+    """The row of a task, from before where its kernels are still the same."""
     task = read_task(folder)
-    mine = searched(task, task.kernel)
     rewrite = next(iter(sorted(folder.glob("faster/*.cu"))), None)
     text = None if rewrite is None else rewrite.read_text(encoding="utf-8")
+    digest = hashlib.sha256(f"{task.kernel}\0{text}\0{TRIES}".encode()).hexdigest()[:12]
+    file = WORK / f"{task.name}-{digest}.json"
+    if file.exists():
+        return Row(**json.loads(file.read_text(encoding="utf-8")))
+    mine = searched(task, task.kernel)
     scripted = None if text is None else optimized(task, scripted_with(text))
     both = None if text is None or scripted is None else scripted * searched(task, text).ratio
-    ratios: list[float | None] = [mine.ratio, scripted, both]
-    if model:
-        opened = open_model(model)
-        try:
-            ratios.append(optimized(task, opened, model))
-        finally:
-            opened.close()
-    cells = [str(mine.configurations), str(mine.tried), _times(mine.ratio)]
-    cells += [_times(ratio) for ratio in ratios[1:]]
-    print(f"{task.name:24}" + "".join(f"{cell:>20}" for cell in cells) + f"  {mine.config}", flush=True)
-    return ratios
+    row = Row(task.name, mine.configurations, mine.tried, mine.ratio, scripted, both, mine.config)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(asdict(row)), encoding="utf-8")
+    return row
+
+
+def with_model(folder: Path, word: str) -> float:
+    model = open_model(word)
+    try:
+        return optimized(read_task(folder), model, word)
+    finally:
+        model.close()
 
 
 def searched(task: Task, text: str) -> Searched:

@@ -56,6 +56,7 @@ def test_doctor_text(tmp_path: Path) -> None:
     run = warpsight("doctor", WARPSIGHT_CACHE=str(tmp_path), COLUMNS="200")
     assert run.returncode == 0, run.stdout
     assert "nvrtc 13." in run.stdout and "nvdisasm 13." in run.stdout and "native core" in run.stdout
+    assert "kernels run on: the virtual GPU (simulated)" in run.stdout and "all that is needed is here" in run.stdout
 
 
 def test_doctor_names_a_cache_it_cannot_write(tmp_path: Path) -> None:

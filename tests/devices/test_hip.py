@@ -16,8 +16,10 @@ from warpsight.devices.cuda_lane import LEFT_OUT
 from warpsight.devices.device import TimedDevice, Value, caveats, missing_walls
 from warpsight.devices.hip import HipDevice
 from warpsight.errors import DeviceError, ToolMissing, UsageError
-from warpsight.gate.evaluate import build_for
-from warpsight.nouns import Build
+from warpsight.gate.compare_pair import kernel_on
+from warpsight.gate.evaluate import build_for, compare_on
+from warpsight.gate.time_alone import time_measured
+from warpsight.nouns import Build, Task
 from warpsight.tasks import LaunchSize, read_candidate, read_task
 from warpsight.toolchain.compile import compile_cuda
 
@@ -37,6 +39,46 @@ def values(count: int = 8) -> list[Value]:
         Value("x", np.arange(count, dtype=np.float32), writable=True),
         Value("n", np.array(count, np.int32), writable=False),
     ]
+
+
+def twice_task(folder: Path) -> Task:
+    """A task whose kernel does what the stand-in's `twice` does."""
+    (folder / "kernel.cu").write_text(f"// launch: grid=(1) block=(32) shared=0\n{SOURCE}\n")
+    (folder / "reference.py").write_text("def reference(x):\n    return 2 * x\n")
+    (folder / "task.toml").write_text(
+        """name = "twice"
+description = "x = 2 x"
+kernel = "kernel.cu"
+entry = "twice"
+[target]
+gpu = "a100"
+arch = "sm_80"
+[axes]
+N = { min = 1, max = 32 }
+[[arguments]]
+name = "x"
+dtype = "float32"
+shape = ["N"]
+role = "inout"
+[[arguments]]
+name = "n"
+dtype = "int32"
+role = "scalar"
+value = "N"
+[tolerance]
+rtol = 1e-6
+atol = 1e-6
+[[workloads]]
+name = "some"
+axes = { N = 32 }
+profile = true
+[[workloads]]
+name = "few"
+axes = { N = 5 }
+hidden = true
+"""
+    )
+    return read_task(folder)
 
 
 @pytest.fixture
@@ -80,6 +122,19 @@ def test_results_name_what_was_missing(device: HipDevice) -> None:
     timed: TimedDevice = device
     assert missing_walls(timed) == LEFT_OUT and any("seccomp" in line for line in caveats(timed))
     assert any("races" in line for line in caveats(timed))
+
+
+def test_a_measured_time_names_them_too(device: HipDevice, tmp_path: Path) -> None:
+    """Two kernels of the stand-in's one task, timed and compared by the gate as on a GPU."""
+    task = twice_task(tmp_path)
+    kernel = read_candidate(task.kernel, task, task.kernel_file)
+    workload = task.workloads[0]
+    ready = kernel_on(kernel, build_for(task, kernel, device), workload)
+    alone = time_measured(task, workload, ready, device, seed=1, calls=5, budget_s=0.1)
+    assert alone.source == "measured" and alone.device == "hip" and alone.samples_us and alone.notes == caveats(device)
+    found, _ = compare_on(task, workload, ready, ready, device, seed=1)
+    assert found.source == "measured" and set(caveats(device)) <= set(found.notes) and found.decision != "FASTER"
+    device.close()
 
 
 def test_launches_in_one_worker(device: HipDevice) -> None:

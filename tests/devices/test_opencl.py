@@ -105,7 +105,7 @@ def test_every_call_gets_other_addresses(device: OpenClDevice, build: Build) -> 
     assert all(address % 256 == 0 for address in addresses)
 
 
-@pytest.mark.parametrize(("at", "side", "distance"), [(-1, "before", 1), (4, "after", 1), (1000, "after", 3985)])
+@pytest.mark.parametrize(("at", "side", "distance"), [(-1, "before", 1), (4, "after", 1), (4000, "after", 15985)])
 def test_a_write_past_an_array_is_a_fault(
     device: OpenClDevice, build: Build, at: int, side: str, distance: int
 ) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 from tests.docs.commands import ROOT
 from tests.gate.certificate.conftest import SLOW
 from tests.learn.rows import small_row, some_rows
+from tests.tasks.importers.gpumode_problem import TASK, write
+from tests.tasks.importers.problems import PROBLEMS
+from tests.tasks.importers.programs import PROGRAMS
 
 from warpsight.corpus.build import Row
 from warpsight.models.scripted import shipped_script
@@ -42,6 +45,16 @@ def triton(folder: Path, run: Run) -> None:
 
 def tune(folder: Path, run: Run) -> None:
     (folder / "mine.cu").write_text((ROOT / "tasks" / "saxpy" / "kernel.cu").read_text())
+
+
+def importing(folder: Path, run: Run) -> None:
+    """Small folders in the formats of others."""
+    problem = folder / "KernelBench" / "level1" / "1_relu.py"
+    problem.parent.mkdir(parents=True)
+    problem.write_text(PROBLEMS[0].text)
+    (folder / "my_relu.py").write_text("import torch.nn as nn\n" + PROBLEMS[0].model("ModelNew", "x.clamp(min=0)"))
+    next(program for program in PROGRAMS if program.name == "adam").write(folder / "HeCBench" / "src")
+    write(folder / "reference-kernels" / "problems", TASK)
 
 
 def corpus(folder: Path, run: Run) -> None:
@@ -86,6 +99,7 @@ PREPARED: dict[str, Callable[[Path, Run], None]] = {
     "docs/opencl.md": opencl,
     "docs/triton.md": triton,
     "docs/tune.md": tune,
+    "docs/importing.md": importing,
     "docs/corpus.md": corpus,
     "docs/training.md": training,
     "docs/bench.md": bench,

@@ -24,10 +24,11 @@ from warpsight.cli.app import main
 RUN_PAGES = [page for page in PAGES if any(c.program == "warpsight" and c.mark is None for c in commands_of(page))]
 # What these do is tested elsewhere too, and takes longer than a page should in `make test`.
 SLOW_PAGES = (
-    *("docs/runs.md", "docs/report.md", "docs/tools.md", "docs/corpus.md", "docs/training.md", "docs/time-model.md"),
+    *("docs/runs.md", "docs/report.md", "docs/tools.md", "docs/corpus.md", "docs/time-model.md"),
     *("docs/opencl.md", "docs/triton.md", "docs/tune.md", "docs/importing.md"),
 )
-NEEDED = {"docs/opencl.md": "pyopencl", "docs/triton.md": "triton"}  # packages that need not be there
+# Packages that need not be there.
+NEEDED = {"docs/opencl.md": "pyopencl", "docs/triton.md": "triton", "docs/importing.md": "torch"}
 
 
 def refused(command: Command, *, whole: bool) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,12 @@ from tests.report.made import (
     make_success,
 )
 
-from warpsight.nouns import Check, WorkloadResult
-from warpsight.report.result import failure_words
+from warpsight.nouns import Check, Profile, WorkloadResult
+from warpsight.report.bars import bounds_figure
+from warpsight.report.findings import counters_section, no_counters
+from warpsight.report.page import report_page
+from warpsight.report.result import failure_words, time_words
+from warpsight.report.story import read_story
 from warpsight.report.write import write_report
 from warpsight.runs.sqlite import SqliteStore
 
@@ -150,3 +155,33 @@ def test_what_the_reader_need_not_know_is_not_there(tmp_path: Path) -> None:
     )
     text = page(tmp_path, SUCCESS)
     assert "987654321987" not in text and "/home/someone" not in text and "curated" in text
+
+
+def test_a_device_that_counts_nothing_has_no_empty_charts() -> None:
+    only_time = Profile(
+        kernel="k", device="opencl", source="measured", isa="native", counters={"duration_us": 1.9e6},
+        units={"duration_us": "us"}, sampled_blocks=1, total_blocks=1,
+    )  # fmt: skip
+    assert no_counters(only_time) and bounds_figure(only_time, None) is None
+    assert counters_section(only_time, None) is None
+
+
+def test_times_are_told_in_the_unit_they_are_read_in() -> None:
+    assert [time_words(us) for us in (8.3954, 9999.0, 52_300.0, 1.9477e6)] == [
+        "8.395 µs",
+        "9999 µs",
+        "52.3 ms",
+        "1.948 s",
+    ]
+
+
+def test_a_run_that_has_not_ended_says_so_and_tells_no_cost(tmp_path: Path) -> None:
+    make_success(tmp_path)
+    with SqliteStore(tmp_path) as store:
+        story = read_story(store, SUCCESS)
+    cut = replace(story, run=story.run.model_copy(update={"outcome": None, "submitted": None}), final=None)
+    found = Outline(report_page(cut))
+    assert "can be resumed" in found.ids["card-ratio"]
+    assert (
+        "tool calls" not in found.ids["environment"] and "tool calls" in Outline(report_page(story)).ids["environment"]
+    )

@@ -142,6 +142,16 @@ def test_local_arrays() -> None:
     assert any("__shared__ float t[8][256];" in text and "t[N & 7][threadIdx.x]" in text for text in found)
 
 
+def test_a_body_of_its_own_for_a_fixed_value() -> None:
+    known = Facts(entry="twice", dtypes=FACTS.dtypes, shapes=FACTS.shapes, values={"K": 5})
+    body = (
+        "    float t[8];\n    for (int k = 0; k < K; ++k) {\n        t[k] = x[k] + 1.0f;\n    }\n    y[0] = t[N & 3];"
+    )
+    found = next(text for name, text in made(kernel(body), "spills", known).items() if "K = 5" in name)
+    assert "if (K == 5) {" in found and "const int K = 5;" in found and "} else {" in found
+    assert found.count("t[k] = x[k] + 1.0f;") == 2 and found.count("#pragma unroll") == 1
+
+
 def test_sums_before_atomics() -> None:
     found = first(kernel("    atomicAdd(&y[0], x[threadIdx.x]);"), "contended_atomics")
     assert "__shfl_down_sync" in found and "if (threadIdx.x % 32 == 0) { atomicAdd(&y[0], warp_total); }" in found

@@ -110,7 +110,7 @@ def test_no_text_makes_a_rewrite_raise(cause: str) -> None:
 def test_an_unknown_cause_is_told() -> None:
     with pytest.raises(UsageError, match="expected a cause"):
         rewrites(COPY_LOOP, "cosmic_rays", FACTS)
-    assert rewrites("x" * 100_000, "slow_math", FACTS) == ()
+    assert rewrites("x" * 20_000, "slow_math", FACTS) == ()
 
 
 def test_the_same_question_has_the_same_answer() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,8 +123,6 @@ def command(*words: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, s
 
 
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import json
-
     monkeypatch.chdir(ROOT)
     out = tmp_path / "new.cu"
     code, said, _ = command(*CLI, "--tries", "1", "--out", str(out), "--json", capfd=capfd)
@@ -131,6 +134,25 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypa
     code, said, _ = command("tune", "--resume", first["tuning"][:20], "--json", capfd=capfd)
     assert json.loads(said)["tries"] == 3  # all is known: nothing runs but the last word
     assert find_tuning("transpose_tiled").asked().id == first["tuning"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_real_process(tmp_path: Path) -> None:
+    """An interrupt after the first try: what was tried is kept, how to go on is said, and going on ends it."""
+    words = [sys.executable, "-m", "warpsight.cli.app", *(word for word in CLI if word != "--quiet")]
+    env = os.environ | {"WARPSIGHT_DATA": str(tmp_path / "data")}
+    process = subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None and "best so far" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 130 and "interrupted; " in out and "--resume" in out
+    (journal,) = (tmp_path / "data" / "tunings").iterdir()
+    kept = len(Journal(journal).trials())
+    assert kept >= 1
+    again = [*words[:3], "tune", "--resume", "last", "--out", str(tmp_path / "new.cu")]
+    ended = subprocess.run(again, cwd=ROOT, env=env, capture_output=True, text=True, timeout=240)
+    assert ended.returncode == 0 and "3 of 3 configurations" in ended.stdout, ended.stderr
+    assert len(ended.stderr.splitlines()) == 3 - kept  # one line for each try that was left
 
 
 def test_what_would_be_searched(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

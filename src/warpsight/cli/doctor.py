@@ -15,7 +15,7 @@ import platform
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -218,10 +218,29 @@ def _render(console: Console, probes: list[Probe], calibrations: tuple[Calibrati
         detail = probe.detail if probe.fix is None else f"{probe.detail}\n  get it: {probe.fix}"
         table.add_row(probe.name, f"[{colours[probe.state]}]{probe.state}[/]", _escaped(detail))
     console.print(table)
+    for line in summary(probes):
+        console.print(_escaped(line), highlight=False)
     if calibrations:
         from warpsight.cli.calibrate import render
 
         render(console, calibrations)
+
+
+def summary(probes: Sequence[Probe]) -> list[str]:
+    """What can be done here, in three lines: where kernels run, what is not there, what needs mending."""
+    state = {probe.name: probe.state for probe in probes}
+    places = [
+        ("native core", "the virtual GPU (simulated)"),
+        ("extra opencl", "this processor through OpenCL (measured)"),
+        ("device cuda", "NVIDIA GPUs (measured)"),
+        ("device hip", "AMD GPUs (measured)"),
+    ]
+    here = [told for part, told in places if state.get(part) == "ok"]
+    lines = ["", f"kernels run on: {'; '.join(here) or 'nothing'}"]
+    if optional := [probe.name for probe in probes if probe.state == "absent"]:
+        lines.append(f"not here, and not needed for that: {', '.join(optional)}")
+    bad = [probe.name for probe in probes if probe.state in ("missing", "broken")]
+    return [*lines, f"to be mended first: {', '.join(bad)}" if bad else "all that is needed is here"]
 
 
 def _escaped(text: str) -> str:

@@ -141,8 +141,6 @@ def hecbench(wish: Wish, say: Say) -> Done:
     from warpsight.tasks.importers.hecbench.nvcc import find_nvcc
     from warpsight.tasks.importers.hecbench.read import Compilers, device_texts, read_hecbench
 
-    if wish.run is not None:
-        _refuse_to_run()
     nvcc = None if wish.compiler == "nvrtc" else find_nvcc()
     if wish.compiler == "nvcc" and nvcc is None:
         raise ToolMissing("expected nvcc, no CUDA toolkit is installed here", hint="--compiler nvrtc needs none")
@@ -154,17 +152,6 @@ def hecbench(wish: Wish, say: Say) -> Done:
         folder = wish.path / one.folder if one.folder != wish.path.name else wish.path
         files |= {f"{one.name}/device/{name}": text for name, text in device_texts(folder, compilers).items()}
     return Done(found, _write(wish.out, files))
-
-
-def _refuse_to_run() -> None:
-    """A program runs on a GPU only; where there is one, that was never tried by us, and it says so."""
-    from warpsight.devices.cuda_state import gpus_here
-
-    gpus_here()
-    raise UsageError(
-        "running whole programs on a GPU was not run on a GPU by us and is not offered by this command yet",
-        hint="`warpsight.tasks.importers.hecbench.whole_program` has the comparison and Amdahl's shares",
-    )
 
 
 def gpumode(wish: Wish, say: Say) -> Done:

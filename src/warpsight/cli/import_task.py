@@ -33,7 +33,10 @@ class CompilerChoice(StrEnum):
 
 
 OUT_HELP = "Write what was imported there, a folder each; nothing is written over."
-RUN_HELP = "kernelbench: run this candidate (or the folder of candidates named like their problems)."
+RUN_HELP = (
+    "kernelbench: run this candidate (or the folder of candidates named like their problems); "
+    "hecbench: on a GPU, run the program as it is and with this file of it changed."
+)
 COMPILER_HELP = "hecbench: nvcc where it is, else NVRTC."
 KERNEL_HELP = "flashinfer: the CUDA kernel to make a task with; with --export, one more solution."
 EXPORT_HELP = "flashinfer, the other way: PATH is one of our tasks, and --out gets it as flashinfer-trace."
@@ -68,7 +71,7 @@ def import_task(
       warpsight import flashinfer flashinfer-trace --out tasks
       warpsight import flashinfer tasks/softmax --export --out trace-set
     """
-    from warpsight.cli import import_text
+    from warpsight.cli import import_program, import_text
     from warpsight.cli.import_formats import FORMATS, Wish, export_flashinfer, items_of
     from warpsight.cli.progress import progress_on_stderr
 
@@ -81,6 +84,10 @@ def import_task(
     _check_options(format, run, kernel)
     wish = Wish(Path(path), out, run, kernel, compiler.value, arch, seed, trials, samples, threads, deadline)
     with progress_on_stderr() as say:
+        if format is Format.HECBENCH and run is not None:
+            told = import_program.compare_changed(Path(path), run, arch, max(samples, 1), deadline, say)
+            emit(told, as_json=as_json, render=import_program.render(told))
+            raise typer.Exit(int(ExitCode.FINE if told["comparison"]["verdict"] == "right" else ExitCode.WRONG))
         done = FORMATS[format.value](wish, say)
     document: dict[str, Any] = {
         "format": format.value,

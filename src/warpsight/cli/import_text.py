@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, Value
     from warpsight.tasks.importers.kernelbench.score import Attempt
 
+BUSY_SHARE = 0.1
 Render = Callable[["Console"], None]
 
 
@@ -85,6 +86,10 @@ def _show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
     shares = "  ".join(f"fast_{p} {share:.0%}" for p, share in found["fast_p"].items())
     console.print(f"{shares}  of {len(attempts)} problem(s)", style="bold")
     device = next((one.device for one in attempts if one.device), "")
+    waited = [one.waited_share for one in attempts if one.waited_share is not None]
+    if waited and max(waited) > BUSY_SHARE:
+        told = f"they waited up to {max(waited):.0%} of the timed seconds for a processor"
+        console.print(f"the machine was busy, so do not rely on the speed-ups: {told}", style="yellow")
     if device:
         console.print(f"measured on the {device}; lower trust (host_code): a candidate is Python with C++ in it")
 

@@ -82,6 +82,8 @@ def render_ending(console: Console, run: Run) -> None:
     """How a run ended, with what it cost and what came of its predictions."""
     from rich.markup import escape
 
+    from warpsight.lens.render import number
+
     reason = f": {run.reason}" if run.reason else ""
     console.print(f"\n[bold]{run.outcome or 'open'}[/]{escape(reason)}")
     tokens = run.spent.input_tokens + run.spent.output_tokens
@@ -94,7 +96,7 @@ def render_ending(console: Console, run: Run) -> None:
     if run.submission is not None:
         console.print(f"claimed cause: {escape(run.submission.cause)}")
         for p in run.submission.predictions:
-            moved = "" if p.before is None or p.after is None else f": {p.before:g} to {p.after:g}"
+            moved = "" if p.before is None or p.after is None else f": {number(p.before)} to {number(p.after)}"
             console.print(f"  predicted {escape(p.counter)} {p.way}{moved}, {p.verdict}")
     if run.outcome in (None, "stopped"):
         console.print(f"[dim]go on with it: warpsight resume {escape(run.id)}[/]")

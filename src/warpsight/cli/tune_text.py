@@ -59,7 +59,8 @@ class View:
     def watch(self, trial: Trial, best: Trial | None) -> None:
         """A try has ended."""
         best_so_far = "none yet" if best is None else _ratio(best)
-        told = f"{trial.number + 1:>3} of {self._asked.tries}  {_config(trial.config)}: {_outcome(trial)}"
+        most = min(self._asked.tries, self._asked.configurations or self._asked.tries)
+        told = f"{trial.number + 1:>3} of {most}  {_config(trial.config)}: {_outcome(trial)}"
         self._done = f"{told}; best so far: {best_so_far}"
         if self._status is not None:
             self._status.update(Text(self._done))

@@ -16,7 +16,7 @@ from typing import cast
 
 from warpsight import jail
 from warpsight.devices.cuda import CudaDevice
-from warpsight.devices.device import CannotProfile, Device, TimedDevice, missing_walls
+from warpsight.devices.device import CannotProfile, Device, TimedDevice, caveats, missing_walls
 from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.devices.virtual import VirtualGpu
@@ -127,6 +127,7 @@ def compare_on(
         raise UsageError(f"expected a device that tells time, {device.name} does not")
     timed = cast(TimedDevice, device)
     found = compare_measured(task, workload, baseline, candidate, timed, seed=seed, progress=progress)
+    found = found.model_copy(update={"notes": (*found.notes, *caveats(device))})
     return trusted(found, baseline.build, candidate.build), None
 
 

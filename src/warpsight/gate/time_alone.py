@@ -12,7 +12,7 @@ from contextlib import closing
 
 import numpy as np
 
-from warpsight.devices.device import TimedDevice
+from warpsight.devices.device import TimedDevice, caveats
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, Kernel, rejected
 from warpsight.gate.fresh import Contents, FreshContents
@@ -56,7 +56,10 @@ def time_measured(
     """Raw samples of the device's clock, in the order they were taken."""
     contents = FreshContents(task, workload, seed)
     samples: list[float] = []
-    found = {"source": "measured", "device": device.name, "method": MEASURED_ALONE, "workload": workload.name}
+    found = {
+        "source": "measured", "device": device.name, "method": MEASURED_ALONE, "workload": workload.name,
+        "notes": caveats(device),
+    }  # fmt: skip
     try:
         with closing(device.open_lane(kernel.build, task.entry)) as lane:
             side = Side(lane, kernel.size)

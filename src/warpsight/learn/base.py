@@ -27,6 +27,7 @@ from warpsight.models.precision import fast_precision
 from warpsight.models.weights import load_pair
 
 FINAL = "final"
+LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama shape
 
 
 def load_start(start: Start, train: Train, texts: Iterable[str] = ()) -> tuple[Any, Any]:
@@ -48,8 +49,13 @@ def load_start(start: Start, train: Train, texts: Iterable[str] = ()) -> tuple[A
         import peft
 
         torch.manual_seed(seed)
+        layers = model.config.num_hidden_layers
         lora = peft.LoraConfig(
-            r=start.lora_rank, lora_alpha=start.lora_alpha, target_modules="all-linear", task_type="CAUSAL_LM"
+            r=start.lora_rank,
+            lora_alpha=start.lora_alpha,
+            target_modules="all-linear" if not start.lora_layers else list(LINEAR),
+            layers_to_transform=list(range(layers))[-start.lora_layers :] if start.lora_layers else None,
+            task_type="CAUSAL_LM",
         )
         return tokenizer, peft.get_peft_model(model, lora)
     return tokenizer, model

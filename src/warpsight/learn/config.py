@@ -40,6 +40,7 @@ class Start(Noun):
     dtype: Literal["auto", "bfloat16", "float32"] = "auto"  # auto: what is fast on this processor
     lora_rank: Count = 16  # 0: all weights are trained
     lora_alpha: Positive = 32
+    lora_layers: Count = 0  # the last so many layers; the others are not even gone back through. 0: all
 
 
 class Train(Noun):

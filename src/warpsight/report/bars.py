@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from warpsight.lens.vocabulary import vocabulary
 from warpsight.nouns import Profile
+from warpsight.report.findings import no_counters
 from warpsight.report.html import Html, tag, text
 from warpsight.report.svg import WIDTH, Scale, figure, line, nice_ticks, short, words
 
@@ -25,7 +26,7 @@ class Pair(NamedTuple):
 
 def bounds_figure(before: Profile, after: Profile | None) -> Html | None:
     """How long each unit was taken, in microseconds: the longest is what binds, the rest ran beside it."""
-    if "duration_us" not in before.counters:
+    if "duration_us" not in before.counters or no_counters(before):
         return None
     pairs = [
         Pair(entry.label, _taken(before, name), None if after is None else _taken(after, name))
@@ -33,8 +34,6 @@ def bounds_figure(before: Profile, after: Profile | None) -> Html | None:
         if entry.label and name.startswith("busy_") and _shown(before, after, name)
     ]
     pairs.sort(key=lambda pair: -max(pair.before, pair.after or 0))
-    if not pairs:  # a device that counts nothing: its time alone stands in the other chart
-        return None
     launch = before.counters.get("launch_overhead_us", 0.0)
     if launch:
         pairs.append(Pair("launch overhead", launch, _launch(after)))

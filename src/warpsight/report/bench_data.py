@@ -65,7 +65,11 @@ def _same(value: float) -> float:
 RIGHT = Shown("Right recommendation", "right, % of tasks", diagnosed, _percent, lambda v: f"{v:.1f} %")
 SPEED = Shown("Speed-up", "geometric mean speed-up", log_speed, _same, lambda v: f"{v:.2f}×", geometric=True)
 DIAGNOSIS = replace(RIGHT, title="Right diagnosis")
-MEASURES: Mapping[str, tuple[Shown, ...]] = {"recommend": (RIGHT,), "optimize": (SPEED, DIAGNOSIS)}
+
+
+def measures_of(suite: str) -> tuple[Shown, ...]:
+    """What is drawn of a suite, the main one first; every suite but one ends with a kernel."""
+    return (RIGHT,) if suite == "recommend" else (SPEED, DIAGNOSIS)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,9 @@ def sides_of(outcomes: Sequence[Outcome]) -> tuple[Side, ...]:
     """Models in the order they came, feedback from none to wrong."""
     order = {model: at for at, model in enumerate(dict.fromkeys(outcome.unit.model for outcome in outcomes))}
     found = [Side(suite, model, some[0].unit.feedback, tuple(some)) for (suite, model, _), some in _by(outcomes)]
-    return tuple(sorted(found, key=lambda s: (s.suite != "optimize", order[s.model], MODES.index(s.feedback))))
+    return tuple(
+        sorted(found, key=lambda s: (s.suite == "recommend", s.suite, order[s.model], MODES.index(s.feedback)))
+    )
 
 
 def paired(one: Side, other: Side, shown: Shown) -> Interval:

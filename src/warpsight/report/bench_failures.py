@@ -106,8 +106,10 @@ def _one_a_task(found: list[Failure]) -> list[Failure]:
 
 
 def _kept(failure: Failure, bench: Bench) -> str | None:
-    name = run_name(failure.outcome.unit)
-    return name if name in bench.runs else None
+    """The name of its run. A kernel that was typed from a recommendation has that one's run."""
+    unit = failure.outcome.unit
+    names = (run_name(unit), run_name(unit.model_copy(update={"suite": "recommend"})))
+    return next((name for name in names if name in bench.runs), None)
 
 
 def _row(number: int, failure: Failure, bench: Bench) -> tuple[Child, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warpsight import __version__
 from warpsight.report.bench_charts import ablation_figure, colours, compared, difference_words, pairs_figure
-from warpsight.report.bench_data import MEASURES, Bench
+from warpsight.report.bench_data import Bench, measures_of
 from warpsight.report.bench_failures import failures_section
 from warpsight.report.bench_tables import families_section, results_section
 from warpsight.report.curves import curve_figures
@@ -54,7 +54,7 @@ def _result(bench: Bench) -> Html:
     """The conditions with the best means, and the differences that answer whether looking helps."""
     parts: list[Html] = []
     for suite in bench.suites:
-        shown = MEASURES[suite][0]
+        shown = measures_of(suite)[0]
         ranked = sorted(((shown.of(s.outcomes), s) for s in bench.of_suite(suite)), key=lambda pair: -pair[0].value)
         cards = [
             tag(
@@ -80,7 +80,7 @@ def _ablation(bench: Bench) -> Html:
     number, parts = colours(bench), list[Html]()
     for suite in bench.suites:
         source, figures = bench.source(suite), list[Html | None]()
-        for shown in MEASURES[suite]:
+        for shown in measures_of(suite):
             timed = source if shown.geometric else ""
             figures.append(ablation_figure(bench.of_suite(suite), shown, number, timed))
             figures.append(pairs_figure(bench, suite, shown))

@@ -8,15 +8,16 @@ from typing import Any, cast
 from warpsight.bench.metrics import by_task, diagnosed, summary_of
 from warpsight.bench.table import percent, times
 from warpsight.bench.units import Outcome
-from warpsight.report.bench_data import MEASURES, Bench, Shown, Side, family_of, gpu_of
+from warpsight.report.bench_data import Bench, Shown, Side, family_of, gpu_of, measures_of
 from warpsight.report.html import Child, Html, join, tag
 
 _SHADES = (80.0, 60.0, 40.0, 20.0, 0.0)
 _FEW = 5
-_NOTES = {
-    "recommend": "Asked: which one change makes the kernel faster, or nothing. Right is what was found to help most.",
-    "optimize": "Asked: a faster kernel. One that is wrong or not faster counts as a speed-up of 1, and not as absent.",
-}
+_ASKED_WHAT = "Asked: which one change makes the kernel faster, or nothing. Right is what was found to help most."
+_ASKED_FOR_A_KERNEL = (
+    "Asked: a faster kernel. One that is wrong or not faster counts as a speed-up of 1, and not as absent. Kernels of "
+    "models that only recommend were typed by rule from what they recommended."
+)
 
 
 def results_section(bench: Bench) -> Html:
@@ -29,7 +30,7 @@ def families_section(bench: Bench) -> Html:
     """Families and GPUs, each against every condition."""
     parts: list[Html] = []
     for suite in bench.suites:
-        shown = MEASURES[suite][0]
+        shown = measures_of(suite)[0]
         sides = bench.of_suite(suite)
         title = tag("h3", f"Suite {suite}") if len(bench.suites) > 1 else None
         parts += [join(title, _by("family", family_of, sides, shown)), _by("GPU", gpu_of, sides, shown)]
@@ -51,8 +52,9 @@ def _is_cell(cell: Child) -> bool:
 def _results(bench: Bench, suite: str) -> Html:
     rows = [(side, cast("dict[str, Any]", summary_of(side.outcomes))) for side in bench.of_suite(suite)]
     title = tag("h3", f"Suite {suite}")
-    made = _optimize(rows) if suite != "recommend" else _recommend(rows)
-    return join(title, tag("p", _NOTES[suite]), made)
+    asked = suite == "recommend"
+    made = _recommend(rows) if asked else _optimize(rows)
+    return join(title, tag("p", _ASKED_WHAT if asked else _ASKED_FOR_A_KERNEL), made)
 
 
 def _recommend(rows: Sequence[tuple[Side, dict[str, Any]]]) -> Html:
@@ -77,7 +79,7 @@ def _optimize(rows: Sequence[tuple[Side, dict[str, Any]]]) -> Html:
         )
         for side, found in rows
     ]
-    return table(heads, made, name="table-optimize")
+    return table(heads, made, name=f"table-{rows[0][0].suite}")
 
 
 def _who(side: Side, found: dict[str, Any]) -> tuple[Child, ...]:

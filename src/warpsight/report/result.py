@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpsight.lens.render import number
-from warpsight.nouns import Check, Evaluation, Timing
+from warpsight.nouns import HOST_CODE_NOTE, Check, Evaluation, Timing
 from warpsight.report.html import Child, Html, join, tag
 from warpsight.report.story import Story
 
@@ -83,8 +83,9 @@ def _certificate(story: Story) -> tuple[str, Child]:
 
 
 def _unsafe(final: Evaluation) -> Html | None:
-    said = "Unsafe: it ran without all protections, by the user's wish."
-    return tag("p", said, class_="warning", role="alert") if final.unsafe else None
+    said = ["Unsafe: it ran without all protections, by the user's wish."] if final.unsafe else []
+    said += [f"{HOST_CODE_NOTE[0].upper()}{HOST_CODE_NOTE[1:]}."] if final.trust == "host_code" else []
+    return tag("p", " ".join(said), class_="warning", role="alert") if said else None
 
 
 def _cause(story: Story) -> Html | None:

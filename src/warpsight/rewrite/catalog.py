@@ -26,7 +26,7 @@ from warpsight.rewrite.unrolling import missing_unroll
 from warpsight.rewrite.vectors import scalar_access
 
 MOST = 8
-_LONGEST = 64 * 1024  # a longer text is no kernel that a person would rewrite by rule
+_LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite by rule
 CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
     "uncoalesced": uncoalesced,
     "missing_tile": missing_tile,

@@ -27,6 +27,7 @@ from warpsight.rewrite.source import (
     statements,
     variable_of,
 )
+from warpsight.rewrite.specialised import specialised
 
 
 def spills(text: str, facts: Facts) -> Iterator[Rewrite]:
@@ -41,6 +42,7 @@ def spills(text: str, facts: Facts) -> Iterator[Rewrite]:
         yield Rewrite("without __launch_bounds__", splice(text, limits))
     free = re.sub(r"(//[ \t]*options[ \t]*:[^\n]*?)[ \t]*-?-maxrregcount=[0-9]+", r"\1", text, count=1)
     yield Rewrite("without a limit of registers", free)
+    yield from specialised(text, facts)
     for at, name, size in _local_arrays(code):
         for made in (_source_of(code, at, name), _guarded_turns(code, name, size), _in_shared(code, at, name, size)):
             if made is not None:

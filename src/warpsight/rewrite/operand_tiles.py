@@ -36,6 +36,7 @@ from warpsight.rewrite.substitute import fresh, put_for
 
 _SHAPES = ((32, False), (16, False), (32, True), (16, True))  # depth of the tiles, and whether every turn is guarded
 _LARGEST = 48 * 1024
+_MOST_LOOPS = 16
 
 
 class Operand(NamedTuple):
@@ -57,7 +58,7 @@ def operand_tiles(text: str, facts: Facts) -> Iterator[Rewrite]:
     dims = launch.dims if launch is not None else None
     if found is None or dims is None or len(dims) < 2 or dims[1] == 1:
         return
-    for loop in loops(code, found[1]):
+    for loop in loops(code, found[1])[:_MOST_LOOPS]:
         if step_of(code, loop) != "1" or code[loop.condition.first + 1] != "<" or start_of(code, loop) is None:
             continue
         operands = _operands(code, found[0], found[1], loop)

@@ -6,11 +6,14 @@ that are set from one of the two follow. Statements that name y without j are le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from warpsight.rewrite.record import Rewrite
 from warpsight.rewrite.source import Code, Edit, Loop, Span, blocks, declaration, loops, splice, statements, variable_of
+
+_MOST_LOOPS = 16  # no kernel has more that matter, and a text may be long on purpose
 
 
 class CountedName(NamedTuple):
@@ -23,7 +26,7 @@ class CountedName(NamedTuple):
 
 def swapped_roles(code: Code, body: Span) -> Iterator[Rewrite]:
     """One rewrite for each loop, and for each statement of it that reads or stores by both."""
-    for loop in loops(code, body):
+    for loop in loops(code, body)[:_MOST_LOOPS]:
         step = variable_of(code, loop)
         if not step or not loop.innermost:
             continue
@@ -76,7 +79,8 @@ def _swapped(code: Code, body: Span, loop: Loop, step: str, spans: list[Span]) -
     return splice(code.text, edits) if sides == {"x", "y"} else None
 
 
-def counted_names(code: Code, body: Span, before: int) -> dict[str, CountedName]:
+@functools.lru_cache(maxsize=256)
+def counted_names(code: Code, body: Span, before: int) -> Mapping[str, CountedName]:
     """Names that stand for x or y before a place.
 
     A name set to nothing but the thread's number is another word for it, and changes with the word for the other; one

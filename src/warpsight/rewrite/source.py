@@ -46,9 +46,9 @@ class Loop(NamedTuple):
     innermost: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Code:
-    """A text and its tokens, comments left out."""
+    """A text and its tokens, comments left out. Compared by identity, so that what is found in one can be kept."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -177,6 +177,7 @@ def blocks(code: Code, span: Span) -> Iterator[Span]:
             yield within(code, at)
 
 
+@functools.lru_cache(maxsize=64)
 def loops(code: Code, span: Span | None = None) -> tuple[Loop, ...]:
     """The `for` loops of a span, in the order of the text."""
     first, last = span or Span(0, len(code.tokens))

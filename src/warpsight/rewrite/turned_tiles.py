@@ -6,7 +6,7 @@ columns, so that neighbours are neighbours on both sides. Where y does not go on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from warpsight.rewrite.launch import read_launch, renumbered, write_launch
 from warpsight.rewrite.record import Facts, Rewrite
@@ -104,7 +104,7 @@ def _unit(code: Code, body: Span, whole: Span, loop: Loop | None) -> Span:
 
 
 def _moved(
-    code: Code, unit: Span, names: dict[str, CountedName], turned: dict[str, str], step: str
+    code: Code, unit: Span, names: Mapping[str, CountedName], turned: dict[str, str], step: str
 ) -> list[Edit] | None:
     """The names of a unit with their roles changed; None where one side has no part in it."""
     edits: list[Edit] = []

@@ -67,6 +67,7 @@ class Asked(Noun):
     kernel: str
     space: Space
     strategy: str
+    configurations: Count | None = None
     tries: Annotated[int, Field(ge=1)]
     seconds: Annotated[float, Field(gt=0)] | None = None
     search_seed: Count = 0

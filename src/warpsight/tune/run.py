@@ -76,6 +76,7 @@ def plan(
         kernel=given.source,
         space=space,
         strategy=chosen,
+        configurations=count,
         tries=tries,
         seconds=seconds,
         search_seed=search_seed,

@@ -52,15 +52,13 @@ def chosen_strategy(word: str, device: str, configurations: int, tries: int) -> 
     tree-structured estimator on the virtual GPU; where the package is not installed, chance, and that is told.
     """
     if word != AUTO:
-        return word, ""
+        return (f"{KERNEL_TUNER}:{DEFAULT_KERNEL_TUNER}" if word == KERNEL_TUNER else word), ""
     if configurations <= tries:
         return EXHAUSTIVE, ""
     module, better = ("optuna", TPE) if device == "virtual" else ("kernel_tuner", KERNEL_TUNER)
     if importlib.util.find_spec(module) is None:
-        return (
-            RANDOM,
-            f"searched at random, since {module} is not installed ({INSTALL}); --strategy {better} asks for it",
-        )
+        told = f"searched at random, since {module} is not installed: {INSTALL}; --strategy {better} insists on it"
+        return RANDOM, told
     return (TPE if better == TPE else f"{KERNEL_TUNER}:{DEFAULT_KERNEL_TUNER}"), ""
 
 

@@ -16,7 +16,7 @@ from warpsight.lens.profilers.failures import BrokenOutput, NothingProfiled, Pro
 
 HERE = importlib.util.find_spec("cupti") is not None
 PROGRAM = [sys.executable, "-I", "/x/cuda_worker.py", "GPU-1", "--replay", "/x/k.launch"]
-LAUNCH = {
+LAUNCH: dict[str, object] = {
     "name": "axpy",
     "start": 1_000_000,
     "end_ns": 1_012_500,

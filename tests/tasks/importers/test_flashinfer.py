@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,18 @@ import pytest
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Check, Evaluation, Fault, Task, Timing, WorkloadResult
-from warpsight.tasks import generate_inputs, read_candidate, read_task, run_reference
+from warpsight.tasks import evaluate_launch, generate_inputs, read_candidate, read_task, run_reference
 from warpsight.tasks.importers.flashinfer.convert import task_files, task_name
 from warpsight.tasks.importers.flashinfer.read import read_flashinfer
 from warpsight.tasks.importers.flashinfer.schema import FlashinferEvaluation
 from warpsight.tasks.importers.flashinfer.traces import trace_of
-from warpsight.tasks.importers.flashinfer.write import axis_of, definition_of, workload_of, write_trace_set
+from warpsight.tasks.importers.flashinfer.write import (
+    axis_of,
+    definition_of,
+    solution_of,
+    workload_of,
+    write_trace_set,
+)
 from warpsight.tasks.importers.records import CannotImport
 
 TASKS = Path(__file__).parents[3] / "tasks"
@@ -205,6 +214,49 @@ def test_a_task_goes_there_and_back(tmp_path: Path, name: str) -> None:
     inputs = generate_inputs(task, shown[0], 3)
     ours, theirs = run_reference(task, inputs, axes), run_reference(back, inputs, axes)
     assert all(np.array_equal(ours[key], theirs[key]) for key in ours)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["softmax", "saxpy", "scan", "histogram"])
+def test_the_written_reference_takes_tensors(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    task = read_task(TASKS / name)
+    definition = definition_of(task)
+    names: dict[str, Any] = {}
+    exec(compile(definition.reference, "reference", "exec"), names)
+    shown = next(one for one in task.workloads if not one.hidden)
+    inputs = generate_inputs(task, shown, 1)
+    given = {key: torch.from_numpy(value) if value.shape else value.item() for key, value in inputs.items()}
+    found = names["run"](**{key: given.get(key, shown.axes.get(key)) for key in definition.inputs})
+    found = found if isinstance(found, tuple) else (found,)
+    expected = run_reference(task, inputs, shown.axes)
+    assert len(found) == len(definition.outputs)
+    for output, value in zip(definition.outputs, found, strict=True):
+        dtype = definition.outputs[output].dtype
+        assert str(value.dtype) == f"torch.{dtype}"
+        want = expected[output.removesuffix("_after")].astype(dtype)
+        assert np.array_equal(value.numpy(), want)
+
+
+@pytest.mark.parametrize("task", sorted(path.parent.name for path in TASKS.glob("*/kernel.cu")))
+def test_the_host_function_is_python_that_launches_as_the_kernel_says(task: str) -> None:
+    found = read_task(TASKS / task)
+    candidate = read_candidate(found.kernel, found, found.kernel_file)
+    files = {one.path: one.content for one in solution_of(found, candidate, "s").sources}
+    tree = ast.parse(files["main.py"])
+    run = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "run")
+    axes = found.workloads[0].axes
+    names: dict[str, Any] = {key: Fraction(value) for key, value in axes.items()}
+    names |= {"ceil": math.ceil, "floor": math.floor, "cdiv": lambda a, b: math.ceil(Fraction(a) / b)}
+    sizes = {
+        node.targets[0].id: eval(compile(ast.Expression(node.value), "main.py", "eval"), names)
+        for node in run.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in ("grid", "block")
+    }
+    size = evaluate_launch(candidate, axes)
+    assert sizes == {"grid": size.grid, "block": size.block}
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:

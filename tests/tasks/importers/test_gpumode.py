@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+from tests.tasks.importers.gpumode_problem import TASK, write
 
+from warpsight.errors import ToolMissing
 from warpsight.tasks.importers.gpumode import GpuModeTask, read_gpumode, score
 from warpsight.tasks.importers.records import CannotImport, Import
 
-TASK = """\
-# name: blur-py
-files:
-  - {"name": "submission.py", "source": "@SUBMISSION@"}
-  - {"name": "task.py", "source": "task.py"}
-  - {"name": "utils.py", "source": "../utils.py"}
-lang: "py"
-description: |
-  Blur an image.
-
-  Input: (image, radius)
-config:
-  main: "eval.py"
-templates:
-  Python: "template.py"
-tests:
-  - {"size": 32, "radius": 1, "seed": 4242}
-  - {"size": 64, "radius": 2, "seed": 5236, "case": "edge"}
-benchmarks:
-  - {"size": 1024, "radius": [3, 4], "seed": 54352}
-test_timeout: 180
-ranking_by: "geom"
-gpus:
-  - B200
-"""
-
-
-def write(folder: Path, text: str, name: str = "blur_py") -> Path:
-    (folder / name).mkdir(parents=True)
-    (folder / name / "task.yml").write_text(text)
-    (folder / name / "task.py").write_text("")
-    return folder / name / "task.yml"
+pytest.importorskip("yaml")
 
 
 def only(found: Import[GpuModeTask]) -> GpuModeTask:
@@ -82,3 +54,9 @@ def test_scores() -> None:
     assert score([1.0, 4.0], "last") == 4
     with pytest.raises(CannotImport):
         score([], "geom")
+
+
+def test_without_a_reader_of_yaml_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ToolMissing, match="PyYAML"):
+        read_gpumode(write(tmp_path, TASK))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tasks.importers.gpumode_problem import TASK, write
 from tests.tasks.importers.programs import PROGRAMS
-from tests.tasks.importers.test_gpumode import TASK, write
 
 from warpsight.cli.app import main
 from warpsight.tasks import read_task
@@ -39,6 +39,7 @@ def document(out: str) -> Any:
 
 
 def test_gpumode(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
     write(tmp_path / "in", TASK)
     code, out, _ = command("gpumode", str(tmp_path / "in"), "--out", str(tmp_path / "out"))
     assert code == 0 and "imported 1 from gpumode, refused 0" in out and "blur_py" in out and "geom" in out

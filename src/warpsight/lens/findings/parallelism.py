@@ -51,11 +51,20 @@ def too_few_blocks(profile: Profile, build: Build | None) -> Finding | None:
         "too_few_blocks",
         "{blocks} blocks on {multiprocessors} multiprocessors: the others have nothing to do",
         [*whole(profile, "blocks", float(sms)), *whole(profile, "duration_us")],
-        change=Change(sm=blocks / sms),
+        change=Change(sm=_shared_out(profile, blocks / sms)),
         suggestion="split the work into at least as many blocks as there are multiprocessors, better several for each: "
         "smaller blocks, less work in a thread, or a split of the inner dimension",
         should_move={"duration_us": "down", "blocks": "up"},
     )
+
+
+def _shared_out(profile: Profile, part: float) -> float:
+    """What is left for each multiprocessor when all of them have work.
+
+    Matrix units work on tiles. Four times as many blocks have tiles of half the side, and read their operands twice as
+    often: the work of a block goes down with the square root.
+    """
+    return math.sqrt(part) if profile.counters.get("mix_tensor") else part
 
 
 def tail(profile: Profile, build: Build | None) -> Finding | None:

@@ -1,4 +1,4 @@
-"""Runs a compiler on texts of strangers inside the jail: files in, programs run one after the other, files out.
+"""Runs a compiler, or what it made, inside the jail: files in, programs run one after the other, files out.
 
 Runs as a file of its own, once, then is gone. Knows no language: the parent names the programs and what to bring back.
 A program that fails ends the steps; its output is the answer and no fault of ours.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,15 +35,19 @@ def write_files(names: list[str], blobs: list[memoryview]) -> None:
             file.write(blob)
 
 
-def run_steps(steps: list[list[str]], environment: dict[str, str]) -> list[dict[str, Any]]:
+def run_steps(steps: list[list[str]], environment: dict[str, str], folder: str) -> list[dict[str, Any]]:
     """Each program in turn, until one fails; the parent holds the deadline."""
     done: list[dict[str, Any]] = []
     for argv in steps:
         with open("said.txt", "w+b") as said:
-            ended = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment)
+            started = time.perf_counter()
+            ended = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment, cwd=folder
+            )
+            wall_s = time.perf_counter() - started
             said.seek(0)
             text = said.read(SAID_BYTES).decode(errors="replace")
-        done.append({"status": ended.returncode, "said": text})
+        done.append({"status": ended.returncode, "said": text, "wall_s": wall_s})
         if ended.returncode != 0:
             break
     return done
@@ -55,7 +60,7 @@ def build(message: bytes) -> bytes:
     here = os.getcwd()
     os.makedirs("tmp", exist_ok=True)
     environment = {"LC_ALL": "C.UTF-8", "TMPDIR": os.path.join(here, "tmp"), **asked["environment"]}
-    steps = run_steps(asked["steps"], environment)
+    steps = run_steps(asked["steps"], environment, asked["folder"])
     found = [name for name in asked["wanted"] if os.path.isfile(name)]
     made: list[bytes] = []
     for name in found:

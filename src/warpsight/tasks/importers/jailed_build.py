@@ -1,4 +1,4 @@
-"""The parent's end of `build_worker`: compile a stranger's text with the machine's own compiler, in a jail.
+"""The parent's end of `build_worker`: compile a stranger's text with the machine's own compiler, or run it, in a jail.
 
 A text that does not compile, or that ends the compiler, is a `Built` with ok=False and what the compiler said; only a
 compiler that is not there raises. What comes back is bytes that are run in a jail again, or only read.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -33,6 +33,8 @@ class Built:
     ok: bool
     said: str
     made: Mapping[str, bytes]
+    statuses: tuple[int, ...] = ()
+    walls_s: tuple[float, ...] = ()
 
 
 def compiler(name: str = "g++") -> Path:
@@ -52,12 +54,18 @@ def build(
     environment: Mapping[str, str] | None = None,
     deadline_s: float = 300.0,
     memory_bytes: int = 6 << 30,
+    folder: str = ".",
+    without: Collection[str] = (),
 ) -> Built:
-    """Run the programs on the files; `wanted` names what to bring back."""
+    """Run the programs on the files, standing in `folder`; `wanted` names what to bring back.
+
+    `without` leaves out walls of the jail that a GPU's driver cannot live behind.
+    """
     request = {
         "files": list(files),
         "steps": [list(step) for step in steps],
         "wanted": list(wanted),
+        "folder": folder,
         "environment": {"PATH": "/usr/bin:/bin", **(environment or {})},
     }
     limits = Limits(
@@ -70,6 +78,8 @@ def build(
         limits=limits,
         readable=(Path(wire.__file__), *_parts(), *HEADERS, *readable),
         level="tools",
+        unsafe=bool(without),
+        without=without,
     )
     if answer.event is not None or answer.body is None:
         told = f"{answer.event.kind}: {answer.event.detail}" if answer.event else "no answer"
@@ -88,8 +98,11 @@ def _read(body: bytes, steps: int, wanted: Sequence[str]) -> Built:
         done = [cast(dict[str, Any], step) for step in header["steps"]]
         said = "\n".join(str(step["said"]) or f"ended with status {step['status']}" for step in done)
         ok = len(done) == steps and all(step["status"] == 0 for step in done)
+        statuses = tuple(int(step["status"]) for step in done)
+        walls_s = tuple(float(step["wall_s"]) for step in done)
         made = dict(zip([str(name) for name in header["made"]], map(bytes, blobs), strict=True))
     except (wire.BadMessage, KeyError, TypeError, ValueError) as problem:
         return Built(False, f"the compiler gave no valid answer: {problem}", {})
     ok = ok and set(wanted) <= set(made)
-    return Built(ok, scrubbed(said)[:SAID_CHARS], {name: made[name] for name in wanted if name in made})
+    kept = {name: made[name] for name in wanted if name in made}
+    return Built(ok, scrubbed(said)[:SAID_CHARS], kept, statuses, walls_s)

@@ -87,7 +87,7 @@ _OPTION_NAMES = {"--use_fast_math": ("use_fast_math", True)}
 def reference_text(task: Task, unbound: Sequence[str]) -> str:
     """The task's reference, and a `run` over tensors that calls it."""
     names = _inputs(task, unbound)
-    outputs = [(one.name, one.dtype) for one in task.arguments if one.role in ("out", "inout")]
+    outputs = [(one.name, one.dtype) for role in ("out", "inout") for one in task.arguments if one.role == role]
     given = "{" + ", ".join(f"{name!r}: {name}" for name in names) + "}"
     axes = "{" + ", ".join(f"{name!r}: int({value})" for name, value in _axes(task, unbound).items()) + "}"
     body = _RUN.format(parameters=", ".join(names), given=given, axes=axes, only=outputs[0][0], outputs=outputs)

@@ -7,7 +7,8 @@ out (see `kernels`). What nvcc says of a unit that it refuses is passed on.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from warpsight.tasks.importers.hecbench.flags import Flags
@@ -15,7 +16,7 @@ from warpsight.tasks.importers.hecbench.kernels import Toolchain, UnitKernels, k
 from warpsight.tasks.importers.jailed_build import SYSTEM_PATH, build
 from warpsight.tasks.importers.records import CannotImport
 
-ENDINGS = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cpp", ".cc", ".c", ".cxx", ".txt")
+ENDINGS = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cpp", ".cc", ".c", ".cxx")
 MAX_FILES, MAX_BYTES = 2000, 64 << 20
 PLACES = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin:/opt/cuda/bin"
 
@@ -42,14 +43,15 @@ def nvcc_kernels(
 ) -> UnitKernels:
     """The kernels of one unit by nvcc; CannotImport with its first error for a unit that it refuses."""
     files = program_files(folder)
-    step = argv(nvcc, f"suite/{folder.resolve().name}/{source}", _moved(flags, folder), gpu_arch)
+    moved = replace(flags, folders=moved_folders(flags, folder))
+    step = argv(nvcc, f"suite/{folder.resolve().name}/{source}", moved, gpu_arch)
     root = nvcc.parent.parent
     built = build([step], files, ["unit.cubin"], readable=(root,), environment={"PATH": f"{nvcc.parent}:/usr/bin:/bin"})
     if not built.ok:
         first = next((line for line in built.said.splitlines() if "error" in line), built.said.strip()[:300])
         raise CannotImport(f"nvcc refused {source}: {first[:500]}")
     entries = toolchain.usage(built.said)
-    return UnitKernels(kernels_of(built.made["unit.cubin"], entries, source, "nvcc", toolchain), (), "")
+    return UnitKernels(kernels_of(built.made["unit.cubin"], entries, source, f"nvcc of {root.name}", toolchain), (), "")
 
 
 def program_files(folder: Path) -> Mapping[str, bytes]:
@@ -69,9 +71,8 @@ def program_files(folder: Path) -> Mapping[str, bytes]:
     return found
 
 
-def _moved(flags: Flags, folder: Path) -> Flags:
-    """Header folders as seen from the place where the program is laid out."""
+def moved_folders(flags: Flags, folder: Path) -> tuple[str, ...]:
+    """Header folders as seen from the place where the program is laid out; those outside of the suite are not there."""
     name = folder.resolve().name
-    folders = ("", *(one for one in flags.folders if not one.startswith("/")))
-    kept: Sequence[str] = [f"suite/{name}/{one}" for one in folders]
-    return Flags(flags.defines, tuple(kept), flags.options, flags.separate, flags.left_out)
+    inside = ("", *(one for one in flags.folders if not one.startswith("/")))
+    return tuple(f"suite/{name}/{one}" for one in inside)

@@ -132,7 +132,9 @@ def _timed(pair: _Pair) -> dict[str, object]:
     if reason := weighed(samples[0], samples[1], hidden[0], hidden[1], pair.candidate.threads):
         return {"verdict": "rejected", "reason": reason}
     ms = [[1e3 * one.wall_s / calls for one in side] for side in samples]
+    everything = [*samples[0], *samples[1]]
     return {
+        "waited_share": sum(one.waited_s for one in everything) / sum(one.wall_s for one in everything),
         "reference_ms": statistics.median(ms[0]), "candidate_ms": statistics.median(ms[1]),
         "reference_samples_ms": ms[0], "candidate_samples_ms": ms[1], "calls_per_sample": calls,
         "source": "measured", "device": f"cpu, {pair.candidate.threads} thread(s), in the jail",
@@ -144,8 +146,8 @@ def _calls(pair: _Pair) -> int:
     seeds = pair.fresh(1)
     size = sum(one.array.nbytes for one in pair.reference.give(0))  # of the last trial
     size += max(session.prepare(seeds) for session in (pair.reference, pair.candidate))
-    took_s = min(pair.reference.run().wall_s, pair.reference.run().wall_s)
-    pair.candidate.run()
+    # Both are called equally often: a model may keep something from call to call.
+    took_s, _ = (min(session.run().wall_s for _ in range(2)) for session in (pair.reference, pair.candidate))
     wanted = int(pair.plan.sample_s / max(took_s, 1e-6))
     return max(1, min(wanted, MOST_CALLS, MOST_BYTES // max(size, 1)))
 

@@ -34,6 +34,7 @@ class Attempt(Noun):
     reference_samples_ms: tuple[float, ...] = ()
     candidate_samples_ms: tuple[float, ...] = ()
     calls_per_sample: int = 0
+    waited_share: float | None = Field(default=None, ge=0, description="of the timed seconds, for a busy processor")
     source: Literal["measured", ""] = ""
     device: str = ""
     trust: Trust = "host_code"

@@ -6,6 +6,7 @@ fails is `RunFailed` with what it said; a worker that ended is the same, and the
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import sys
@@ -48,10 +49,11 @@ class LoadedElsewhere(Exception):
 
 @dataclass(frozen=True)
 class Timed:
-    """One timed question: seconds on the wall, and of processor time."""
+    """One timed question: seconds on the wall, of processor time, and of waiting for a processor that was busy."""
 
     wall_s: float
     cpu_s: float
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,15 @@ class Output:
 
     dtype: str
     array: np.ndarray
+
+
+def waited(pid: int | None) -> float:
+    """Seconds that the threads of a process were ready and had no processor, as the kernel counts them."""
+    total = 0
+    for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            total += int(file.read_text().split()[1])
+    return total / 1e9
 
 
 def torch_files() -> tuple[Path, ...]:
@@ -101,12 +112,11 @@ class TorchSession:
         """Run once on each set that was prepared; how long that took, seen from outside."""
         worker = self._opened()
         message = wire.pack({"do": "run"})
-        before, started = worker.cpu_s(), time.perf_counter()
+        cpu_s, waited_s, started = worker.cpu_s(), waited(worker.worker_pid()), time.perf_counter()
         answer = self._exchange(worker, message)
         wall_s = time.perf_counter() - started
-        cpu_s = worker.cpu_s() - before
         self._read(answer)
-        return Timed(wall_s, cpu_s)
+        return Timed(wall_s, worker.cpu_s() - cpu_s, max(0.0, waited(worker.worker_pid()) - waited_s))
 
     def give(self, which: int) -> list[Output]:
         """The outputs of one run."""

@@ -1,0 +1,120 @@
+"""`warpsight import hecbench FOLDER --run FILE`: a whole program on a GPU, as it is and with one file changed.
+
+Builds both with nvcc, runs them in turn, compares their outputs and their own checks, finds the hot kernels through
+Nsight Systems where it is, and says what Amdahl's law leaves to gain. Not run on a GPU by us.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpsight.errors import ToolMissing, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsight.tasks.importers.hecbench.run import BuiltProgram
+    from warpsight.tasks.importers.hecbench.whole_program import HotKernel
+
+Say = Callable[[str], None]
+
+
+def compare_changed(
+    folder: Path, changed: Path, gpu_arch: str, runs: int, deadline_s: float, say: Say
+) -> dict[str, Any]:
+    """The comparison and the hot kernels, for a JSON document."""
+    from warpsight.devices.cuda_lane import ADDRESS_SPACE, LEFT_OUT
+    from warpsight.devices.cuda_state import gpus_here
+    from warpsight.tasks.importers.hecbench.nvcc import find_nvcc
+    from warpsight.tasks.importers.hecbench.run import build_program, runner
+    from warpsight.tasks.importers.hecbench.whole_program import compare_programs
+    from warpsight.tasks.importers.records import CannotImport
+
+    gpus_here()  # without a GPU it says so, before anything is built
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise ToolMissing("a whole program is built by nvcc, and no CUDA toolkit is installed", hint="warpsight doctor")
+    if not changed.is_file():
+        raise UsageError(f"expected a changed file of the program at {changed}, found none")
+    try:
+        say("building the program twice")
+        before = build_program(nvcc, folder, gpu_arch=gpu_arch)
+        replaced = {changed.name: changed.read_text(encoding="utf-8")}
+        after = build_program(nvcc, folder, replaced=replaced, gpu_arch=gpu_arch)
+    except CannotImport as problem:
+        raise UsageError(str(problem)) from None
+    say("running both in turn")
+    both = [runner(one, deadline_s=deadline_s, memory_bytes=ADDRESS_SPACE, without=LEFT_OUT) for one in (before, after)]
+    found = compare_programs(both[0], both[1], runs=runs)
+    hot, why = _hot(before, found.before_s, deadline_s)
+    return {
+        "comparison": {**found.model_dump(mode="json"), "speedup": found.speedup},
+        "hot_kernels": hot_rows(hot),
+        "not_measured": why,
+        "ran_without": list(LEFT_OUT),
+    }
+
+
+def hot_rows(hot: tuple[HotKernel, ...]) -> list[dict[str, Any]]:
+    """Each kernel with what a faster one can bring to the whole program."""
+    from warpsight.tasks.importers.hecbench.whole_program import amdahl, amdahl_limit
+
+    rows: list[dict[str, Any]] = []
+    for one in hot:
+        share = one.program_share
+        row: dict[str, Any] = one.model_dump(mode="json")
+        if share is not None:
+            row |= {"program_if_twice_as_fast": amdahl(share, 2), "program_limit": _finite(amdahl_limit(share))}
+        rows.append(row)
+    return rows
+
+
+def render(document: dict[str, Any]) -> Callable[[Console], None]:
+    """The comparison as text."""
+
+    def show(console: Console) -> None:
+        told = document["comparison"]
+        console.print(f"{told['verdict']} {told['reason']}".strip(), style="bold", markup=False)
+        if told["speedup"] is not None:
+            times = f"{told['before_s']:.3f} s -> {told['after_s']:.3f} s"
+            console.print(f"whole program {times}, {told['speedup']:.2f}x (measured)")
+        for row in document["hot_kernels"]:
+            share = row["program_share"]
+            part = "" if share is None else f", {share:.1%} of the program: at most {row['program_limit']}x in all"
+            console.print(f"  {row['name']}: {row['gpu_share']:.1%} of the GPU's time{part}", markup=False)
+        if document["not_measured"]:
+            console.print(f"  {document['not_measured']}", markup=False)
+
+    return show
+
+
+def _hot(program: BuiltProgram, program_s: float | None, deadline_s: float) -> tuple[tuple[HotKernel, ...], str]:
+    """The kernels of one run by their time, or why they could not be had."""
+    from warpsight.lens.profilers import nsys
+    from warpsight.lens.profilers.failures import ProfilerError
+    from warpsight.lens.profilers.process import run_tool
+    from warpsight.tasks.importers.hecbench.whole_program import hot_kernels
+
+    with tempfile.TemporaryDirectory(prefix="warpsight-") as place:
+        folder = Path(place)
+        for name, content in {"program": program.executable, **program.data}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        (folder / "program").chmod(0o700)
+        report = folder / "program.nsys-rep"
+        try:
+            path = nsys.available().required()
+            words = nsys.argv([str(folder / "program"), *program.arguments], report=report, path=path)
+            run_tool(words, tool=nsys.NAME, deadline_s=deadline_s, folder=folder)
+            shown = run_tool(nsys.stats_argv(report, path=path), tool=nsys.NAME, deadline_s=deadline_s, folder=folder)
+            launches = nsys.parse(shown.stdout)
+        except ProfilerError as problem:
+            return (), f"the hot kernels were not found: {problem}"
+    return hot_kernels([(one.kernel, one.duration_us) for one in launches], program_s), ""
+
+
+def _finite(value: float) -> float | str:
+    return round(value, 3) if value != float("inf") else "inf"
