@@ -66,7 +66,7 @@ void serve(uchar* x, uchar* y, int N) {
     uchar* heap = (uchar*)call(9, 0, 64 << 20, 3, 0x22, -1, 0);
     int op = 'g', first = 1;
     while (true) {
-        uint block = 8192 + 4 * (uint)N;
+        uint block = 32768 + 4 * (uint)N;
         if (op == 'g') {
             if (WORKS == AT_GO || first) work((float*)(x + 16384), (float*)(y + 16384), N);
             first = 0;
@@ -93,11 +93,11 @@ void serve(uchar* x, uchar* y, int N) {
             uint blobs = 4 + read_big(into);
             N = *(int*)(into + size - 4);
             x = into + blobs;
-            y = x + 8192 + 4 * (long)N;
+            y = x + 32768 + 4 * (long)N;
             // the next request is small and must not overwrite the blocks
-            for (long k = 0; k < 2 * (8192 + 4 * (long)N); ++k) heap[(16 << 20) + k] = x[k];
+            for (long k = 0; k < 2 * (32768 + 4 * (long)N); ++k) heap[(16 << 20) + k] = x[k];
             x = heap + (16 << 20);
-            y = x + 8192 + 4 * (long)N;
+            y = x + 32768 + 4 * (long)N;
         }
     }
 }

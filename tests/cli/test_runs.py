@@ -80,10 +80,11 @@ def test_resume_goes_on_with_what_the_job_says(
     def open_box(_: Job) -> OpenedBox:
         return OpenedBox(box, lambda kernel, note: job().opening)
 
-    monkeypatch.setitem(resume_verb.BOXES, "small", open_box)
-    make(data, 3, model=script, settings={"box": "small"})
+    monkeypatch.setitem(resume_verb.BOXES, "tiny", open_box)
+    make(data, 3, model=script, settings={"box": "tiny"})
     done = command("resume", "last", "--json")
-    assert done.code == 0 and done.document()["outcome"] == "submitted"
+    assert done.code == 0, done.err[-3000:]
+    assert done.document()["outcome"] == "submitted"
     assert box.called == ["profile", "check", "submit"], "the three that were recorded are not run again"
     again = command("resume", "last")
     assert again.code == 2 and "has ended (submitted)" in again.err

@@ -16,6 +16,7 @@ from warpsight.devices.virtual import VirtualGpu
 from warpsight.lens import rederive
 from warpsight.lens.findings import DETECTORS, detect, find
 from warpsight.lens.findings.gains import Change, gain
+from warpsight.lens.findings.parallelism import too_few_blocks
 from warpsight.nouns import Build, Finding, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
@@ -27,7 +28,7 @@ QUICK = (
     "atomic_sum", "histogram_copies", "occupancy_shared", "occupancy_registers", "blocks_of_32", "too_few_blocks",
     "tiny_launches", "uneven_trips", "serial_sum", "needless_barriers", "double_literals", "integer_division",
     "accumulators", "async_copies", "unrolled_loop", "transpose_tiled", "copy_float4", "matmul_registers",
-    "tensor_cores", "reloaded_scale", "reduce_shuffles",
+    "tensor_cores", "reloaded_scale", "reduce_shuffles", "distances", "matvec_rows", "median_window", "scan_barriers",
 )  # fmt: skip
 ALSO = {"issue_bound": "unrolled_loop"}
 """Findings that come second to another one: the pair whose worse kernel has them too."""
@@ -122,6 +123,35 @@ def test_every_evidence_is_a_counter_of_the_profile(name: str) -> None:
             assert evidence.value == counters[evidence.counter] and evidence.unit == profile.units[evidence.counter]
         assert all(number.agrees for number in rederive(profile, finding))
         assert set(finding.should_move) | set(finding.assumes) <= set(profile.units)
+
+
+@pytest.mark.parametrize("part", ["value", "limit", "gain", "message"])
+def test_a_number_that_is_not_the_profiles_is_noticed(part: str) -> None:
+    profile, build = profiled("shared_rows", "slow")
+    finding = find(profile, build)[0]
+    first, *others = finding.evidence
+    wrong = {
+        "value": {"evidence": (first.model_copy(update={"value": first.value + 1}), *others)},
+        "limit": {"evidence": (first.model_copy(update={"limit": 7.0}), *others)},
+        "gain": {"estimated_gain": (finding.estimated_gain or 1.0) + 0.5},
+        "message": {"message": finding.message + ", 12345.5 of them"},
+    }
+    assert all(number.agrees for number in rederive(profile, finding))
+    assert not all(number.agrees for number in rederive(profile, finding.model_copy(update=wrong[part])))
+
+
+def test_a_store_by_one_lane_is_not_scattered() -> None:
+    profile, build = profiled("matvec_rows", "fast")
+    assert profile.counters["global_store_efficiency"] < 20  # four bytes of a sector
+    assert "uncoalesced_access" not in [finding.name for finding in detect(profile, build)]
+
+
+def test_more_blocks_of_matrix_tiles_promise_less_than_their_number() -> None:
+    profile, _ = profiled("too_few_blocks", "slow")
+    plain = too_few_blocks(profile, None)
+    tiles = too_few_blocks(profile.model_copy(update={"counters": {**profile.counters, "mix_tensor": 1}}), None)
+    assert plain is not None and tiles is not None
+    assert 1 < (tiles.estimated_gain or 0) < (plain.estimated_gain or 0)
 
 
 def test_the_line_with_the_defect_is_in_the_evidence() -> None:

@@ -42,6 +42,25 @@ def test_a_claim_is_held_to_the_parents_clock(claimed_us: float, truth_us: float
     assert (found.decision, found.reason) == (decision, reason), found
 
 
+@pytest.mark.parametrize(
+    ("claimed_us", "truth_us", "busy_us", "decision"),
+    [
+        (30.0, 1000.0, 0.0, "AMBIGUOUS"),  # twice as fast, and claims seventy times: told by the clock
+        (30.0, 1000.0, 3000.0, "AMBIGUOUS"),  # the same on a busy machine, where the baseline waits as long unasked
+        (200.0, 200.0, 0.0, "FASTER"),  # honest: ten times
+        (1000.0, 1000.0, 0.0, "FASTER"),  # honest: twice
+    ],
+)
+def test_a_large_claim_needs_a_quiet_clock(claimed_us: float, truth_us: float, busy_us: float, decision: str) -> None:
+    quiet = pairs(2000.0, claimed_us, truth_us)
+    for seed in range(20):
+        waits = np.random.default_rng(seed).exponential(busy_us, (2, 12))
+        theirs = np.array(quiet.baseline_us) + 20 * busy_us  # inside of its own clock too
+        wall, mine = theirs + 300 + 4 / 3 * busy_us + waits[0], np.array(quiet.candidate_wall_us) + waits[1]
+        found = statistics.decide(Pairs(tuple(theirs), quiet.candidate_us, tuple(wall), tuple(mine)), seed=seed)
+        assert found.decision == decision, found
+
+
 @pytest.mark.slow
 def test_a_native_kernel_that_forges_its_time_is_rejected() -> None:
     pytest.importorskip("pyopencl")

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from warpsight.bench.units import Outcome
+from warpsight.bench.units import Outcome, Unit
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import task_of
@@ -24,6 +24,7 @@ from warpsight.tools.open import open_box
 
 Progress = Callable[[int, int], None]
 SEED = 1
+CEILING = "always-right"
 
 
 class Applied(Noun):
@@ -59,6 +60,20 @@ def apply_answers(
             known[(one.row, one.answer)] = one
             progress(done, len(pairs))
     return [as_optimized(o, known.get((o.unit.row, o.answer or NOTHING))) for o in asked]
+
+
+def right_answers(corpus: Path, count: int | None = None) -> list[Outcome]:
+    """What somebody would answer who always knew, to be held beside what models answer."""
+    return [
+        Outcome(
+            unit=Unit(suite="recommend", model=CEILING, feedback="none", row=row.number),
+            task=row.spec.key,
+            answer=row.truth.right[0],
+            right_answers=row.truth.right,
+            diagnosed=True,
+        )
+        for row in read_rows(corpus)[:count]
+    ]
 
 
 def apply_one(row: Row, answer: str) -> Applied:

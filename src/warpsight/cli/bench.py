@@ -89,16 +89,19 @@ def apply(
 ) -> None:
     """What recommendations are worth: each is typed by `rewrite` and goes through the gate (simulated).
 
+    `always-right` is what the right answers would be worth, typed by the same rules.
+
     \b
     Example:
       warpsight bench apply test.jsonl out.jsonl tried.jsonl --out optimized.jsonl
     """
-    from warpsight.bench.apply import apply_answers
+    from warpsight.bench.apply import apply_answers, right_answers
     from warpsight.bench.table import report as table
     from warpsight.cli.progress import counted_on_stderr
 
     with counted_on_stderr("kernels", quiet=quiet) as count_done:
-        found = apply_answers(corpus, _read([file]), tried, count=count, processes=processes, progress=count_done)
+        asked = [*_read([file]), *right_answers(corpus, count)]
+        found = apply_answers(corpus, asked, tried, count=count, processes=processes, progress=count_done)
     out.write_text("".join(outcome.model_dump_json() + "\n" for outcome in found))
     emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
 

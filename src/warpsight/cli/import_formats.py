@@ -88,8 +88,9 @@ def kernelbench(wish: Wish, say: Say) -> Done:
         say("reading the problems, in the jail")
         found = read_kernelbench(wish.path, session)
         attempts = _attempts(found, wish, session, say) if wish.run else ()
-    files = {f"{one.name}/problem.py": one.source for one in found.items}
-    files |= {f"{one.name}/import.json": _json(one, {"source"}) for one in found.items}
+    places = {str(Path(one.file).with_suffix("")): one for one in found.items}  # levels have problems of the same name
+    files = {f"{place}/problem.py": one.source for place, one in places.items()}
+    files |= {f"{place}/import.json": _json(one, {"source"}) for place, one in places.items()}
     return Done(found, _write(wish.out, files), attempts)
 
 
@@ -101,14 +102,14 @@ def _attempts(found: Import[KernelBenchProblem], wish: Wish, session: Any, say: 
     from warpsight.toolchain.cache import Cache, cache_folder
 
     assert wish.run
-    candidates = _candidates(wish.run, [one.name for one in found.items])
+    candidates = _candidates(wish.run, [one.file for one in found.items])
     folder = cache_folder()
     compile = compiler_of(Cache(folder / "extensions" if folder else None))
     opened = candidate_sessions(compile, threads=wish.threads, deadline_s=wish.deadline_s)
     plan = Plan(seed=wish.seed, trials=wish.trials, samples=wish.samples)
     attempts: list[Attempt] = []
     for at, problem in enumerate(found.items, start=1):
-        file = candidates.get(problem.name)
+        file = candidates.get(problem.file)
         if file is None:
             attempts.append(Attempt(problem=problem.name, verdict="no candidate"))
             continue
@@ -122,18 +123,20 @@ def _attempts(found: Import[KernelBenchProblem], wish: Wish, session: Any, say: 
     return tuple(attempts)
 
 
-def _candidates(path: Path, names: Sequence[str]) -> dict[str, Path]:
-    """The candidate of each problem: the one file given, or files of the same name in a folder."""
+def _candidates(path: Path, problems: Sequence[str]) -> dict[str, Path]:
+    """The candidate of each problem: the one file given, or files of the same name in a folder, laid out alike."""
     if path.is_file():
-        if len(names) != 1:
+        if len(problems) != 1:
             raise UsageError(
-                f"expected one problem for the one candidate {path}, found {len(names)}",
+                f"expected one problem for the one candidate {path}, found {len(problems)}",
                 hint="give a folder in which each candidate has the name of its problem",
             )
-        return {names[0]: path}
+        return {problems[0]: path}
     if not path.is_dir():
         raise UsageError(f"expected a candidate or a folder of them at {path}, found nothing there")
-    return {name: file for name in names if (file := path / f"{name}.py").is_file()}
+    places = {file: (path / file, path / Path(file).name) for file in problems}
+    found = {file: [one for one in two if one.is_file()] for file, two in places.items()}
+    return {file: there[0] for file, there in found.items() if there}
 
 
 def hecbench(wish: Wish, say: Say) -> Done:
@@ -148,8 +151,9 @@ def hecbench(wish: Wish, say: Say) -> Done:
     say("compiling the programs, in the jail")
     found = read_hecbench(wish.path, compilers)
     files = {f"{one.name}/import.json": _json(one) for one in found.items}
+    base = wish.path if wish.path.is_dir() else wish.path.parent
     for one in found.items if wish.out else ():
-        folder = wish.path / one.folder if one.folder != wish.path.name else wish.path
+        folder = base / one.folder if (base / one.folder).is_dir() else base
         files |= {f"{one.name}/device/{name}": text for name, text in device_texts(folder, compilers).items()}
     return Done(found, _write(wish.out, files))
 
@@ -159,7 +163,11 @@ def gpumode(wish: Wish, say: Say) -> Done:
     from warpsight.tasks.importers.gpumode import read_gpumode
 
     found: Import[GpuModeTask] = read_gpumode(wish.path)
-    return Done(found, _write(wish.out, {f"{one.name}/import.json": _json(one) for one in found.items}))
+    # Sets have problems of the same name, so a problem is written under its own path where it has one.
+    files = {
+        f"{one.name if '/' not in one.file else Path(one.file).parent}/import.json": _json(one) for one in found.items
+    }
+    return Done(found, _write(wish.out, files))
 
 
 def flashinfer(wish: Wish, say: Say) -> Done:

@@ -73,6 +73,9 @@ def render(console: Console, found: Outcome, kernel_file: Path | None, page: Pat
 
 def _render_result(console: Console, found: Outcome, kernel_file: Path | None) -> None:
     timing = None if found.final is None else found.final.timing
+    if found.run.outcome == "stopped":
+        console.print(Text("not finished: no kernel has been through the whole gate", style="bold yellow"))
+        return
     if found.final is None or timing is None:
         console.print(Text("no kernel was found that is right and faster", style="bold yellow"))
         return

@@ -41,6 +41,8 @@ HIDDEN_SHARE, HIDDEN_GRAIN_US = 0.5, 100.0
 """Time of a call outside of its device's clock, beyond the baseline's: this share of its own time, and so much more."""
 FORGED_SHARE, FORGED_GRAIN_US = 3.0, 2000.0
 """The same, where it is surely no process that was slow to answer, but a clock that leaves the work out."""
+LARGE_CLAIM, UNSURE_SHARE = 4.0, 3.0
+"""More times faster than this is believed only where the time outside is known to within so many times its own."""
 
 Floats = NDArray[np.float64]
 
@@ -152,7 +154,7 @@ def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingRe
     Surely about nothing saved is a forgery. Surely a loss is not: a process can be slow to answer on a busy machine.
     Nor may a call have more time outside of its device's clock than the baseline's has, by more than half of what it
     claims: a kernel that is twice as fast could otherwise claim to be a hundred times as fast. By a multiple of what it
-    claims, it is a forgery.
+    claims, it is a forgery. Where the machine is so busy that this cannot be told, a large claim is not confirmed.
     """
     claimed = trimmed_mean(_array(pairs.baseline_us) - _array(pairs.candidate_us))
     half, own_us = CONFIRMED_SHARE * claimed, trimmed_mean(_array(pairs.candidate_us))
@@ -179,6 +181,9 @@ def borne_out(pairs: Pairs, alpha: float, seed: int) -> tuple[Decision, TimingRe
         # The whole call is too rough for that: there it must be sure.
         beyond = max(hidden.middle, least) if mine is pairs.candidate_wall_us else hidden.low
         if beyond > HIDDEN_SHARE * own_us + HIDDEN_GRAIN_US:
+            worst = "AMBIGUOUS", "wall_unconfirmed", told
+        unsure = mine is pairs.candidate_wall_us and hidden.high > UNSURE_SHARE * own_us + HIDDEN_GRAIN_US
+        if unsure and claimed > (LARGE_CLAIM - 1) * own_us:
             worst = "AMBIGUOUS", "wall_unconfirmed", told
     return worst
 

@@ -14,6 +14,8 @@ from warpsight.lens.findings.gains import gain_of
 from warpsight.lens.render import number
 from warpsight.nouns import Finding, Noun, Profile
 
+DIGITS = 6  # of a number in words, see `render.number`
+
 
 class Derived(Noun):
     """One number of a finding: as it says, and as it comes from the profile (None: the profile has no such number)."""
@@ -37,7 +39,7 @@ def rederive(profile: Profile, finding: Finding) -> tuple[Derived, ...]:
             found.append(_compared(finding, f"limit of {e.counter}", e.limit, limit_of(profile, e.counter), e.line))
     known = {number(v): v for e in finding.evidence for v in (e.value, e.limit, e.line) if v is not None}
     for text in numbers_in(finding.message):
-        found.append(_compared(finding, f"{text} in the message", float(text), known.get(text)))
+        found.append(_compared(finding, f"{text} in the message", float(text), known.get(text), digits=DIGITS))
     again = gain_of(profile, finding.assumes) if finding.assumes or finding.estimated_gain is not None else None
     found.append(_compared(finding, "estimated_gain", finding.estimated_gain, again))
     return tuple(found)
@@ -63,8 +65,11 @@ def numbers_in(text: str) -> list[str]:
 
 
 def _compared(
-    finding: Finding, what: str, said: float | None, derived: float | None, line: int | None = None
+    finding: Finding, what: str, said: float | None, derived: float | None, line: int | None = None, digits: int = 0
 ) -> Derived:
-    known = None if said is None or derived is None else math.isclose(said, derived, rel_tol=1e-5)  # six digits shown
-    agrees = said is derived if known is None else known
+    """Equal as they are; in words, where only some digits are shown, as far as these go."""
+    if said is None or derived is None or not digits:
+        agrees = said == derived
+    else:
+        agrees = math.isclose(said, derived, rel_tol=10.0 ** (1 - digits))
     return Derived(finding=finding.name, what=what, line=line, said=said, derived=derived, agrees=agrees)

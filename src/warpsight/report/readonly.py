@@ -7,6 +7,7 @@ from pathlib import Path
 
 from warpsight.errors import UsageError
 from warpsight.runs.artefacts import Artefacts
+from warpsight.runs.flush import Flusher
 from warpsight.runs.migrations import MIGRATIONS
 from warpsight.runs.sqlite import SqliteStore
 
@@ -27,4 +28,6 @@ class ReadOnlyStore(SqliteStore):
                 f"the store has version {version}, this warpsight reads {len(MIGRATIONS)}",
                 hint="`warpsight runs` brings an older store up to date",
             )
+        self._log, self._has_log = folder / "runs.db-wal", False
+        self._flusher = Flusher()  # it is given nothing, so it does nothing
         self._artefacts = Artefacts(folder / "artefacts")

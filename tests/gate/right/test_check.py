@@ -42,7 +42,9 @@ def test_a_skipped_family_says_why() -> None:
     assert all(s.why for s in found.skipped)
 
 
-@pytest.mark.parametrize("folder", sorted(file.parent for file in TASKS.glob("*/kernel.cu")), ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder", sorted(file.parent for file in TASKS.glob("*/kernel.cu")), ids=lambda folder: folder.name
+)
 def test_drawn_sizes_keep_the_bounds_of_the_axes(folder: Path) -> None:
     task = read_task(folder)
     for seed in range(20):

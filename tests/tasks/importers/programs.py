@@ -205,6 +205,19 @@ __global__ void __launch_bounds__(SIZE) blocked(const T* x, T* y, int n) {
   if (i < n && threadIdx.x > 0) y[i] = tile[threadIdx.x] - tile[threadIdx.x - 1];
 }
 """),
+    Program("through_host", "run_block<float>(d_in, d_out, n);", ("tiled",), """
+template <typename T, int SIZE>
+__global__ void tiled(const T* x, T* y, int n) {
+  __shared__ T tile[SIZE];
+  int i = blockIdx.x * SIZE + threadIdx.x;
+  if (i < n) { tile[threadIdx.x] = x[i]; y[i] = tile[threadIdx.x] * T(2); }
+}
+template <typename T>
+void run_block(const T* x, T* y, int n) {
+  const int block = 128;
+  tiled<T, block><<<(n + block - 1) / block, block>>>(x, y, n);
+}
+"""),
     Program("namespaced", "physics::step<<<grids, blocks>>>(d_in, d_out, n);", ("step",), """
 namespace physics {
   __device__ float force(float x) { return -x * x * x; }

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from warpsight.tasks.importers.hecbench.device_code import device_code, instances, kernel_name
+from warpsight.tasks.importers.hecbench.device_code import device_code, kernel_name
+from warpsight.tasks.importers.hecbench.instances import instances, template_parameters
 from warpsight.tasks.importers.hecbench.items import blanked, pieces
 from warpsight.tasks.importers.hecbench.kernels import plain_symbol
 from warpsight.tasks.importers.hecbench.unit import read_unit
@@ -77,6 +78,51 @@ def test_a_template_is_made_for_its_launches() -> None:
     assert by_name["deduced"][0] == () and "deduced" in by_name["deduced"][1]
     assert by_name["generic"][0] == () and "parameters of host code" in by_name["generic"][1]
     assert "never launched" in by_name["never"][1]
+
+
+def test_a_launch_is_followed_through_host_templates_and_constants() -> None:
+    code = device_code(
+        "template <typename T, int N> __global__ void k(T* x) {}\n"
+        "template <typename T, int UNROLL = 2>\n"
+        "void launch(T* x, int n) {\n"
+        "  constexpr int half = 64; const int block = half * 2;\n"
+        "  k<T, block><<<1, block>>>(x);\n"
+        "  if (n) k<T, UNROLL><<<1, 2>>>(x);\n"
+        "}\n"
+        "template <typename U> void twice(U* x) { launch<U, 4>(x, 1); }\n"
+        "int main() { launch<float, 8>(a, 1); twice<double2>(b); launch<int>(c, 0); }\n"
+    )
+    found, reason = instances(code, code.kernels[0])
+    assert reason == ""
+    assert set(found) == {
+        "<float, ((64) * 2)>",
+        "<double2, ((64) * 2)>",
+        "<int, ((64) * 2)>",
+        "<float, 8>",
+        "<double2, 4>",
+    }
+
+
+def test_a_host_template_that_calls_itself_ends() -> None:
+    code = device_code(
+        "template <int N> __global__ void k() {}\n"
+        "template <int N> void a() { k<N><<<1, 1>>>(); b<N>(); }\n"
+        "template <int N> void b() { a<N>(); }\n"
+    )
+    assert instances(code, code.kernels[0])[0] == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        ("template <typename T, int N = 4> void f(", ("T", "N")),
+        ("template<class A, template <typename> class B, typename... C>\nvoid", ("A", "B", "C")),
+        ("template <typename T = std::pair<int, float>> void", ("T",)),
+        ("void f(int a)", ()),
+    ],
+)
+def test_template_parameters(head: str, names: tuple[str, ...]) -> None:
+    assert template_parameters(head) == names
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from warpsight.tasks.importers.hecbench.whole_program import compare_programs
 from warpsight.tasks.importers.records import CannotImport
 
 COMPILERS = Compilers(OurToolchain("sm_80"))
-FEW = ("scale", "adam", "two_units", "host_types", "reduce")
+FEW = ("scale", "adam", "through_host", "two_units", "host_types", "reduce")
 BY_NAME = {program.name: program for program in PROGRAMS}
 
 

@@ -145,9 +145,8 @@ def test_a_candidate_with_pytorchs_own_header(problems: dict[str, KernelBenchPro
     text = candidate_text(model, "torch::Tensor twice(torch::Tensor x) { return torch::relu(x) * 2; }", ["twice"])
     found = attempted(problems["relu"], text.replace("no_implicit_headers=True", "verbose=False"), reference)
     assert found.verdict == "right", found.reason
-    broken = text.replace("* 2;", "* two;")
-    found = attempted(problems["relu"], broken, reference)
-    assert found.verdict == "failed" and "two" in found.reason and "does not compile" in found.reason
+    found = attempted(problems["relu"], text, reference)  # without that header there is no `torch`
+    assert found.verdict == "failed" and "does not compile" in found.reason and "torch" in found.reason
 
 
 CHEATS = {
@@ -171,18 +170,21 @@ def test_a_cheat_is_not_right(cheat: str, problems: dict[str, KernelBenchProblem
 
 
 @pytest.mark.slow
-def test_work_that_is_put_off_is_rejected(problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
-    text = """\
+def test_work_that_is_put_off_is_rejected(reference: TorchSession, tmp_path: Path) -> None:
+    """The candidate answers the timed question at once and computes when it is asked for its outputs."""
+    text = PROBLEMS[0].text.replace("torch.relu(x)", "torch.matrix_power(x, 16)")
+    (tmp_path / "1_power.py").write_text(text.replace("torch.randn(64, 512)", "torch.rand(192, 192) / 96"))
+    (problem,) = read_kernelbench(tmp_path, reference).items
+    cheat = """\
 import __main__, torch
 def run(self, asked):
     return {}, []
 def give(self, asked):
-    value, head = __main__.raw(torch.tanh(self.inputs[asked["which"]][0]))[::-1]
-    return {"outputs": [head]}, [value]
+    pairs = [__main__.raw(torch.matrix_power(one[0], 16)) for one in self.inputs]
+    return {"outputs": [[head] for head, _ in pairs]}, [body for _, body in pairs]
 __main__.Session.run, __main__.Session.give = run, give
 class ModelNew(torch.nn.Module):
     pass
 """
-    plan = Plan(trials=1, samples=9, sample_s=0.05)
-    found = attempted(problems["tanh_"], text, reference, plan)
-    assert found.verdict == "rejected" and "outside of the timed calls" in found.reason
+    found = attempted(problem, cheat, reference, Plan(trials=1, samples=5, sample_s=0.1))
+    assert found.verdict == "rejected" and "outside of the timed calls" in found.reason, found

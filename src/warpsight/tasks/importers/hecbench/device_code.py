@@ -1,8 +1,7 @@
 """The device code of a translation unit: what a compiler of device code alone can take, and the kernels in it.
 
-Host functions go; kernels, device functions, types, constants and macros stay. A template kernel is made for the types
-that the host code launches it with, where those are written out. Pure text; the compiler has the last word, and what
-it refuses is taken out piece by piece (see `kernels`).
+Host functions go; kernels, device functions, types, constants and macros stay. Pure text; the compiler has the last
+word, and what it refuses is taken out piece by piece (see `kernels`).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ _MACRO = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(?:\([^)]*\))?\s+(.*)", re.D
 _KERNEL_NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^<>()]*>\s*)?\(")
 _LAUNCH = re.compile(r"\b((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(<(?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*>)?\s*<<<")
 _PARENTHESES = re.compile(r"\b__\w+__\s*\((?:[^()]|\([^()]*\))*\)")
-_PARAMETER = re.compile(r"(?:typename|class)\s+(?:\.\.\.\s*)?([A-Za-z_]\w*)|[\w:]+\s+([A-Za-z_]\w*)\s*(?=[,>=])")
 
 # What host headers give and a compiler of device code alone does not, by what a text uses of it: the headers are slow.
 _GIVEN: tuple[tuple[str, str], ...] = (
@@ -65,6 +63,15 @@ class KernelPlace:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """A launch in the text: of which kernel, with which template arguments written, at which character."""
+
+    name: str
+    arguments: str
+    at: int
+
+
+@dataclass(frozen=True)
 class DeviceCode:
     """The pieces of a unit, which of them are kept, and the kernels among them."""
 
@@ -72,7 +79,8 @@ class DeviceCode:
     pieces: tuple[Piece, ...]
     kept: frozenset[int]
     kernels: tuple[KernelPlace, ...]
-    launches: tuple[tuple[str, str], ...]
+    launches: tuple[Launch, ...]
+    plain: str
 
     def written(self, without: Collection[int] = ()) -> str:
         """The device code in the lines of the unit: what is left out leaves its lines empty."""
@@ -105,20 +113,8 @@ def device_code(text: str) -> DeviceCode:
         for n, piece in enumerate(found)
         if piece.kind == "function" and _has(piece.head, kernel) and (name := kernel_name(piece.head))
     )
-    launches = dict.fromkeys((one[1].rpartition("::")[2], one[2] or "") for one in _LAUNCH.finditer(plain))
-    return DeviceCode(text, found, kept, kernels, tuple(launches))
-
-
-def instances(code: DeviceCode, kernel: KernelPlace) -> tuple[tuple[str, ...], str]:
-    """The written-out types a template kernel is launched with, and why there are none."""
-    written = [arguments for name, arguments in code.launches if name == kernel.name and arguments]
-    usable = tuple(arguments for arguments in written if not _depends(code, arguments))
-    if usable:
-        return usable, ""
-    if written:
-        return (), f"a template whose launch uses parameters of host code: {kernel.name}{written[0]}"
-    launched = any(name == kernel.name for name, _ in code.launches)
-    return (), "a template whose types are deduced in host code" if launched else "a template that is never launched"
+    launches = (Launch(one[1].rpartition("::")[2], one[2] or "", one.start()) for one in _LAUNCH.finditer(plain))
+    return DeviceCode(text, found, kept, kernels, tuple(launches), plain)
 
 
 def kernel_name(head: str) -> str:
@@ -160,18 +156,6 @@ def _has(head: str, marks: Collection[str]) -> bool:
 
 def _is_template(head: str) -> bool:
     return bool(re.match(r"\s*template\s*<\s*[^>\s]", head))
-
-
-def _depends(code: DeviceCode, arguments: str) -> bool:
-    """Whether the arguments name a template parameter, or a variable, of a host function."""
-    words = set(re.findall(r"(?<![\w:])[A-Za-z_]\w*", arguments))
-    for piece in code.pieces:
-        if piece.kind == "function" and _is_template(piece.head):
-            front = piece.head[: piece.head.find("(")]
-            parameters = {name for pair in _PARAMETER.findall(front) for name in pair if name}
-            if words & parameters and arguments in blanked(code.text[piece.start : piece.end]):
-                return True
-    return False
 
 
 def _lines_only(text: str) -> str:

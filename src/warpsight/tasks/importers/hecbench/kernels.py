@@ -14,7 +14,8 @@ from typing import Protocol
 
 from warpsight.nouns import Build, EntryUsage
 from warpsight.nouns.base import Count, Noun
-from warpsight.tasks.importers.hecbench.device_code import DeviceCode, device_code, instance_lines, instances, prelude
+from warpsight.tasks.importers.hecbench.device_code import DeviceCode, device_code, instance_lines, prelude
+from warpsight.tasks.importers.hecbench.instances import instances
 from warpsight.tasks.importers.hecbench.unit import Unit
 from warpsight.tasks.importers.records import Refused
 

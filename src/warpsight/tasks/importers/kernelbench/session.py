@@ -35,12 +35,13 @@ Compile = Callable[[dict[str, Any]], tuple[str, bytes]]
 
 
 class RunFailed(Exception):
-    """The text gave no answer: `where` is its file and line if known, `lost` whether its process ended."""
+    """The text gave no answer: `where` is its file and line if known, `lost` whether its process ended, `by` whose."""
 
-    def __init__(self, message: str, where: str = "", lost: bool = False) -> None:
+    def __init__(self, message: str, where: str = "", lost: bool = False, by: TorchSession | None = None) -> None:
         super().__init__(f"{where}: {message}" if where else message)
         self.where = where
         self.lost = lost
+        self.by = by
 
 
 class LoadedElsewhere(Exception):
@@ -54,6 +55,11 @@ class Timed:
     wall_s: float
     cpu_s: float
     waited_s: float = 0.0
+
+    @property
+    def worked_s(self) -> float:
+        """What is left of the wall's seconds without the waiting."""
+        return max(0.0, self.wall_s - self.waited_s)
 
 
 @dataclass(frozen=True)
@@ -118,13 +124,17 @@ class TorchSession:
         self._read(answer)
         return Timed(wall_s, worker.cpu_s() - cpu_s, max(0.0, waited(worker.worker_pid()) - waited_s))
 
-    def give(self, which: int) -> list[Output]:
-        """The outputs of one run."""
-        header, blobs = self._ask({"do": "give", "which": which})
-        heads = header.get("outputs")
-        if not isinstance(heads, list) or len(cast(list[Any], heads)) != len(blobs) or len(blobs) > MOST_OUTPUTS:
-            raise RunFailed("its outputs came without their description")
-        return [_output(head, blob) for head, blob in zip(cast(list[Any], heads), blobs, strict=True)]
+    def give(self) -> list[list[Output]]:
+        """The outputs of every set that was run, in order."""
+        header, blobs = self._ask({"do": "give"})
+        try:
+            runs = [[dict(head) for head in run] for run in header["outputs"]]
+        except (KeyError, TypeError, ValueError):
+            raise RunFailed("its outputs came without their description") from None
+        if sum(map(len, runs)) != len(blobs) or any(len(run) > MOST_OUTPUTS for run in runs):
+            raise RunFailed(f"expected as many outputs as described, found {len(blobs)}")
+        rest = iter(blobs)
+        return [[_output(head, next(rest)) for head in run] for run in runs]
 
     def cpu_s(self) -> float:
         """Processor time that the worker has used so far."""
@@ -169,16 +179,16 @@ class TorchSession:
             return worker.ask(message, self.deadline_s)
         except WorkerLost as lost:
             self.close()
-            raise RunFailed(f"{lost.event.kind}: {lost.event.detail}", lost=True) from None
+            raise RunFailed(f"{lost.event.kind}: {lost.event.detail}", lost=True, by=self) from None
 
     def _read(self, answer: bytes) -> tuple[dict[str, Any], list[memoryview]]:
         try:
             header, blobs = wire.unpack(answer)
         except wire.BadMessage as problem:
             self.close()
-            raise RunFailed(f"its process answered nonsense: {problem}", lost=True) from None
+            raise RunFailed(f"its process answered nonsense: {problem}", lost=True, by=self) from None
         if "error" in header:
-            raise RunFailed(scrubbed(str(header["error"])), scrubbed(str(header.get("where", ""))))
+            raise RunFailed(scrubbed(str(header["error"])), scrubbed(str(header.get("where", ""))), by=self)
         return header, blobs
 
     def _compiled(self, asked: Any) -> bytes:

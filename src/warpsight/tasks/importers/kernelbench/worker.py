@@ -188,8 +188,9 @@ class Session:
         return {}, []
 
     def give(self, asked: dict[str, Any]) -> Answer:
-        pairs = [raw(leaf) for leaf in flat(self.outputs[asked["which"]])]
-        return {"outputs": [head for head, _ in pairs]}, [body for _, body in pairs]
+        """The outputs of all runs, in order."""
+        runs = [[raw(leaf) for leaf in flat(one)] for one in self.outputs]
+        return {"outputs": [[head for head, _ in run] for run in runs]}, [body for run in runs for _, body in run]
 
 
 def failed(problem: BaseException) -> Answer:
