@@ -66,6 +66,7 @@ def build(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
     number: Annotated[int, typer.Argument(min=0, help="Which task.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also write it as a task folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Show one task: its kernel, its size and GPU, and what each removal gives (simulated).
@@ -73,8 +74,10 @@ def show(
     \b
     Example:
       warpsight corpus show train.jsonl 3
+      warpsight corpus show train.jsonl 3 --out slow
     """
     from warpsight.corpus.build import read_rows
+    from warpsight.corpus.folder import write_folder
     from warpsight.corpus.specs import text_of
     from warpsight.errors import UsageError
 
@@ -82,6 +85,8 @@ def show(
     if number >= len(rows):
         raise UsageError(f"expected a number below {len(rows)}, the tasks of {file}; {number} came")
     row = rows[number]
+    if out is not None:
+        write_folder(row.spec, out)
     kernel = text_of(row.spec)
     emit(
         {"row": row, "kernel": kernel, "gain": row.truth.gain},
