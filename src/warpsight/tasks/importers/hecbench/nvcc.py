@@ -18,13 +18,14 @@ from warpsight.tasks.importers.records import CannotImport
 
 ENDINGS = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cpp", ".cc", ".c", ".cxx")
 MAX_FILES, MAX_BYTES = 2000, 64 << 20
-PLACES = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin:/opt/cuda/bin"
+PLACES = ("usr/local/cuda/bin", "usr/local/cuda-*/bin", "opt/cuda/bin")
 
 
 def find_nvcc() -> Path | None:
     """The toolkit's own program, also behind a script that only starts it."""
-    for path in (PLACES, SYSTEM_PATH):
-        found = shutil.which("nvcc", path=path)
+    installed = [str(path) for place in PLACES for path in sorted(Path("/").glob(place), reverse=True)]
+    for path in (":".join(installed), SYSTEM_PATH):
+        found = shutil.which("nvcc", path=path) if path else None
         if found and (real := Path(found).resolve()).parent.with_name("nvvm").is_dir():
             return real
     return None
