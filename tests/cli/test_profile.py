@@ -50,7 +50,7 @@ def test_json_is_a_profile_and_more(command: Command) -> None:
     ran = command("profile", "saxpy", "--workload", "blocks", "--json")
     document = ran.document()
     found = Profile.model_validate(
-        {name: document[name] for name in Profile.model_fields if name != "kernel"} | {"kernel": "saxpy"}
+        {name: document[name] for name in Profile.model_fields if name in document} | {"kernel": "saxpy"}
     )
     # 8192 floats, four a thread: x and y are read, y is written, 512 bytes for each warp.
     assert found.counters["global_load_requests"] == 2 * 64 and found.counters["global_load_sectors_per_request"] == 16
