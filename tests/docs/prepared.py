@@ -6,6 +6,7 @@ Real parts: kernels that are right, tasks that were measured, a run that was mad
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def corpus(folder: Path, run: Run) -> None:
 
 def training(folder: Path, run: Run) -> None:
     _write(folder / "results" / "train.jsonl", some_rows()[:2])
+    shutil.copyfile(ROOT / "results" / "bench.jsonl", folder / "results" / "bench.jsonl")  # what the page reports
 
 
 def bench(folder: Path, run: Run) -> None:
