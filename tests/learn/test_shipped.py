@@ -80,6 +80,20 @@ def test_a_model_that_only_names_causes_gets_its_kernel_typed(tmp_path: Path) ->
     assert run.submitted is not None and run.submitted.check.verdict == "right" and slow == task.kernel
 
 
+def test_the_kernel_that_was_typed_is_what_the_user_gets(tmp_path: Path) -> None:
+    task = read_task(ROOT / "tasks" / "transpose_tiled")
+    job = ask_small(plan(task, "scripted"), task, Shipped(None, tmp_path, listed=False, suite="apply"))
+    store = MemoryStore()
+    box = open_tools(job, store, tmp_path / "ledger")
+    turn = ScriptedTurn(calls=(ScriptedCall(name="submit", arguments={"cause": "bank_conflicts"}),))
+    run = run_job(job, ScriptedModel([turn]), open_small(job, box), store)
+    found = outcome_of(run, box, store)
+    box.close()
+    assert run.outcome == "submitted" and found.kernel is not None and found.kernel != task.kernel
+    assert found.certificate_file is not None and found.certificate_file.is_file()
+    assert replay(store, job.id).same
+
+
 def shipped(*, listed: bool) -> Shipped:
     return Shipped(None, ROOT, listed=listed, suite="optimize")
 

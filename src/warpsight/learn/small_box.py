@@ -139,7 +139,7 @@ class SmallBox:
         typed = self._rewrite({KERNEL: self.task.kernel, **arguments})
         if typed.made is None:
             return typed.model_copy(update={"text": f"{typed.text}: name another cause", "submitted": False})
-        return self._submit({**arguments, KERNEL: typed.made})
+        return self._submit({**arguments, KERNEL: typed.made}).model_copy(update={"made": typed.made})
 
     def _submit(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         given: dict[str, Any] = {**_kernel_of(arguments), CAUSE: str(arguments[CAUSE])}
