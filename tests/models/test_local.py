@@ -13,7 +13,7 @@ from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.errors import ModelRefused
 from warpsight.models.local import LocalModel, embedded_weights, open_local
 from warpsight.models.model import AssistantMessage, Request, ToolMessage, UserMessage, turn_of
-from warpsight.toolchain.cache import cache_folder
+from warpsight.models.precision import fast_precision
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 ASK = Request(messages=(UserMessage(text="Count from one to ten in words."),), max_tokens=12)
@@ -94,8 +94,10 @@ def test_an_adapter_changes_what_is_written(model: LocalModel, tmp_path: Path) -
     peft, torch = pytest.importorskip("peft"), pytest.importorskip("torch")
     torch.manual_seed(1)
     settings = peft.LoraConfig(r=2, target_modules=["v_proj"], init_lora_weights=False)
-    folder = next((cache_folder() or tmp_path).glob("weights/*"), None)
-    if folder is None:
+    from warpsight.models.weights import unpacked_folder
+
+    folder = unpacked_folder(embedded_weights(), fast_precision())
+    if folder is None or not folder.is_dir():
         pytest.skip("the unpacked weights are not kept: the cache is off")
     base = pytest.importorskip("transformers").AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.bfloat16)
     peft.get_peft_model(base, settings).save_pretrained(str(tmp_path / "lora"))

@@ -1,8 +1,9 @@
 """Simple rivals, each a real Model that goes through the same loop and the same tools as any other.
 
 `most-common` says what is right most often in a training corpus; `top-finding` profiles and follows the first finding
-blindly; `known-finding` follows the first one that points at any answer; `random` draws. A tuned model that does not
-beat them has learned nothing.
+blindly; `known-finding` follows the first one that points at any answer; `tries` has what the findings point at tried,
+the largest first, and says what gave most (suite `optimize`); `random` draws. A tuned model that does not beat the
+others has learned nothing; one that beats `tries` reads the text too.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from pathlib import Path
 from warpsight.corpus.build import read_rows
 from warpsight.corpus.kinds import NOTHING, answers, kinds
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import CAUSE
+from warpsight.learn.oracle import MOST_REWRITES, most_of
+from warpsight.learn.prompting import CAUSE, REWRITE
 from warpsight.models.model import Model, Request, ToolMessage
 from warpsight.models.scripted import ScriptedModel
 from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
 
-RIVALS = ("most-common", "top-finding", "known-finding", "random")
+RIVALS = ("most-common", "top-finding", "known-finding", "tries", "random")
 PREFIX = "rival:"
+PROFILE = f'{OPEN}{{"name": "profile", "arguments": {{}}}}{CLOSE}'
 STOP = ("at_roofline", "launch_overhead")  # findings that say: leave it
 
 
@@ -38,6 +42,8 @@ def open_rival(name: str, *, train: Path | None = None, seed: int = 0) -> Model:
         return ScriptedModel(lambda request: _submit(_drawn(request, seed)), name=PREFIX + name)
     if name in ("top-finding", "known-finding"):
         return ScriptedModel(_follow(skip_unknown=name == "known-finding"), name=PREFIX + name)
+    if name == "tries":
+        return ScriptedModel(_try_findings, name=PREFIX + name)
     raise UsageError(f"expected a rival of {', '.join(RIVALS)}, got {name!r}")
 
 
@@ -60,13 +66,32 @@ def answer_of(findings: Sequence[str], *, skip_unknown: bool) -> str:
 
 def _follow(*, skip_unknown: bool) -> Callable[[Request], str]:
     def play(request: Request) -> str:
-        shown = [message.text for message in request.messages if isinstance(message, ToolMessage)]
-        if not shown:
-            return f'{OPEN}{{"name": "profile", "arguments": {{}}}}{CLOSE}'
-        names = [line.split()[0].rstrip(":") for line in shown[0].splitlines()[1:] if line and line[0].isalpha()]
-        return _submit(answer_of(names, skip_unknown=skip_unknown))
+        shown = _shown(request)
+        return _submit(answer_of(_findings(shown[0]), skip_unknown=skip_unknown)) if shown else PROFILE
 
     return play
+
+
+def _try_findings(request: Request) -> str:
+    shown = _shown(request)
+    if not shown:
+        return PROFILE
+    pointed = (kind.name for name in _findings(shown[0]) for kind in kinds().values() if name in kind.findings)
+    tries = [cause for cause in dict.fromkeys(pointed) if cause in CAUSES][:MOST_REWRITES]
+    results = shown[1:]
+    if len(results) < len(tries):
+        return _call(REWRITE, tries[len(results)])
+    return _submit(most_of(tries, results)[0])
+
+
+def _shown(request: Request) -> list[str]:
+    """What the tools answered so far."""
+    return [message.text for message in request.messages if isinstance(message, ToolMessage)]
+
+
+def _findings(profile: str) -> list[str]:
+    """The names of the findings of a profile in few words."""
+    return [line.split()[0].rstrip(":") for line in profile.splitlines()[1:] if line and line[0].isalpha()]
 
 
 def _drawn(request: Request, seed: int) -> str:
@@ -74,4 +99,8 @@ def _drawn(request: Request, seed: int) -> str:
 
 
 def _submit(answer: str) -> str:
-    return f"{OPEN}{json.dumps({'name': SUBMIT, 'arguments': {CAUSE: answer}})}{CLOSE}"
+    return _call(SUBMIT, answer)
+
+
+def _call(tool: str, cause: str) -> str:
+    return f"{OPEN}{json.dumps({'name': tool, 'arguments': {CAUSE: cause}})}{CLOSE}"

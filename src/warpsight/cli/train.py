@@ -35,6 +35,9 @@ def traces(
     suite: Annotated[SuiteName, typer.Option(help="What is asked.")] = SuiteName.RECOMMEND,
     feedback: Annotated[FeedbackName, typer.Option(help="What the tools show.")] = FeedbackName.CURATED,
     count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
+    short_first: Annotated[
+        bool, typer.Option("--short-first", help="Tasks whose kernel is soon done first: with --count, the cheap ones.")
+    ] = False,
     variants: Annotated[int, typer.Option(min=1, help="How many ways to write each task and trace.")] = 1,
     suspects: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="How often the oracle first says what stands in the text.")
@@ -66,7 +69,10 @@ def traces(
     from warpsight.learn.traces import Words, build_traces
     from warpsight.models.open import open_model
 
-    rows = read_rows(corpus)[:count]
+    rows = read_rows(corpus)
+    if short_first:
+        rows = sorted(rows, key=lambda row: row.truth.time_us)
+    rows = rows[:count]
     if any(row.split != "train" for row in rows):
         raise UsageError(f"{corpus} has tasks of test families: they are never trained on", hint="--split train")
     model = open_model(teacher, base_url=base_url) if teacher else None

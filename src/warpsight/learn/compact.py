@@ -23,6 +23,7 @@ RAW_COUNTERS = (
     "stall_long_scoreboard", "stall_barrier",
 )  # fmt: skip
 HELPED = "FASTER"  # how the result of a rewrite that helped begins
+NO_REWRITE = "no rewrite is known"
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
@@ -56,7 +57,7 @@ def time_words(found: Timed) -> str:
 def rewrite_words(found: Rewritten) -> str:
     """What came of the rewrites for a cause."""
     if not found.found:
-        return "no rewrite helps" if found.tried else "no rewrite is known"
+        return "no rewrite helps" if found.tried else NO_REWRITE
     if found.ratio is None or found.ratio_to_given is None:
         return f"{found.rewrite}: right"
     whole = "" if abs(found.ratio_to_given / found.ratio - 1) < 0.005 else f", {found.ratio_to_given:.2f}x in all"

@@ -2,25 +2,26 @@
 
 A script for the loop (models/scripted.py): the calls are real calls and their results are in the transcript, only the
 words between them are made here, from a seed. It looks (unless it is a text-only trace), weighs what was found, in the
-suite `optimize` sometimes tries a change that was measured not to help and goes back, and then answers. What must stay
-true: it never states a number that a tool did not show it, and it answers what was measured to be right.
+suite `optimize` has what may be the cause tried and goes back where it does not help, and then answers. What must stay
+true: it never states a number that a tool did not show it, and what it answers is compared with what was measured.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING, kinds
 from warpsight.corpus.removal import removal_edits
-from warpsight.corpus.truth import TIE
-from warpsight.learn.compact import HELPED
+from warpsight.learn.compact import HELPED, NO_REWRITE
 from warpsight.learn.prompting import CAUSE, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found
@@ -28,11 +29,12 @@ from warpsight.tools.profile import Found
 FIRST = ("Look first.", "The text does not say what limits it here.", "What does it wait for?", "Profile it.", "")
 FIRST_TEXT_ONLY = ("From the text alone.", "Nothing can be measured here.", "Read the text.", "")
 SUSPECTS = ("In the text: {}.", "Candidates: {}.", "It could be {}.")
-NO_HELP = ("That does not help: go back.", "No gain. Back to the given kernel.", "Not it.")
+NO_HELP = ("That does not help: go back.", "No gain: back.", "Not it.")
 HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
-MOST_REWRITES = 3
+MOST_REWRITES = 4
+_GAIN = re.compile(HELPED + r" (\d+\.\d+)x")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
 
@@ -59,36 +61,57 @@ class Oracle:
         return lambda request: turns[_played(request)]() if _played(request) < len(turns) else ""
 
     def _rewriting(self, draw: random.Random, answer: str) -> Callable[[Request], str]:
-        """Look, name causes one after the other to the tool that types, and hand in what came of it."""
+        """Look, have what may be the cause tried one after the other, hand in what came of it, and say what gave most.
+
+        Where times are shown the truth has no part in it: what to try stands in the text and in the findings, and the
+        answer is what the tries showed. A trace whose answer is not the measured one is not kept.
+        """
         opening = self._turns(draw, answer, opening=True)
-        order = self._order(draw, answer)
-        words = [(draw.choice(TRY), draw.choice(HELPS), draw.choice(NO_HELP)) for _ in order]
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
+        tries: list[str] = []
+        words = [(draw.choice(TRY), draw.choice(HELPS), draw.choice(NO_HELP)) for _ in range(MOST_REWRITES)]
 
         def next_turn(request: Request) -> str:
             if _played(request) < len(opening):
                 return opening[_played(request)]()
+            if not tries:
+                tries.extend([answer] if self.feedback == "none" and answer != NOTHING else self._tried(draw))
             results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
             said = lead if not results else words[len(results) - 1][1 if results[-1].startswith(HELPED) else 2]
-            if len(results) == len(order):
-                why = "" if results else self._why(draw, answer)
-                return _turn((said, why), SUBMIT, {CAUSE: answer})
-            cause = order[len(results)]
-            why = self._why(draw, answer) if cause == answer else words[len(results)][0].format(cause)
-            return _turn((said, why), REWRITE, {CAUSE: cause})
+            if len(results) < len(tries):
+                cause = tries[len(results)]
+                return _turn((said, self._reason(cause, words[len(results)][0])), REWRITE, {CAUSE: cause})
+            if self.feedback == "none":
+                return _turn((said,), SUBMIT, {CAUSE: answer})
+            chosen, why = most_of(tries, results)
+            return _turn((said, why), SUBMIT, {CAUSE: chosen})
 
         return next_turn
 
-    def _order(self, draw: random.Random, answer: str) -> list[str]:
-        """What is tried: perhaps first a cause that was measured not to help, then those that help, best first."""
-        gains = {d: self.row.truth.time_us / t for d, t in self.row.truth.without_us.items()}
-        helping = sorted((d for d, gain in gains.items() if gain >= TIE and d != answer), key=lambda d: -gains[d])
-        known = [] if answer == NOTHING else [answer]
+    def _tried(self, draw: random.Random) -> list[str]:
+        """What is tried: what stands in the text, in the order of the findings that point at it, then perhaps something
+        that a finding points at and the text does not bear out."""
         if self.feedback == "none":
-            return known  # no time is told, so nothing can be learned from a second try
-        traps = sorted(d for d, gain in gains.items() if gain < TIE)
-        first = [draw.choice(traps)] if traps and draw.random() < TRAP_SHARE else []
-        return (first + known + helping)[:MOST_REWRITES]
+            return []
+        pointed = self._pointed()
+        planted = list(self.row.spec.defects)
+        draw.shuffle(planted)
+        planted.sort(key=lambda cause: pointed.index(cause) if cause in pointed else len(pointed))
+        others = [cause for cause in pointed if cause not in planted]
+        return [*planted, *(others[:1] if draw.random() < TRAP_SHARE else [])][:MOST_REWRITES]
+
+    def _pointed(self) -> list[str]:
+        """The causes that the findings point at, as far as rewrites are known, the largest finding first."""
+        if self.feedback != "curated":
+            return []
+        found = [kind.name for one in self.findings() for kind in kinds().values() if one.name in kind.findings]
+        return [cause for cause in dict.fromkeys(found) if cause in CAUSES]
+
+    def _reason(self, cause: str, words: str) -> str:
+        """Why this is tried: the finding that points at it, or that it stands in the text."""
+        found = self.findings() if self.feedback == "curated" else ()
+        points = [one for one in found if one.name in kinds()[cause].findings]
+        return f"{_said(points[0])}: {cause}?" if points else words.format(cause)
 
     def _turns(self, draw: random.Random, answer: str, *, opening: bool = False) -> list[Callable[[], str]]:
         looks = self.feedback != "none" or draw.random() < self.vain
@@ -166,6 +189,16 @@ class Oracle:
                 moves = {name: way for name, way in found.should_move.items() if name != "duration_us"}
                 return {"predicts": dict(list(moves.items())[:1])} if moves else {}
         return {}
+
+
+def most_of(tried: Sequence[str], results: Sequence[str]) -> tuple[str, str]:
+    """What gave most, and how that is said. Where nothing did: what no rewrite is known for, else nothing."""
+    gains = {cause: float(found[1]) for cause, text in zip(tried, results, strict=True) if (found := _GAIN.match(text))}
+    if gains:
+        best = max(gains, key=lambda cause: gains[cause])
+        return best, f"{best} gave most, {gains[best]:.2f}x." if len(gains) > 1 else f"{best}, {gains[best]:.2f}x."
+    open_ones = [cause for cause, text in zip(tried, results, strict=True) if text == NO_REWRITE]
+    return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, "Nothing helps.")
 
 
 def _said(found: Found) -> str:

@@ -137,7 +137,9 @@ class Rollouts:
         task, plain = task_of(row.spec), plain_of(row.spec)
 
         def one(number: int, seat: Seat) -> Run:
-            box = SmallBox(task, self._config.suite, self._config.feedback, listed=self.listed, plain=plain)
+            box = SmallBox(
+                task, self._config.suite, self._config.feedback, listed=self.listed, plain=plain, by_plain=True
+            )
             name = f"rl-{seed}-{row.number}-{number}"
             return ask(row, box, seat, run_id=name, temperature=self._config.temperature, seed=seed)
 

@@ -3,7 +3,8 @@
 Every call goes to the task's own tools, so verdicts, times and profiles are the gate's and the lens's; only the wording
 is shorter. In the suite `recommend` a submission is an answer and is not run. Profiles are kept on disk by content,
 while the parts that make them are the same files: the same question is asked of many models. `plain` is the text that
-the task's own kernel was restyled from: the compiler sees no difference, so all ways of writing share one profile.
+the task's own kernel was restyled from: the compiler sees no difference, so all ways of writing share one profile. With
+`by_plain`, for training alone, they share rewrites and submissions too: the tools then work on the plain text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pydantic import JsonValue
 
 from warpsight.corpus.kinds import NOTHING, advice
 from warpsight.corpus.looks import parts_digest
-from warpsight.learn.compact import profile_words, rewrite_words, submit_words, time_words
+from warpsight.learn.compact import NO_REWRITE, profile_words, rewrite_words, submit_words, time_words
 from warpsight.learn.prompting import CAUSE, REWRITE, Suite, small_specs
 from warpsight.nouns import Task
 from warpsight.rewrite import CAUSES
@@ -34,6 +35,7 @@ from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
 
 PROFILE_PARTS = ("vgpu", "devices", "lens", "tools")
+GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")
 PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model
 
 
@@ -50,8 +52,10 @@ class SmallBox:
         cores: int = 1,
         listed: bool = True,
         plain: tuple[str, int] | None = None,
+        by_plain: bool = False,
     ) -> None:
         self.task = task
+        self._given = plain[0] if plain is not None and by_plain else task.kernel
         self.suite: Suite = suite
         self.feedback: Feedback = feedback
         self.listed = listed
@@ -75,7 +79,7 @@ class SmallBox:
             return self._submit(arguments)
         if name == REWRITE:
             return self._rewrite(arguments)
-        result = self.box.call(name, _kernel_of(arguments))
+        result = self.box.call(name, self._kernel_of(arguments))
         if result.is_error:
             return result
         return result.model_copy(update={"text": time_words(Timed.model_validate_json(json.dumps(result.data)))})
@@ -83,7 +87,8 @@ class SmallBox:
     @functools.cached_property
     def box(self) -> TaskBox:
         """The task's own tools."""
-        return open_box(self.task, feedback=self.feedback, seed=PROFILE_SEED, decoys=self._decoys, cores=self._cores)
+        task = self.task.model_copy(update={"kernel": self._given})
+        return open_box(task, feedback=self.feedback, seed=PROFILE_SEED, decoys=self._decoys, cores=self._cores)
 
     def _profile(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         shown = str(arguments.get(KERNEL, self.task.kernel))
@@ -125,8 +130,8 @@ class SmallBox:
     def _rewrite(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         cause = str(arguments[CAUSE])
         if cause not in CAUSES:
-            return ToolResult(text="no rewrite is known", data={CAUSE: cause})
-        result = self.box.call(REWRITE, {**_kernel_of(arguments), CAUSE: cause})
+            return ToolResult(text=NO_REWRITE, data={CAUSE: cause})
+        result = self._judged(REWRITE, {**self._kernel_of(arguments), CAUSE: cause})
         if result.is_error:
             return result
         words = rewrite_words(Rewritten.model_validate_json(json.dumps(result.data)))
@@ -142,23 +147,45 @@ class SmallBox:
         return self._submit({**arguments, KERNEL: typed.made}).model_copy(update={"made": typed.made})
 
     def _submit(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        given: dict[str, Any] = {**_kernel_of(arguments), CAUSE: str(arguments[CAUSE])}
+        given: dict[str, Any] = {**self._kernel_of(arguments), CAUSE: str(arguments[CAUSE])}
         if "predicts" in arguments:
             given["predicts"] = arguments["predicts"]
-        result = self.box.call(SUBMIT, given)
+        result = self._judged(SUBMIT, given)
         if result.is_error:
             return result
         return result.model_copy(update={"text": submit_words(Submitted.model_validate_json(json.dumps(result.data)))})
+
+    def _judged(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        """A call that goes through the gate, or what came of the same call before."""
+        key = self._gate_key(name, arguments)
+        kept = None if key is None else _store().get(key)
+        if kept is not None:
+            return ToolResult.model_validate_json(kept)
+        result = self.box.call(name, arguments)
+        if key is not None and not result.is_error:
+            bare = result.model_copy(update={"artefacts": (), "profiled": {}})
+            _store().put(key, bare.model_dump_json().encode())
+        return result
+
+    def _gate_key(self, name: str, arguments: Mapping[str, JsonValue]) -> str | None:
+        """None where the result must be this run's own."""
+        shown = "none" if self.feedback == "none" else "time"
+        sizes = json.dumps([dict(w.axes) for w in self.task.workloads])
+        parts = parts_digest(*GATE_PARTS)
+        asked = json.dumps({KERNEL: self._given, **arguments}, sort_keys=True)
+        return content_key(
+            name, asked, self._given, shown, self.task.name, self.task.gpu, sizes, compiler_identity(), parts
+        )
+
+    def _kernel_of(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        text = arguments.get(KERNEL, self.task.kernel)
+        return {KERNEL: self._given if text == self.task.kernel else text}
 
 
 def _lowered(found: Profiled, lines: int) -> Profiled:
     """The same findings for a text whose lines stand lower."""
     moved = (f if f.line is None else f.model_copy(update={"line": f.line + lines}) for f in found.findings)
     return found.model_copy(update={"findings": tuple(moved)}) if lines else found
-
-
-def _kernel_of(arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {name: value for name, value in arguments.items() if name == KERNEL}
 
 
 @functools.cache

@@ -45,7 +45,7 @@ class Words:
 
 def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
     """One conversation of the oracle with the tools."""
-    box = SmallBox(task_of(row.spec), suite, feedback, listed=False, plain=plain_of(row.spec))
+    box = SmallBox(task_of(row.spec), suite, feedback, listed=False, plain=plain_of(row.spec), by_plain=True)
 
     def findings() -> Sequence[Found]:
         shown = box.call("profile", {})
@@ -77,7 +77,8 @@ def confirmed(row: Row, suite: Suite, run: Run) -> bool:
     if found is None or found.check.verdict != "right" or found.timing is None:
         return False
     task = task_of(row.spec)
-    unchanged = found.candidate_sha256 == read_candidate(task.kernel, task).sha256  # no rewrite was known
+    given = {read_candidate(text, task).sha256 for text in (task.kernel, plain_of(row.spec)[0])}
+    unchanged = found.candidate_sha256 in given  # no rewrite was known
     return unchanged or run.submission.cause == NOTHING or found.timing.decision == "FASTER"
 
 

@@ -23,6 +23,7 @@ import transformers
 
 from warpsight.errors import UsageError
 from warpsight.models.model import OnText
+from warpsight.models.prefix import Prefixes
 from warpsight.models.template import TURN_END
 from warpsight.toolchain.cache import cache_folder, content_key
 
@@ -48,7 +49,7 @@ def load_pair(path: Path, dtype: str) -> tuple[Any, Any]:
     """Tokenizer and model as transformers has them, for training; `load_weights` is for everything else."""
     if path.suffix != ".gguf":
         return _from_folder(path, dtype)
-    kept = _unpacked_folder(path, dtype)
+    kept = unpacked_folder(path, dtype)
     if kept is not None and kept.is_dir():
         return _from_folder(kept, dtype)
     where: dict[str, Any] = {
@@ -74,7 +75,7 @@ def _from_folder(folder: Path, dtype: str) -> tuple[Any, Any]:
     return tokenizer, model
 
 
-def _unpacked_folder(path: Path, dtype: str) -> Path | None:
+def unpacked_folder(path: Path, dtype: str) -> Path | None:
     """Where a small GGUF file lies unpacked after its first use: unpacking takes most of the time to start."""
     folder, size = cache_folder(), path.stat().st_size
     if folder is None or size > UNPACKED_LIMIT_BYTES:
@@ -148,6 +149,7 @@ class Weights:
         self._ends = sorted({int(token) for token in ends if token is not None and token != tokenizer.unk_token_id})
         # A token that ends a turn fills the rows that are done; each row is cut at its own first end.
         self._fill = self._ends[0]
+        self._prefixes = Prefixes()
 
     @property
     def context_tokens(self) -> int:
@@ -192,15 +194,19 @@ class Weights:
         if on_text is not None and len(prompts) == 1:
             options["streamer"] = Pieces(self, on_text)
         with torch.inference_mode(), ending.watching(self._model):
-            ending.seen = self._model.generate(
+            found = self._model.generate(
                 input_ids=ids.to(self._model.device),
                 attention_mask=mask.to(self._model.device),
                 max_new_tokens=max_tokens,
                 eos_token_id=self._ends,
                 pad_token_id=self._fill,
                 stopping_criteria=transformers.StoppingCriteriaList([ending]),
+                past_key_values=self._prefixes.begin(prompts, longest),
+                return_dict_in_generate=True,
                 **options,
             )
+            ending.seen = found.sequences
+            self._prefixes.keep(prompts, ending.seen[:, longest:].tolist(), found.past_key_values, longest)
         rows = [[] for _ in prompts] if ending.seen is None else ending.seen[:, longest:].tolist()
         return Written([self._cut(row, stops) for row in rows], ending.came)
 
@@ -214,6 +220,7 @@ class Weights:
 
     def release(self) -> None:
         self._model = None
+        self._prefixes = Prefixes()
 
 
 class Pieces:
