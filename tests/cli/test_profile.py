@@ -256,3 +256,23 @@ def test_it_ends_with_the_findings(command: Command) -> None:
 def test_help_has_an_example(command: Command) -> None:
     ran = command("profile", "--help")
     assert ran.code == 0 and "warpsight profile matmul_tiled" in ran.out
+
+
+def test_a_processor_is_measured_and_says_what_it_cannot_count(command: Command) -> None:
+    pytest.importorskip("pyopencl")
+    document = command("profile", "saxpy", "--device", "opencl", "--json").document()
+    assert document["source"] == "measured" and document["counters"]["duration_us"] > 0
+    assert document["launch"]["block"] and document["findings"] == [] and document["reports"] == []
+    ran = command("profile", "saxpy", "--device", "opencl")
+    assert "us measured" in ran.out and "only the time was measured here" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize("device", ["cuda", "hip"])
+def test_a_gpu_that_is_not_there_is_told(command: Command, device: str) -> None:
+    ran = command("profile", "saxpy", "--device", device)
+    assert ran.code == 3 and "error: " in ran.err and "try: " in ran.err
+
+
+def test_a_sample_of_blocks_is_of_the_virtual_gpu_alone(command: Command) -> None:
+    ran = command("profile", "saxpy", "--device", "opencl", "--blocks", "4")
+    assert ran.code == 2 and "--blocks" in ran.err

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from warpsight.cli.check import TASK_HELP
+from warpsight.cli.device_argument import DEVICE_HELP, DeviceName
 from warpsight.cli.output import ExitCode, emit
 from warpsight.errors import UsageError
 
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from warpsight.vgpu.gpu import Gpu
     from warpsight.vgpu.occupancy import Occupancy
 
-GPU_HELP = "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them."
+GPU_HELP = (
+    "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them. With --device cuda or "
+    "hip: which of this machine's GPUs, by number, name or UUID."
+)
 FROM_HELP = "Show a measured report instead of a task: an .ncu-rep file, or .csv from `ncu --csv`."
 KERNEL_NAME_HELP = "Which kernel of the report, with --from."
 BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as the budget allows."
@@ -44,6 +48,7 @@ def profile(
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
     ] = None,
+    device: Annotated[DeviceName | None, typer.Option(help=DEVICE_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     lines: Annotated[int, typer.Option(min=0, help="How many source lines to show, costliest first.")] = 10,
     all_lines: Annotated[bool, typer.Option("--all-lines", help="Show every source line, in order.")] = False,
@@ -61,12 +66,13 @@ def profile(
       warpsight profile matmul_tiled
       warpsight profile matmul_tiled --gpu rtx-a6000
       warpsight profile tasks/transpose --kernel mine.cu --lines 5
+      warpsight profile saxpy --device opencl
       warpsight profile --from report.ncu-rep --kernel-name daxpy
     """
     if report is not None:
         from warpsight.cli.profile_report import show_report
 
-        if task is not None or any(given is not None for given in (kernel, workload, gpu, blocks)):
+        if task is not None or any(given is not None for given in (kernel, workload, device, gpu, blocks)):
             raise UsageError("expected --from alone: a report is of no task, and was run already", "leave out the rest")
         show_report(report, kernel_name, None if all_lines else lines, everything=all_counters, as_json=as_json)
         return
@@ -74,6 +80,7 @@ def profile(
         missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"
         raise UsageError(f"expected {missing}", "warpsight profile matmul_tiled")
     from warpsight.cli import profile_text
+    from warpsight.cli.device_argument import device_for, language_for
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.roofline import roofline
     from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel, usage_of
@@ -84,8 +91,19 @@ def profile(
     from warpsight.tasks import launch_of
 
     found = find_task(task)
+    file, candidate = read_kernel(found, kernel, language_for(device))
+    where = device_for(device, candidate, file)
+    if where != DeviceName.VIRTUAL:
+        from warpsight.cli.profile_device import show_device
+
+        if blocks is not None:
+            raise UsageError("expected --blocks on the virtual GPU: elsewhere all blocks run", "leave out --blocks")
+        show_device(
+            found, candidate, file, where, workload=workload, gpu=gpu, lines=None if all_lines else lines,
+            everything=all_counters, seed=seed, deadline_s=deadline, cores=cores, as_json=as_json,
+        )  # fmt: skip
+        return
     target = target_gpu(found, gpu)  # a name that means no GPU is refused before anything is compiled
-    file, candidate = read_kernel(found, kernel)
     chosen = profiled_workload(found, workload)
     size = launch_size(candidate, chosen, file)
     with progress_on_stderr() as say:

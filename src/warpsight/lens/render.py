@@ -53,8 +53,13 @@ def raw(profile: Profile, budget_tokens: int = DEFAULT_TOKENS) -> str:
 def curated(profile: Profile, findings: Sequence[Finding], budget_tokens: int = DEFAULT_TOKENS) -> str:
     """The findings in their order, each with its evidence, the source line and what to try; whole ones only."""
     shown = [_finding(profile, index + 1, finding) for index, finding in enumerate(findings)]
+    return _within(budget_tokens, [_head(profile)], shown or [[nothing_found(profile)]])
+
+
+def nothing_found(profile: Profile) -> str:
+    """What is said where there are no findings: a profile that counted nothing cannot say that all is well."""
     blind = all(name.startswith("duration") for name in profile.counters)
-    return _within(budget_tokens, [_head(profile)], shown or [[NO_COUNTERS if blind else NOTHING]])
+    return NO_COUNTERS if blind else NOTHING
 
 
 def number(value: float) -> str:
