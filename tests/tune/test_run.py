@@ -131,7 +131,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypa
     code, said, errors = command("tune", "--resume", "last", "--tries", "9", "--out", str(out), capfd=capfd)
     assert code == 0 and "everything was tried; 3 of 3" in said and "simulated" in said and str(out) in said
     assert "best so far" in errors and out.read_text() != (ROOT / "tasks/transpose_tiled/kernel.cu").read_text()
-    code, said, _ = command("tune", "--resume", first["tuning"][:20], "--json", capfd=capfd)
+    code, said, _ = command("tune", "--resume", first["tuning"][:20], "--out", str(out), "--json", capfd=capfd)
     assert json.loads(said)["tries"] == 3  # all is known: nothing runs but the last word
     assert find_tuning("transpose_tiled").asked().id == first["tuning"]
 
@@ -140,6 +140,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypa
 def test_ctrl_c_in_a_real_process(tmp_path: Path) -> None:
     """An interrupt after the first try: what was tried is kept, how to go on is said, and going on ends it."""
     words = [sys.executable, "-m", "warpsight.cli.app", *(word for word in CLI if word != "--quiet")]
+    words += ["--out", str(tmp_path / "new.cu")]
     env = os.environ | {"WARPSIGHT_DATA": str(tmp_path / "data")}
     process = subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None and "best so far" in process.stderr.readline()
