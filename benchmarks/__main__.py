@@ -19,6 +19,7 @@ SECTIONS = {
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
+    "rollouts": "rollouts an hour through the loop, and where their time goes",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",

@@ -96,14 +96,14 @@ class SmallBox:
         if self._plain is not None and shown == self.task.kernel and self.feedback != "wrong":
             kernel, lower = self._plain
         key = self._key(kernel)
-        kept = None if key is None else _store().get(key)
+        kept = None if key is None else store().get(key)
         if kept is None:
             result = self._duration(kernel) if self.feedback == "time" else self.box.call("profile", {KERNEL: kernel})
             if result.is_error:
                 return result
             kept = json.dumps(result.data).encode()
             if key is not None:
-                _store().put(key, kept)
+                store().put(key, kept)
         found = _lowered(Profiled.model_validate_json(kept), lower)
         return ToolResult(text=profile_words(found, shown), data=json.loads(found.model_dump_json()))
 
@@ -158,13 +158,13 @@ class SmallBox:
     def _judged(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """A call that goes through the gate, or what came of the same call before."""
         key = self._gate_key(name, arguments)
-        kept = None if key is None else _store().get(key)
+        kept = None if key is None else store().get(key)
         if kept is not None:
             return ToolResult.model_validate_json(kept)
         result = self.box.call(name, arguments)
         if key is not None and not result.is_error:
             bare = result.model_copy(update={"artefacts": (), "profiled": {}})
-            _store().put(key, bare.model_dump_json().encode())
+            store().put(key, bare.model_dump_json().encode())
         return result
 
     def _gate_key(self, name: str, arguments: Mapping[str, JsonValue]) -> str | None:
@@ -189,6 +189,6 @@ def _lowered(found: Profiled, lines: int) -> Profiled:
 
 
 @functools.cache
-def _store() -> Cache:
+def store() -> Cache:
     folder = cache_folder()
     return Cache(folder / "profiles" if folder else None)
