@@ -120,35 +120,44 @@ $(VENV)/.train: $(VENV)/.local
 # The experiment of docs/training.md: tasks, traces, then the models that read the tools and the one that cannot. Hours on
 # two cores; every step goes on where it was cut off.
 WS := $(VENV)/bin/warpsight
+TRACES := $(WS) train traces results/train.jsonl
+TRIES := --suite optimize --short-first
 train: $(VENV)/.train
 	@mkdir -p results
 	@$(WS) corpus build results/train.jsonl --split train --count 360 --seed 1 --cores 2
 	@$(WS) corpus build results/test.jsonl --split test --count 150 --seed 1 --cores 2
-	@$(WS) train traces results/train.jsonl results/traces-tools.jsonl --feedback curated --variants 8
-	@$(WS) train traces results/train.jsonl results/traces-vain.jsonl --feedback none --vain 1 --count 180
-	@$(WS) train traces results/train.jsonl results/traces-raw.jsonl --feedback raw --variants 2
-	@$(WS) train traces results/train.jsonl results/traces-time.jsonl --feedback time
-	@$(WS) train traces results/train.jsonl results/traces-text.jsonl --feedback none --variants 8
-	@for name in scratch-tools scratch-text tools text; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
-	@for name in rl-scratch rl; do $(WS) train rl configs/$$name.toml || exit 1; done
+	@$(TRACES) results/traces-tools.jsonl --feedback curated --variants 8
+	@$(TRACES) results/traces-vain.jsonl --feedback none --vain 1 --count 180
+	@$(TRACES) results/traces-raw.jsonl --feedback raw --variants 2
+	@$(TRACES) results/traces-time.jsonl --feedback time
+	@$(TRACES) results/traces-text.jsonl --feedback none --variants 8
+	@$(TRACES) results/traces-optimize.jsonl $(TRIES) --count 190 --variants 3
+	@$(TRACES) results/traces-optimize-raw.jsonl $(TRIES) --feedback raw --count 64 --seed 50
+	@$(TRACES) results/traces-optimize-time.jsonl $(TRIES) --feedback time --count 64 --seed 60
+	@$(TRACES) results/traces-optimize-vain.jsonl $(TRIES) --feedback none --vain 1 --count 48 --seed 70
+	@for name in scratch-tools tools text optimize text-more; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
+	@$(WS) train rl configs/rl.toml
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.
 FAILED := build/bench-failed
-BENCH := $(WS) bench run results/test.jsonl results/bench.jsonl --keep $(FAILED)
+ASK := $(WS) bench run results/test.jsonl results/bench.jsonl --keep $(FAILED)
+MAKE_FASTER := $(WS) bench run results/test.jsonl results/made.jsonl --keep $(FAILED) --suite optimize
+TABLES := results/bench.jsonl results/made.jsonl results/typed.jsonl
 results: $(VENV)/.train
 	@for rival in top-finding known-finding random most-common; do \
-	  $(BENCH) --model rival:$$rival --train results/train.jsonl || exit 1; done
-	@$(BENCH) --model local:results/sft-scratch-tools/final --name scratch-tools --feedback none,time,raw,curated,wrong
-	@$(BENCH) --model local:results/rl-scratch/final --name scratch-rl --feedback none,curated,wrong
-	@$(BENCH) --model local:results/sft-scratch-text/final --name scratch-text --feedback none
-	@$(BENCH) --count 40 --name untrained --feedback none,curated
-	@$(BENCH) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
-	@$(BENCH) --count 40 --adapter results/sft-text/final --name text --feedback none
-	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/optimized.jsonl --count 60
-	@$(WS) bench compare results/bench.jsonl --one scratch-tools:curated --other scratch-text:none
-	@$(WS) bench report results/bench.jsonl results/optimized.jsonl
-	@$(WS) bench report results/bench.jsonl results/optimized.jsonl --html results/bench.html --corpus results/test.jsonl \
-	  --runs $(FAILED) --pair scratch-tools:curated=scratch-text:none \
+	  $(ASK) --model rival:$$rival --train results/train.jsonl || exit 1; done
+	@$(ASK) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
+	@$(ASK) --count 60 --adapter results/sft-text-more/final --name text-more --feedback none
+	@$(MAKE_FASTER) --count 60 --model rival:tries --processes 2
+	@$(MAKE_FASTER) --count 60 --adapter results/sft-optimize/final --name tools-tries --feedback curated
+	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback none,time,raw,curated,wrong
+	@$(MAKE_FASTER) --count 40 --adapter results/rl/final --name reinforced --feedback curated
+	@$(ASK) --count 8 --name untrained --feedback none,curated
+	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/typed.jsonl --count 60
+	@$(WS) bench compare $(TABLES) --suite optimize --one tools-tries:curated --other text-more:none
+	@$(WS) bench report $(TABLES)
+	@$(WS) bench report $(TABLES) --html results/bench.html --corpus results/test.jsonl \
+	  --runs $(FAILED) --pair tools-tries:curated=text-more:none \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
 picture: setup

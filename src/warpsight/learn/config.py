@@ -74,6 +74,7 @@ class Rl(Noun):
     """Reinforcement on corpus tasks: `group` answers to each question, compared with one another."""
 
     corpus: str
+    count: Count = 0  # only so many tasks, those whose kernels are soon done; 0 is all
     suite: Suite = "recommend"
     feedback: Feedback = "curated"
     start: Start = Start()

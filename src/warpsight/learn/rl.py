@@ -45,6 +45,8 @@ def train_rl(config: Rl) -> Path:
     rows = read_rows(Path(config.corpus))
     if not rows:
         raise UsageError(f"no tasks in {config.corpus}", hint="make them: warpsight corpus build FILE")
+    if config.count:
+        rows = sorted(rows, key=lambda row: row.truth.time_us)[: config.count]
     tokenizer, model = load_start(config.start, config.train)
     arguments = GRPOConfig(
         **arguments_of(config.train, output),
