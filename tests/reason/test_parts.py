@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from warpsight.errors import UsageError
 from warpsight.nouns.run import Spent
 from warpsight.reason.budget import Budget, add_spent, exhausted, left_line, parse_budget, remaining, share
 from warpsight.reason.edits import Edit, EditFailed, apply_edits, offer_edits, whole_kernel
+from warpsight.reason.opening import opening_of
 from warpsight.reason.predictions import accuracy, score, submission_of
 from warpsight.reason.progress import best_of, better, roofline_left
 from warpsight.reason.schema import problems, require_known
+from warpsight.tasks import read_task
 
 TEXT = "int a = 1;\nint b = 2;\n  int b = 2;\n"
 
@@ -178,3 +181,15 @@ def test_what_the_roofline_leaves() -> None:
     roof = {"floor_us": 4.0, "compulsory_bytes": 1, "launch_us": 1.0, "source": "data sheet"}
     timing = type(fast.timing).model_validate({**fast.timing.model_dump(), "roof": roof})
     assert roofline_left(fast.model_copy(update={"timing": timing})) == 1.25, "5 us taken, 4 us at least"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"gpu": "t4", "gpu_arch": "sm_75"}, "on t4 (sm_75)."),
+        ({"gpu": "this machine's processor, through OpenCL C"}, "on this machine's processor, through OpenCL C."),
+    ],
+)
+def test_the_architecture_is_told_of_a_known_gpu_alone(changes: dict[str, str], told: str) -> None:
+    task = read_task(Path(__file__).parents[2] / "tasks" / "saxpy").model_copy(update=changes)
+    assert told in opening_of(task, ()).user

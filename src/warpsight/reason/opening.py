@@ -18,6 +18,7 @@ from warpsight.reason.fence import fence, neutral
 from warpsight.reason.job import Opening
 from warpsight.tasks import written_in
 from warpsight.tools.box import ToolSpec
+from warpsight.vgpu.gpus import known_gpus
 
 Prompt = Literal["untrained", "trained"]
 TRITON = (
@@ -53,8 +54,7 @@ def _user(task: Task, kernel: str, note: str) -> str:
     note = f"{TRITON} {note}".strip() if written_in(kernel) == "triton" else note
     tolerance = f"|got - expected| <= {task.tolerance.atol:g} + {task.tolerance.rtol:g} * |expected|; integers exactly"
     filled = Template(prompt_file("task")).substitute(
-        gpu=neutral(task.gpu),
-        gpu_arch=task.gpu_arch,
+        gpu=neutral(_target(task)),
         task=task.name,
         description=fence("description", task.description),
         entry=task.entry,
@@ -71,6 +71,11 @@ def _user(task: Task, kernel: str, note: str) -> str:
         kernel=fence(task.kernel_file, kernel),
     )
     return filled.strip()
+
+
+def _target(task: Task) -> str:
+    """What it is to be fast on; only of a GPU from the table is the architecture known before it runs."""
+    return f"{task.gpu} ({task.gpu_arch})" if task.gpu in known_gpus() else task.gpu
 
 
 def _argument_line(argument: Argument) -> str:
