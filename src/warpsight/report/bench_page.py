@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpsight import __version__
+from warpsight.bench.apply import CEILING
 from warpsight.report.bench_charts import ablation_figure, colours, compared, difference_words, pairs_figure
 from warpsight.report.bench_data import Bench, measures_of
 from warpsight.report.bench_failures import failures_section
@@ -55,7 +56,8 @@ def _result(bench: Bench) -> Html:
     parts: list[Html] = []
     for suite in bench.suites:
         shown = measures_of(suite)[0]
-        ranked = sorted(((shown.of(s.outcomes), s) for s in bench.of_suite(suite)), key=lambda pair: -pair[0].value)
+        sides = [(shown.of(side.outcomes), side) for side in bench.of_suite(suite)]
+        ranked = sorted(sides, key=lambda pair: (pair[1].model == CEILING, -pair[0].value))  # nobody is always right
         cards = [
             tag(
                 "div",
