@@ -6,7 +6,8 @@ times over. What must stay true: the tokens are those that were sampled, and tho
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false, reportPrivateImportUsage=false
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ interrupted run goes on from its last checkpoint. Runs on the CPU here and on GP
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false, reportPrivateImportUsage=false
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false
 
 from __future__ import annotations
 
