@@ -16,7 +16,7 @@ FOLDERS = [word.removeprefix("in=") for word in sys.argv if word.startswith("in=
 sys.path[:0] = [folder for folder in FOLDERS if folder not in sys.path]  # of the files that every worker is shown
 
 import numpy as np  # noqa: E402
-import opencl_wire as wire  # noqa: E402
+import wire  # noqa: E402
 import worker_io  # noqa: E402
 
 GUARD_BYTES = next(int(word.removeprefix("guard=")) for word in sys.argv if word.startswith("guard="))

@@ -15,14 +15,13 @@ from benchmarks.spin import spin_kernel
 
 from redteam.entries import FOLDER, Attack
 from redteam.kernels import SPIN_STEPS, Outcome, attacked_task, told
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.opencl_build import build_opencl, worker_files
 from warpsight.devices.opencl_lane import GUARD_BYTES, OpenClLane, Settings
 from warpsight.gate.check import check_candidate
 from warpsight.gate.compare_pair import compare_measured, kernel_on
 from warpsight.gate.evaluate import timed_workload
-from warpsight.jail import JailedWorker, Limits, worker_io
+from warpsight.jail import JailedWorker, Limits, wire, worker_io
 from warpsight.nouns import Build, Evaluation
 
 PROGRAM = FOLDER / "hostile.py"

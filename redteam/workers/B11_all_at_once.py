@@ -2,7 +2,7 @@
 # task: spin
 # expect: bad_frame bad_answer
 import hostile
-import opencl_wire as wire
+import wire
 import worker_io
 
 

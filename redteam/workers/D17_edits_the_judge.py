@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import hostile
-import opencl_wire as wire
+import wire
 import worker_io
 
 

@@ -9,7 +9,7 @@ import hostile
 
 class Shadows(hostile.Worker):
     def go(self) -> hostile.Answer:
-        for name in ("numpy.py", "opencl_wire.py", "json.py"):
+        for name in ("numpy.py", "wire.py", "json.py"):
             Path(name).write_text("raise SystemExit\n")
         os._exit(0)
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from warpsight.cli.app import main
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.cuda import CudaDevice, replay_request
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request, sticky_fault
 from warpsight.devices.cuda_state import (
@@ -31,6 +30,7 @@ from warpsight.devices.opencl_lane import Settings
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import DeviceError, ToolMissing, UsageError
 from warpsight.gate import copy_floor
+from warpsight.jail import wire
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda

@@ -20,7 +20,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request
 from warpsight.devices.cuda_state import (
     GpuHere,
@@ -39,6 +38,7 @@ from warpsight.devices.opencl_lane import Settings
 from warpsight.devices.profiles import with_trust
 from warpsight.devices.triton_lane import TRITON_WORKER, triton_request
 from warpsight.errors import UsageError
+from warpsight.jail import wire
 from warpsight.jail.worker import told_unsafe
 from warpsight.nouns import Build, Fault, Profile, Source
 from warpsight.tasks import LaunchSize

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "jail")]
 
 if TYPE_CHECKING:
-    from warpsight.devices import opencl_wire as wire
-    from warpsight.jail import worker_io
+    from warpsight.jail import wire, worker_io
 else:
-    import opencl_wire as wire
+    import wire
     import worker_io
 
 del sys.path[:2]  # the files beside this one are named after the packages they use

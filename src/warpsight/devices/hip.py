@@ -13,13 +13,13 @@ from importlib import util
 from pathlib import Path
 from typing import Any, Self
 
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.cuda import OUTSIDE, WARM_UP_LAUNCHES, event_profile, launch_message, timed_launches
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane
 from warpsight.devices.device import Execution, Value
 from warpsight.devices.opencl_build import worker_argv
 from warpsight.devices.opencl_lane import Settings
 from warpsight.errors import ToolMissing, UsageError
+from warpsight.jail import wire
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 

@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from importlib import metadata, util
 from pathlib import Path
 
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.opencl_assembly import NO_ASSEMBLY, refused_assembly
 from warpsight.errors import TaskError, ToolMissing, UsageError
-from warpsight.jail import Limits, package_files, run_jailed
+from warpsight.jail import Limits, package_files, run_jailed, wire
 from warpsight.jail.scrub import scrubbed
 from warpsight.nouns import Build, Candidate, Diagnostic, Dim3, Task
 from warpsight.tasks import evaluate_launch

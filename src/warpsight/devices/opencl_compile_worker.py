@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "jail")]
 
 if TYPE_CHECKING:
-    from warpsight.devices import opencl_wire as wire
     from warpsight.devices.opencl_worker import SCRATCH, open_pocl
-    from warpsight.jail import worker_io
+    from warpsight.jail import wire, worker_io
 else:
-    import opencl_wire as wire
+    import wire
     import worker_io
     from opencl_worker import SCRATCH, open_pocl
 

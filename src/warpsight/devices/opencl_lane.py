@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.device import TimedCall, Value
 from warpsight.devices.opencl_build import ALWAYS, compile_opencl, has_block, worker_argv, worker_files
-from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, scrubbed
+from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, scrubbed, wire
 from warpsight.nouns import Build, Dim3, Fault
 from warpsight.tasks import LaunchSize
 

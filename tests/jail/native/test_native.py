@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpsight.devices import opencl_wire as wire
 from warpsight.devices.device import Value
 from warpsight.devices.opencl_build import compile_opencl
 from warpsight.devices.opencl_lane import OpenClLane, Ran, Settings
+from warpsight.jail import wire
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpsight.tasks.importers import wire
+from warpsight.jail import wire
 from warpsight.tasks.importers.kernelbench.compare import compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.cpu import capability
 from warpsight.tasks.importers.kernelbench.evaluate import weighed

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "jail")]
 if TYPE_CHECKING:
-    from warpsight.jail import worker_io
-    from warpsight.tasks.importers import wire
+    from warpsight.jail import wire, worker_io
 else:
     import wire
     import worker_io

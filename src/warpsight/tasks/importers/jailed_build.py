@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warpsight.errors import ToolMissing
-from warpsight.jail import Limits, run_jailed, scrubbed
-from warpsight.tasks.importers import wire
+from warpsight.jail import Limits, run_jailed, scrubbed, wire
 
 WORKER = Path(__file__).with_name("build_worker.py")
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"

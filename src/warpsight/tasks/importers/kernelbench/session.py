@@ -19,8 +19,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from warpsight.errors import ToolMissing
-from warpsight.jail import JailedWorker, Limits, WorkerLost, package_files, scrubbed
-from warpsight.tasks.importers import wire
+from warpsight.jail import JailedWorker, Limits, WorkerLost, package_files, scrubbed, wire
 from warpsight.tasks.importers.kernelbench.cpu import capability
 
 WORKER = Path(__file__).with_name("worker.py")

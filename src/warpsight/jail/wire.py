@@ -1,7 +1,8 @@
-"""Messages between an importer and its workers: one JSON header and raw blobs in a frame. Standard library only.
+"""Messages between a worker and its parent: one JSON header and raw blobs in one frame. Standard library only.
 
-Workers load this file by its path, so it imports nothing of the project. `unpack` takes any bytes, also those of a
-process in which a hostile candidate ran: it returns a plain dict and blobs of the sizes it names, or raises BadMessage.
+Both sides use this file, workers by its path, so it imports nothing of the project. The parent reads answers of a
+process in which a hostile kernel ran: `unpack` takes any bytes and either returns a plain dict and blobs of the sizes it
+names, or raises BadMessage. Nothing is ever unpickled or evaluated.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ class BadMessage(ValueError):
     """The bytes are no message."""
 
 
-def pack(header: Mapping[str, Any], blobs: Sequence[bytes | memoryview] = ()) -> bytes:
-    """One message: the length of the header, the header with the sizes of the blobs, the blobs."""
-    text = json.dumps({**header, "sizes": [len(blob) for blob in blobs]}).encode()
-    return b"".join([struct.pack(">I", len(text)), text, *blobs])
+def pack(header: Mapping[str, Any], blobs: Sequence[Any] = ()) -> bytes:
+    """One message: length of the header, header with the sizes of the blobs, blobs (bytes or contiguous arrays)."""
+    views = [memoryview(blob).cast("B") for blob in blobs]
+    text = json.dumps({**header, "sizes": [view.nbytes for view in views]}).encode()
+    return b"".join([struct.pack(">I", len(text)), text, *views])
 
 
 def unpack(message: bytes) -> tuple[dict[str, Any], list[memoryview]]:
@@ -44,11 +46,10 @@ def unpack(message: bytes) -> tuple[dict[str, Any], list[memoryview]]:
 def _cut(rest: memoryview, sizes: Any) -> list[memoryview]:
     if not isinstance(sizes, list) or not all(type(size) is int and size >= 0 for size in cast(list[Any], sizes)):
         raise BadMessage("expected the sizes of the blobs")
-    whole = cast(list[int], sizes)
-    if sum(whole) != len(rest):
+    if sum(cast(list[int], sizes)) != len(rest):
         raise BadMessage(f"expected blobs of the sizes named, {len(rest)} bytes came")
     blobs: list[memoryview] = []
-    for size in whole:
+    for size in cast(list[int], sizes):
         blobs.append(rest[:size])
         rest = rest[size:]
     return blobs

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpsight.devices.opencl_wire import BadMessage, pack, unpack
+from warpsight.jail.wire import BadMessage, pack, unpack
 
 
 @given(st.dictionaries(st.text(max_size=8), st.integers() | st.text()), st.lists(st.binary(max_size=40), max_size=4))
