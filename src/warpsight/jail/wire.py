@@ -1,8 +1,8 @@
 """Messages between a worker and its parent: one JSON header and raw blobs in one frame. Standard library only.
 
 Both sides use this file, workers by its path, so it imports nothing of the project. The parent reads answers of a
-process in which a hostile kernel ran: `unpack` takes any bytes and returns a plain dict and blobs of the sizes it names, or
-raises BadMessage. Nothing is ever unpickled or evaluated.
+process in which a hostile kernel ran: `unpack` takes any bytes and returns a plain dict and blobs of the sizes it
+names, or raises BadMessage. Nothing is ever unpickled or evaluated.
 """
 
 from __future__ import annotations
