@@ -135,10 +135,7 @@ train: $(VENV)/.train
 	@$(TRACES) results/traces-optimize-raw.jsonl $(TRIES) --feedback raw --count 64 --seed 50
 	@$(TRACES) results/traces-optimize-time.jsonl $(TRIES) --feedback time --count 64 --seed 60
 	@$(TRACES) results/traces-optimize-vain.jsonl $(TRIES) --feedback none --vain 1 --count 48 --seed 70
-	@$(TRACES) results/traces-tries.jsonl $(TRIES) --least-tries 3 --count 170 --seed 100
-	@$(TRACES) results/traces-tries-raw.jsonl $(TRIES) --least-tries 3 --feedback raw --count 34 --seed 150
-	@$(TRACES) results/traces-tries-time.jsonl $(TRIES) --least-tries 3 --feedback time --count 34 --seed 160
-	@for name in scratch-tools tools text optimize tries text-more; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
+	@for name in scratch-tools tools text optimize text-more; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
 	@$(WS) train rl configs/rl.toml
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.

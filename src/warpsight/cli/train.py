@@ -45,9 +45,6 @@ def traces(
     vain: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="With feedback none: how often it looks, and is told there is none.")
     ] = 0.0,
-    least: Annotated[
-        int, typer.Option("--least-tries", min=1, max=4, help="Suite optimize: so many causes are tried at least.")
-    ] = 1,
     types: Annotated[
         bool, typer.Option("--types", help="Suite optimize: write the edits, instead of naming a cause to `rewrite`.")
     ] = False,
@@ -89,7 +86,7 @@ def traces(
             teacher=model,
             tries=tries,
             variants=variants,
-            words=Words(suspects, vain, least, types),
+            words=Words(suspects, vain, types),
             progress=count_done,
         )
     made = len(rows) * variants

@@ -34,7 +34,6 @@ HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
 MOST_REWRITES = 4
-LAST_RESORT = ("block_too_large", "block_too_small")
 _GAIN = re.compile(HELPED + r" (\d+\.\d+)x")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
@@ -50,7 +49,6 @@ class Oracle:
     findings: Callable[[], Sequence[Found]]
     suspects: float = SUSPECT_SHARE  # how often it first says what stands in the text
     vain: float = 0.0  # how often it looks where profiles are off, is told so, and answers from the text
-    least: int = 1  # in the suite `optimize`: so many causes are tried at least, since the first look may be wrong
     types: bool = False  # in the suite `optimize`: writes the edits itself instead of naming the cause to `rewrite`
 
     def script(self) -> Callable[[Request], str]:
@@ -91,17 +89,16 @@ class Oracle:
         return next_turn
 
     def _tried(self, draw: random.Random) -> list[str]:
-        """What is tried: what stands in the text, in the order of the findings that point at it, then what findings
-        point at and the text does not bear out, then another size of block."""
+        """What is tried: what stands in the text, in the order of the findings that point at it, then perhaps something
+        that a finding points at and the text does not bear out."""
         if self.feedback == "none":
             return []
         pointed = self._pointed()
         planted = list(self.row.spec.defects)
         draw.shuffle(planted)
         planted.sort(key=lambda cause: pointed.index(cause) if cause in pointed else len(pointed))
-        others = [cause for cause in dict.fromkeys((*pointed, *LAST_RESORT)) if cause not in planted]
-        more = max(self.least - len(planted), int(draw.random() < TRAP_SHARE))
-        return [*planted, *others[:more]][:MOST_REWRITES]
+        others = [cause for cause in pointed if cause not in planted]
+        return [*planted, *(others[:1] if draw.random() < TRAP_SHARE else [])][:MOST_REWRITES]
 
     def _pointed(self) -> list[str]:
         """The causes that the findings point at, as far as rewrites are known, the largest finding first."""

@@ -40,7 +40,6 @@ class Words:
 
     suspects: float = SUSPECT_SHARE
     vain: float = 0.0
-    least: int = 1
     types: bool = False
 
 
@@ -53,7 +52,7 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Wor
         return Profiled.model_validate_json(json.dumps(shown.data)).findings
 
     said = words or Words()
-    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.least, said.types)
+    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types)
     return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
