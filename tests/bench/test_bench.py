@@ -35,6 +35,15 @@ def test_a_rival_that_follows_findings_really_looks(corpus: Path, tmp_path: Path
     assert all(outcome.diagnosed == (outcome.answer in outcome.right_answers) for outcome in found)
 
 
+def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_path: Path) -> None:
+    plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=3, allow_train=True)
+    found = run_bench(plan, tmp_path / "out.jsonl")
+    assert all(outcome.ended == "submitted" and outcome.is_right for outcome in found)
+    assert all(outcome.tool_calls >= 1 and outcome.source == "simulated" for outcome in found)
+    again = run_bench(plan, tmp_path / "again.jsonl")  # from what was kept of the same calls
+    assert _plain(again) == _plain(found)
+
+
 def test_the_most_common_answer_is_as_right_as_it_is_common(corpus: Path, tmp_path: Path) -> None:
     found = run_bench(plan_of(corpus, "rival:most-common"), tmp_path / "out.jsonl")
     common = most_common(corpus)

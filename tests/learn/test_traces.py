@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.learn.rows import small_row, some_rows
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import answers
 from warpsight.errors import UsageError
+from warpsight.learn.oracle import most_of
 from warpsight.learn.prompting import job_for
 from warpsight.learn.traces import Words, build_traces, confirmed, oracle_run, read_traces, restyled
 from warpsight.models.scripted import ScriptedModel
@@ -60,6 +62,22 @@ def test_an_optimizing_oracle_hands_in_a_kernel_that_the_gate_accepts() -> None:
     assert confirmed(row, "optimize", run)
     assert run.submitted is not None and run.submitted.timing is not None
     assert run.submitted.timing.decision == "FASTER" and run.submitted.timing.source == "simulated"
+
+
+def test_what_is_answered_after_tries_is_what_gave_most() -> None:
+    said = ("FASTER 1.10x (simulated)", "no rewrite helps", "FASTER 2.05x, 2.25x in all (simulated)")
+    assert most_of(("divergence", "spills", "uncoalesced"), said)[0] == "uncoalesced"
+    assert most_of(("divergence", "spills"), ("no rewrite helps", "no rewrite is known"))[0] == "spills"
+    assert most_of(("divergence",), ("no rewrite helps",))[0] == "nothing"
+    assert most_of((), ())[0] == "nothing"
+
+
+def test_an_optimizing_oracle_tries_what_it_names_and_says_what_the_tools_showed() -> None:
+    run = oracle_run(helped(), "optimize", "curated", seed=0)
+    tried = [step.content for step in run.steps if step.kind == "result" and step.tool == "rewrite"]
+    last = [step.content for step in run.steps if step.kind == "assistant"][-1]
+    gains = re.findall(r"FASTER (\d+\.\d+)x", " ".join(tried))
+    assert gains and f"{max(map(float, gains)):.2f}x" in last
 
 
 def test_the_prompt_is_the_same_whatever_the_feedback() -> None:

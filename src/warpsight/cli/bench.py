@@ -21,7 +21,7 @@ CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
 CURVES_HELP = "The output folder of a training, for its curves; may be given more than once."
 RUNS_HELP = "The folder that `bench run --keep` wrote."
 PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
-MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, random."
+MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, random."
 
 
 @bench.command()
