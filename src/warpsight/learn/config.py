@@ -81,6 +81,7 @@ class Rl(Noun):
     train: Train = Train(batch=8, learning_rate=1e-4, schedule="constant_with_warmup")
     group: Annotated[int, Field(ge=2)] = 8
     temperature: Annotated[float, Field(gt=0)] = 1.0
+    reply_tokens: Count = 0  # the longest reply; 0 is what the suite allows. A group waits for its longest
     resample: Count = 2  # other questions tried where all answers to one earned the same
     kl: Annotated[float, Field(ge=0)] = 0.0
     prices: Prices = Prices()

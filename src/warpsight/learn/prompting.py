@@ -76,6 +76,7 @@ def job_for(
     listed: bool = True,
     temperature: float | None = None,
     seed: int | None = None,
+    reply_tokens: int = 0,
     settings: dict[str, JsonValue] | None = None,
 ) -> Job:
     """The job of one question. A run may go on after a bad reply once, and never longer than its calls allow."""
@@ -89,7 +90,7 @@ def job_for(
         budget=Budget(tool_calls=MOST_CALLS[suite]),
         max_problems=1,
         enough_gain=None,
-        max_tokens=REPLY_TOKENS[suite],
+        max_tokens=reply_tokens or REPLY_TOKENS[suite],
         temperature=temperature,
         seed=seed,
         settings=settings or {},

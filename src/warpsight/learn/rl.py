@@ -144,7 +144,10 @@ class Rollouts:
                 task, self._config.suite, self._config.feedback, listed=self.listed, plain=plain, by_plain=True
             )
             name = f"rl-{seed}-{row.number}-{number}"
-            return ask(row, box, seat, run_id=name, temperature=self._config.temperature, seed=seed)
+            asked = self._config
+            return ask(
+                row, box, seat, run_id=name, temperature=asked.temperature, seed=seed, reply_tokens=asked.reply_tokens
+            )
 
         works: list[Callable[[Seat], Run]] = [partial(one, number) for number in range(self._config.group)]
         runs = Together(local).run(works)

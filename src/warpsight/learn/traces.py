@@ -57,12 +57,19 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Wor
 
 
 def ask(
-    row: Row, box: SmallBox, model: Model, *, run_id: str, temperature: float | None = None, seed: int | None = None
+    row: Row,
+    box: SmallBox,
+    model: Model,
+    *,
+    run_id: str,
+    temperature: float | None = None,
+    seed: int | None = None,
+    reply_tokens: int = 0,
 ) -> Run:
-    """One question put to a model, through the loop."""
+    """One question put to a model, through the loop. A reply may have as many tokens as the suite says, or fewer."""
     job = job_for(
         box.task, box.suite, run_id=run_id, model=model.name, listed=box.listed, temperature=temperature, seed=seed,
-        settings={"row": row.number, "feedback": box.feedback},
+        reply_tokens=reply_tokens, settings={"row": row.number, "feedback": box.feedback},
     )  # fmt: skip
     return run_loop(job, model, box, MemoryStore())
 
