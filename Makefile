@@ -150,8 +150,8 @@ results: $(VENV)/.train
 	@$(ASK) --count 60 --adapter results/sft-text-more/final --name text-more --feedback none
 	@$(MAKE_FASTER) --count 60 --model rival:tries --processes 2
 	@$(MAKE_FASTER) --count 60 --adapter results/sft-optimize/final --name tools-tries --feedback curated
-	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback none,time,raw,curated,wrong
-	@$(MAKE_FASTER) --count 40 --adapter results/rl/final --name reinforced --feedback curated
+	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback none,time,raw,wrong
+	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced --feedback curated
 	@$(ASK) --count 8 --name untrained --feedback none,curated
 	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/typed.jsonl --count 60
 	@$(WS) bench compare $(TABLES) --suite optimize --one tools-tries:curated --other text-more:none

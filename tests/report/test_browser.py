@@ -148,8 +148,8 @@ def test_the_report_of_a_bench_opens_alone_and_says_its_facts(
     watched = Watched(browser, viewport=size, color_scheme=theme)
     page = watched.page
     page.goto(bench_file.as_uri())
-    assert page.locator("#ablation svg").count() == 2 and page.locator("#curves svg").count() == 2
-    marks = page.locator("#ablation svg").first.locator("g")
+    assert page.locator("#ablation svg[role=group]").count() == 2 and page.locator("#curves svg").count() == 2
+    marks = page.locator("#ablation svg[role=group]").first.locator("g")
     assert marks.count() == 6, "a mark for each condition"
     filled = page.evaluate("getComputedStyle(document.querySelector('#ablation .dot')).fill")
     assert filled not in ("none", "rgb(0, 0, 0)"), "marks have the colour of their model"

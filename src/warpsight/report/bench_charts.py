@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from warpsight.bench.metrics import Interval
 from warpsight.report.bench_data import Bench, Shown, Side, paired
-from warpsight.report.curves import legend
 from warpsight.report.html import Html, join, tag
 from warpsight.report.svg import (
     BOTTOM,
@@ -99,11 +98,12 @@ def compared(bench: Bench, suite: str) -> list[tuple[Side, Side]]:
 
 
 def legend_of(models: Sequence[str], number: Mapping[str, int]) -> Html:
-    """The models by colour, in a legend of their own numbers."""
-    if [number[model] for model in models] == list(range(len(models))):
-        return legend(models)
-    keys = [tag("span", tag("span", class_=f"key s{number[model] % 6}"), f" {model}  ") for model in models]
-    return tag("span", keys, class_="legend")
+    """The models by colour and shape: there may be more of them than colours."""
+
+    def key(model: str) -> Html:
+        return tag("svg", mark(6, 6, number[model]), width=12, height=12, viewBox="0 0 12 12", aria_hidden="true")
+
+    return tag("span", [tag("span", key(model), f" {model}  ") for model in models], class_="legend")
 
 
 def mark(x: float, y: float, number: int) -> Html:
