@@ -59,7 +59,7 @@ def test_what_it_wrote_and_what_a_tool_said_go_back(model: LocalModel) -> None:
 
 def test_a_reply_ends_when_its_seconds_are_over(model: LocalModel) -> None:
     long = ASK.model_copy(update={"max_tokens": 30_000})
-    for seconds in (0.3, 3, 30):  # on a busy machine the first token takes its time
+    for seconds in (0.01 * 1.4**turn for turn in range(25)):  # on a busy machine the first token takes its time
         reply = model.reply(long.model_copy(update={"seconds": seconds}))
         assert reply.stop_reason == "time" and reply.usage.output_tokens < 30_000
         if reply.usage.output_tokens:
