@@ -197,7 +197,7 @@ def most_of(tried: Sequence[str], results: Sequence[str]) -> tuple[str, str]:
     if gains:
         best = max(gains, key=lambda cause: gains[cause])
         return best, f"{best} gave most, {gains[best]:.2f}x." if len(gains) > 1 else f"{best}, {gains[best]:.2f}x."
-    open_ones = [cause for cause, text in zip(tried, results, strict=True) if text == NO_REWRITE]
+    open_ones = [cause for cause, text in zip(tried, results, strict=True) if text.startswith(NO_REWRITE)]
     return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, "Nothing helps.")
 
 
