@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,17 @@ def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_pat
     assert all(outcome.tool_calls >= 1 and outcome.source == "simulated" for outcome in found)
     again = run_bench(plan, tmp_path / "again.jsonl")  # from what was kept of the same calls
     assert _plain(again) == _plain(found)
+
+
+def test_rounds_go_on_from_the_faster_kernel_and_never_lose_what_was_gained(corpus: Path, tmp_path: Path) -> None:
+    plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True)
+    once = run_bench(plan, tmp_path / "once.jsonl")
+    more = run_bench(dataclasses.replace(plan, rounds=2), tmp_path / "more.jsonl")
+    for one, two in zip(once, more, strict=True):
+        assert two.is_right and two.speed >= one.speed
+        gained = one.speed > 1
+        assert two.tool_calls > one.tool_calls if gained else two.tool_calls == one.tool_calls
+        assert two.answer == one.answer or two.speed > one.speed**2, "only a larger step changes what is said"
 
 
 def test_the_most_common_answer_is_as_right_as_it_is_common(corpus: Path, tmp_path: Path) -> None:

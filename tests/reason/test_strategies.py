@@ -17,7 +17,7 @@ from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job, Opening, Strategy
 from warpsight.reason.loop import run_loop
 from warpsight.reason.replay import replay
-from warpsight.reason.strategies import require_strategy, run_strategy
+from warpsight.reason.strategies import largest_step, require_strategy, run_strategy
 from warpsight.runs.memory import MemoryStore
 
 
@@ -76,6 +76,17 @@ def test_refine_goes_on_from_the_best_until_a_round_gains_nothing() -> None:
     assert "limited by at_roofline now" in rounds[3].steps[1].content
     assert rounds[1].job["budget"] == Budget(tool_calls=19).model_dump()
     assert replay(store, "r1").same
+
+
+def test_of_several_rounds_the_largest_step_is_known() -> None:
+    store = MemoryStore()
+    asked = start(8, strategy=Strategy(name="refine", attempts=9), budget=Budget(tool_calls=20))
+    run_with(halve, asked, store, SmallBox())
+    rounds = [store.read(f"r1.{number}") for number in range(1, 5)]
+    assert largest_step(rounds).id == "r1.1", "1.8 is more than 3.0 / 1.8 and 4.5 / 3.0"
+    assert largest_step([rounds[0].model_copy(update={"best": None}), *rounds[1:]]).id == "r1.2"
+    nothing = [one.model_copy(update={"best": None}) for one in rounds]
+    assert largest_step(nothing).id == "r1.1", "where nothing gained, what was said first"
 
 
 def test_refine_stops_at_the_roofline_and_when_the_budget_is_spent() -> None:

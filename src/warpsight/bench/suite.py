@@ -51,6 +51,7 @@ class Plan:
     count: int | None = None
     seeds: tuple[int, ...] = (0,)
     temperature: float | None = None
+    rounds: int = 1  # from the faster kernel on, while it gains
     allow_train: bool = False
     keep: Path | None = None  # a folder for the runs that failed
 
@@ -112,7 +113,7 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
         task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan)),
         plain=plain_of(row.spec),
     )  # fmt: skip
-    run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed)
+    run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds)
     outcome = outcome_of(unit, row, run)
     keep_failure(plan.keep, outcome, run)
     return outcome

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
 FILE_HELP = "A file of outcomes, one JSON row a finished unit."
+ROUNDS_HELP = "In the suite optimize: ask again about the faster kernel, while it gains."
 KEEP_HELP = "Keep the runs that failed here, for the report."
 HTML_HELP = "Write one HTML file that needs no network: table, ablation, families, curves, failures."
 CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
@@ -38,6 +39,7 @@ def run(
     count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many times each task, with another seed.")] = 1,
     temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help=ROUNDS_HELP)] = 1,
     processes: Annotated[int, typer.Option(min=1, help="Processes; a local model uses batches instead.")] = 1,
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
     allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
@@ -55,7 +57,10 @@ def run(
     from warpsight.bench.suite import Plan, run_bench
     from warpsight.bench.table import report as table
     from warpsight.cli.progress import counted_on_stderr
+    from warpsight.errors import UsageError
 
+    if rounds > 1 and suite != "optimize":
+        raise UsageError("--rounds is for kernels that are made faster", hint="--suite optimize")
     plan = Plan(
         corpus=corpus,
         suite=_suite(suite),
@@ -68,6 +73,7 @@ def run(
         count=count,
         seeds=tuple(range(seeds)),
         temperature=temperature,
+        rounds=rounds,
         allow_train=allow_train,
         keep=keep,
     )

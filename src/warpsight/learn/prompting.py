@@ -17,7 +17,7 @@ from warpsight.corpus.kinds import answers
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
-from warpsight.reason.job import Job, Opening
+from warpsight.reason.job import Job, Opening, Strategy
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.vgpu.gpus import find_gpu
 
@@ -85,7 +85,7 @@ def job_for(
         task=task.name,
         model=model,
         device=f"virtual:{task.gpu}",
-        opening=Opening(system=SYSTEM[suite], user=question(task), kernel=task.kernel),
+        opening=opening_for(task, suite, task.kernel),
         tools=small_specs(suite, listed=listed),
         budget=Budget(tool_calls=MOST_CALLS[suite]),
         max_problems=1,
@@ -95,6 +95,18 @@ def job_for(
         seed=seed,
         settings=settings or {},
     )
+
+
+def in_rounds(job: Job, rounds: int) -> Job:
+    """The job again and again from the faster kernel, each round with the budget of one."""
+    calls = None if job.budget.tool_calls is None else job.budget.tool_calls * rounds
+    budget = job.budget.model_copy(update={"tool_calls": calls})
+    return job.model_copy(update={"strategy": Strategy(name="refine", attempts=rounds), "budget": budget})
+
+
+def opening_for(task: Task, suite: Suite, kernel: str) -> Opening:
+    """How a conversation about this kernel begins."""
+    return Opening(system=SYSTEM[suite], user=question(task.model_copy(update={"kernel": kernel})), kernel=kernel)
 
 
 def question(task: Task) -> str:

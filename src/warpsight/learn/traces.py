@@ -19,12 +19,14 @@ from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
-from warpsight.learn.prompting import Suite, job_for
+from warpsight.learn.prompting import Suite, in_rounds, job_for, opening_for
 from warpsight.learn.small_box import SmallBox
 from warpsight.models.model import Model
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.run import Run
+from warpsight.reason.job import Job, Opening
 from warpsight.reason.loop import run_loop
+from warpsight.reason.strategies import largest_step, run_strategy
 from warpsight.runs.hf import hf_row
 from warpsight.runs.memory import MemoryStore
 from warpsight.tasks import read_candidate
@@ -65,13 +67,29 @@ def ask(
     temperature: float | None = None,
     seed: int | None = None,
     reply_tokens: int = 0,
+    rounds: int = 1,
 ) -> Run:
-    """One question put to a model, through the loop. A reply may have as many tokens as the suite says, or fewer."""
+    """One question put to a model, through the loop. A reply may have as many tokens as the suite says, or fewer.
+
+    With `rounds` it is asked again about the faster kernel, while it gains; what it said of the largest step counts.
+    """
     job = job_for(
         box.task, box.suite, run_id=run_id, model=model.name, listed=box.listed, temperature=temperature, seed=seed,
         reply_tokens=reply_tokens, settings={"row": row.number, "feedback": box.feedback},
     )  # fmt: skip
-    return run_loop(job, model, box, MemoryStore())
+    store = MemoryStore()
+    if rounds == 1:
+        return run_loop(job, model, box, store)
+
+    def one_round(child: Job) -> Run:
+        return run_loop(child.model_copy(update={"budget": job.budget}), model, box, store)
+
+    def open_with(kernel: str, _note: str) -> Opening:
+        return opening_for(box.task, box.suite, kernel)
+
+    refined = run_strategy(in_rounds(job, rounds), one_round, open_with, store)
+    told = largest_step([store.read(one.id) for one in reversed(store.list_runs(parent=job.id))])
+    return refined.model_copy(update={"submission": told.submission, "steps": told.steps})
 
 
 def confirmed(row: Row, suite: Suite, run: Run) -> bool:

@@ -133,6 +133,13 @@ def _refine(group: _Group) -> None:
         best = run
 
 
+def largest_step(rounds: Sequence[Run]) -> Run:
+    """Of rounds that each began where the one before ended: the one that gained most; the first where none did."""
+    speeds = [1.0, *(speed_of(run.best) or 1.0 for run in rounds)]
+    gains = [after / max(speeds[: number + 1]) for number, after in enumerate(speeds[1:])]
+    return rounds[gains.index(max(gains))] if max(gains) > 1 else rounds[0]
+
+
 def _beam(group: _Group) -> None:
     """Level by level: each kept kernel is taken further `width` times, and the `width` fastest are kept."""
     width, depth = group.job.strategy.width, group.job.strategy.attempts
