@@ -84,6 +84,11 @@ class OpenClDevice:
         lane.start()  # two lanes opened one after the other load at the same time
         return lane
 
+    @property
+    def worker_pid(self) -> int | None:
+        """The process that ran the last kernel, while it lives."""
+        return None if self._lane is None else self._lane.worker_pid
+
     def close(self) -> None:
         if self._lane is not None:
             self._lane.close()

@@ -111,6 +111,10 @@ class OpenClLane:
         self.close()
         return Ran(faults=(self._lost,))
 
+    @property
+    def worker_pid(self) -> int | None:
+        return None if self._worker is None else self._worker.worker_pid()
+
     def start(self) -> None:
         """Start the worker and do not wait for it."""
         if self._worker is None and self._lost is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -216,6 +217,27 @@ def test_no_secret_reaches_a_tool() -> None:
 def test_perf_for_real(tmp_path: Path) -> None:
     found = perf_stat.measure(["/bin/true"], folder=tmp_path, deadline_s=20)
     assert set(found.counts) | set(found.not_measured) == set(perf_stat.EVENTS) and found.notes()
+
+
+@pytest.mark.skipif(not perf_stat.available().present, reason="needs perf")
+def test_perf_counts_a_process_that_runs_already(tmp_path: Path) -> None:
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        found = perf_stat.measure_attached(busy.pid, lambda: time.sleep(0.2), folder=tmp_path)
+        assert set(found.counts) | set(found.not_measured) == set(perf_stat.EVENTS)
+        assert found.counts["task-clock"] > 0 and "of a loop: task-clock" in found.notes("of a loop")[0]
+        assert busy.poll() is None, "what was counted goes on"
+    finally:
+        busy.kill()
+        busy.wait()
+    with pytest.raises(BrokenOutput, match="perf"):
+        perf_stat.measure_attached(busy.pid, lambda: pytest.fail("nothing is counted"), folder=tmp_path)
+
+
+def test_perf_that_is_not_there_is_told(bare: Path, tmp_path: Path) -> None:
+    with pytest.raises(ProfilerMissing, match="perf"):
+        perf_stat.measure_attached(1, lambda: pytest.fail("nothing is counted"), folder=tmp_path)
+    assert perf_stat.argv_attached(7, output=Path("o"))[-4:] == ["-o", "o", "-p", "7"]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ncu_report") is None, reason="needs the package ncu-report")

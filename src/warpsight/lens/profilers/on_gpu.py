@@ -15,10 +15,12 @@ from pathlib import Path
 from warpsight.devices.cuda import CudaDevice, Looked
 from warpsight.devices.device import Device, Value
 from warpsight.devices.hip import HipDevice
+from warpsight.devices.opencl import OpenClDevice
 from warpsight.lens.profilers import compute_sanitizer
 from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, Report
 from warpsight.lens.profilers.failures import ProfilerError
 from warpsight.lens.profilers.ladder import Climbed, amd_rungs, climb, device_rung, nvidia_rungs
+from warpsight.lens.profilers.on_processor import profile_on_processor
 from warpsight.nouns import Build, Fault, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.cache import cache_folder
@@ -48,6 +50,8 @@ def best_profile(
     device: Device, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
 ) -> Profile:
     """The best profile that the device can have: by the ladder on a real GPU, else its own."""
+    if isinstance(device, OpenClDevice):
+        return profile_on_processor(device, build, entry, values, size, source_text=source_text)
     if not isinstance(device, (CudaDevice, HipDevice)):
         return device.profile(build, entry, values, size, source_text=source_text)
     if isinstance(device, HipDevice):

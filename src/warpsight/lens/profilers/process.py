@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -36,6 +36,14 @@ class Said:
     status: int
 
 
+@dataclass(frozen=True)
+class Beside:
+    """A tool that is running, and what it has printed so far."""
+
+    process: subprocess.Popen[bytes]
+    printed: Callable[[], str]
+
+
 def clean_environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:
     """What a profiler gets of our environment, in the C locale."""
     return {name: given[name] for name in PASSED_ON if name in given} | {"LC_ALL": "C", "LANG": "C"}
@@ -51,13 +59,36 @@ def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path 
                 env=clean_environment(), start_new_session=True,
             )  # fmt: skip
         except (FileNotFoundError, PermissionError) as problem:
-            why = f"{argv[0]} cannot be started: {problem.strerror}"
-            raise ProfilerMissing(tool, why, "`warpsight doctor` lists how to get it") from None
+            raise _cannot_start(tool, argv[0], problem) from None
         try:
             _wait(process, (out, err), tool, deadline_s)
         finally:
             _end_group(process)
         return Said(_text(out), _text(err), process.returncode)
+
+
+@contextlib.contextmanager
+def alongside(argv: Sequence[str], *, tool: str, folder: Path | None = None) -> Generator[Beside]:
+    """A tool that runs while something else does; everything it started is ended on leaving."""
+    with tempfile.TemporaryFile() as out:
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=folder,
+                env=clean_environment(), start_new_session=True,
+            )  # fmt: skip
+        except (FileNotFoundError, PermissionError) as problem:
+            raise _cannot_start(tool, argv[0], problem) from None
+        try:
+            yield Beside(process, lambda: _text(out))
+        finally:
+            _end_group(process)
+
+
+def _cannot_start(tool: str, path: str, problem: OSError) -> ProfilerMissing:
+    return ProfilerMissing(
+        tool, f"{path} cannot be started: {problem.strerror}", "`warpsight doctor` lists how to get it"
+    )
 
 
 def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
