@@ -54,6 +54,10 @@ class ToolMissing(WarpsightError):
     exit_code: ClassVar[int] = 3
 
 
+class GpuPackageMissing(ToolMissing):
+    """A vendor's package that reaches a real GPU is not installed."""
+
+
 class ToolchainError(WarpsightError):
     """The compiler or disassembler crashed, hung or answered nonsense (a failed compile is a Build, not this)."""
 

@@ -271,7 +271,7 @@ def test_a_processor_is_measured_and_says_what_it_cannot_count(command: Command)
 @pytest.mark.parametrize("device", ["cuda", "hip"])
 def test_a_gpu_that_is_not_there_is_told(command: Command, device: str) -> None:
     ran = command("profile", "saxpy", "--device", device)
-    assert ran.code == 3 and "error: " in ran.err and "try: " in ran.err
+    assert ran.code == 3 and "error: " in ran.err and "try: " in ran.err and "docs/real-gpus.md" in ran.err
 
 
 def test_a_sample_of_blocks_is_of_the_virtual_gpu_alone(command: Command) -> None:

@@ -20,6 +20,7 @@ ERRORS: Mapping[str, str] = {
     "AssemblerRefused": "toolchain.md",
     "BadPtx": "toolchain.md",
     "DeviceError": "real-gpus.md",
+    "GpuPackageMissing": "real-gpus.md",
     "BrokenMachine": "jail.md",
     "WorkerLost": "jail.md",
     "BrokenLedger": "certificate.md",

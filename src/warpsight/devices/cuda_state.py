@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from warpsight.errors import DeviceError, ToolMissing, UsageError
+from warpsight.errors import DeviceError, GpuPackageMissing, ToolMissing, UsageError
 
 NO_DRIVER = "no NVIDIA driver answers"
 GET_DRIVER = (
@@ -170,7 +170,8 @@ def _nvml() -> Any:
     try:
         system: Any = import_module("cuda.core").system
     except ImportError:
-        raise ToolMissing("expected the package cuda-core, it is not installed", hint="pip install cuda-core") from None
+        hint = "pip install 'warpsight[cuda]', and NVIDIA's driver"
+        raise GpuPackageMissing("expected the package cuda-core, it is not installed", hint=hint) from None
     try:
         system.Device.get_device_count()
     except Exception as problem:  # no library, no driver, no GPU: each with its own type in each version

@@ -18,7 +18,7 @@ from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane
 from warpsight.devices.device import Execution, Value
 from warpsight.devices.opencl_build import worker_argv
 from warpsight.devices.opencl_lane import Settings
-from warpsight.errors import ToolMissing, UsageError
+from warpsight.errors import GpuPackageMissing, UsageError
 from warpsight.jail import wire
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
@@ -112,7 +112,7 @@ class HipDevice:
                 hint="call learn, execute or profile with the text first",
             )
         if util.find_spec("hip") is None:
-            raise ToolMissing("expected the package hip-python, it is not installed", hint=INSTALL)
+            raise GpuPackageMissing("expected the package hip-python, it is not installed", hint=INSTALL)
         options = [option for option in build.options if option.startswith("-D")]
         return {"op": "open", "entry": entry, "text": text, "options": options}
 
