@@ -132,11 +132,11 @@ train: $(VENV)/.train
 	@$(TRACES) results/traces-raw.jsonl --feedback raw --variants 2
 	@$(TRACES) results/traces-time.jsonl --feedback time
 	@$(TRACES) results/traces-text.jsonl --feedback none --variants 8
-	@$(TRACES) results/traces-optimize.jsonl $(TRIES) --count 190 --variants 3
+	@$(TRACES) results/traces-optimize.jsonl $(TRIES) --count 290 --variants 6
 	@$(TRACES) results/traces-optimize-raw.jsonl $(TRIES) --feedback raw --count 64 --seed 50
 	@$(TRACES) results/traces-optimize-time.jsonl $(TRIES) --feedback time --count 64 --seed 60
 	@$(TRACES) results/traces-optimize-vain.jsonl $(TRIES) --feedback none --vain 1 --count 48 --seed 70
-	@for name in scratch-tools tools text optimize text-more; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
+	@for name in scratch-tools tools text optimize text-more optimize-more text-most; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
 	@$(WS) train rl configs/rl.toml
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.
@@ -148,17 +148,17 @@ results: $(VENV)/.train
 	@for rival in top-finding known-finding random most-common; do \
 	  $(ASK) --model rival:$$rival --train results/train.jsonl || exit 1; done
 	@$(ASK) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
-	@$(ASK) --count 60 --adapter results/sft-text-more/final --name text-more --feedback none
-	@$(MAKE_FASTER) --count 60 --model rival:tries --processes 2
-	@$(MAKE_FASTER) --count 60 --adapter results/sft-optimize/final --name tools-tries --feedback curated
-	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback none,time,raw,wrong
+	@$(ASK) --adapter results/sft-text-most/final --name text-most --feedback none
+	@$(MAKE_FASTER) --model rival:tries --processes 2
+	@$(MAKE_FASTER) --adapter results/sft-optimize-more/final --name tools-more --feedback curated
+	@$(MAKE_FASTER) --count 32 --adapter results/sft-optimize-more/final --name tools-more --feedback none,time,raw,wrong
 	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced --feedback curated
 	@$(ASK) --count 8 --name untrained --feedback none,curated
-	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/typed.jsonl --count 60
-	@$(WS) bench compare $(TABLES) --suite optimize --one tools-tries:curated --other text-more:none
+	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/typed.jsonl
+	@$(WS) bench compare $(TABLES) --suite optimize --one tools-more:curated --other text-most:none
 	@$(WS) bench report $(TABLES)
 	@$(WS) bench report $(TABLES) --html results/bench.html --corpus results/test.jsonl \
-	  --runs $(FAILED) --pair tools-tries:curated=text-more:none \
+	  --runs $(FAILED) --pair tools-more:curated=text-most:none \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
 picture: setup
