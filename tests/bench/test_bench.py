@@ -11,10 +11,12 @@ from tests.learn.rows import some_rows
 from warpsight.bench.execute import Processes
 from warpsight.bench.metrics import by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
 from warpsight.bench.rivals import answer_of, most_common
-from warpsight.bench.suite import Plan, read_outcomes, run_bench, work
+from warpsight.bench.suite import Plan, asked_of, read_outcomes, run_bench, work, work_with
 from warpsight.bench.table import comparison, conditions, report
 from warpsight.bench.units import Outcome, Unit
 from warpsight.errors import UsageError
+from warpsight.learn.traces import NotAnswered
+from warpsight.models.scripted import ScriptedModel
 from warpsight.tools.feedback import Feedback
 
 
@@ -90,6 +92,42 @@ def test_units_run_in_other_processes_with_the_same_outcomes(corpus: Path, tmp_p
     here = run_bench(plan, tmp_path / "out.jsonl")
     there = Processes(1).run(partial(work, plan), [outcome.unit for outcome in here])
     assert _plain(list(there)) == _plain(here)
+
+
+def test_results_of_another_model_or_of_other_tasks_are_not_gone_on_with(corpus: Path, tmp_path: Path) -> None:
+    plan, file = plan_of(corpus, "rival:random"), tmp_path / "out.jsonl"
+    found = run_bench(plan, file)
+    assert all(outcome.trained_on for outcome in found), "the rows are of training families, and every line says so"
+    for changed in ({"temperature": 0.5}, {"rounds": 2}):
+        with pytest.raises(UsageError, match="another adapter"):
+            run_bench(dataclasses.replace(plan, **changed), file)
+    turned = tmp_path / "turned.jsonl"
+    rows = some_rows()
+    swapped = [row.model_copy(update={"number": other.number}) for row, other in zip(rows, rows[::-1], strict=True)]
+    turned.write_text("".join(row.model_dump_json() + "\n" for row in swapped))
+    with pytest.raises(UsageError, match="not the one in the results"):
+        run_bench(dataclasses.replace(plan, corpus=turned), file)
+
+
+def test_an_adapter_is_known_by_its_weights_and_not_by_its_name(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"one")
+    plan = dataclasses.replace(plan_of(corpus, "local"), adapter=tmp_path)
+    first = asked_of(plan)
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"two")
+    asked_of.cache_clear()
+    assert asked_of(plan) != first
+
+
+def test_a_model_that_cannot_be_had_is_no_wrong_answer(corpus: Path, tmp_path: Path) -> None:
+    plan, unit = plan_of(corpus, "scripted"), Unit(suite="recommend", model="m", feedback="none", row=0)
+    with pytest.raises(NotAnswered, match="ScriptEnded"):
+        work_with(plan, unit, ScriptedModel([], name="gone"))
+
+
+def test_false_diagnoses_are_the_same_however_many_tasks_are_asked(corpus: Path, tmp_path: Path) -> None:
+    plan = plan_of(corpus, "rival:top-finding", ("wrong",))
+    few = run_bench(dataclasses.replace(plan, count=2), tmp_path / "few.jsonl")
+    assert _plain(few) == _plain(run_bench(plan, tmp_path / "all.jsonl"))[: len(few)]
 
 
 def test_tasks_that_are_trained_on_are_refused(corpus: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from warpsight.learn.together import Seat, Together
-from warpsight.models.errors import EmptyReply
+from warpsight.models.errors import EmptyReply, ModelError
 from warpsight.models.model import OnText, Reply, Request, Usage, UserMessage
 
 
@@ -26,9 +26,15 @@ class Echo:
             raise EmptyReply("nothing was written", usage=Usage())
         return Reply(text=text, raw="{}", wire="scripted", usage=Usage(), stop_reason="end")
 
-    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply, ...]:
+    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply | ModelError, ...]:
         self.batches.append([request.messages[-1].text for request in requests])
-        return tuple(map(self.reply, requests))
+        return tuple(map(self._one, requests))
+
+    def _one(self, request: Request) -> Reply | ModelError:
+        try:
+            return self.reply(request)
+        except EmptyReply as nothing:
+            return nothing
 
     def close(self) -> None:
         """Nothing is held."""
@@ -58,4 +64,4 @@ def test_a_bad_reply_is_that_conversation_s_alone() -> None:
 
     with pytest.raises(EmptyReply):
         Together(model).run([good, partial(talk, ["bad"])])
-    assert ended == ["x", "y"]
+    assert ended == ["x", "y"] and model.batches == [["x", "bad"], ["y"]], "nobody was asked twice"

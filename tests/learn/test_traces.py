@@ -14,7 +14,7 @@ from warpsight.corpus.kinds import answers
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import most_of
 from warpsight.learn.prompting import job_for
-from warpsight.learn.traces import Words, build_traces, confirmed, oracle_run, read_traces, restyled
+from warpsight.learn.traces import NotAnswered, Words, build_traces, confirmed, oracle_run, read_traces, restyled
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.run import Run
 from warpsight.tools.feedback import Feedback
@@ -122,6 +122,21 @@ def test_a_teacher_that_is_wrong_leaves_no_trace(tmp_path: Path) -> None:
     file = tmp_path / "taught.jsonl"
     assert build_traces([row], file, suite="recommend", feedback="none", teacher=teacher, tries=2) == 0
     assert len(file.read_text().splitlines()) == 1
+
+
+def test_a_file_of_other_traces_is_not_gone_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    build_traces([helped()], file, suite="recommend", feedback="none")
+    for changed in ({"feedback": "curated"}, {"seed": 5}, {"words": Words(vain=1.0)}):
+        with pytest.raises(UsageError, match="another file"):
+            build_traces([helped()], file, **{"suite": "recommend", "feedback": "none", **changed})  # type: ignore[arg-type]
+
+
+def test_a_teacher_that_cannot_be_had_is_no_teacher_that_is_wrong(tmp_path: Path) -> None:
+    file, gone = tmp_path / "t.jsonl", ScriptedModel([], name="teacher")
+    with pytest.raises(NotAnswered, match="ScriptEnded"):
+        build_traces([helped()], file, suite="recommend", feedback="none", teacher=gone)
+    assert file.read_text() == "", "it is asked again the next time"
 
 
 def test_no_traces_with_a_false_diagnosis(tmp_path: Path) -> None:

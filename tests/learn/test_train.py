@@ -73,6 +73,16 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) ->
     assert found["groups"] >= 2 + min(found["equal_groups"], 2)
 
 
+def test_tasks_that_models_are_measured_on_are_not_trained_on(tmp_path: Path) -> None:
+    needs_torch()
+    from warpsight.learn.rl import train_rl
+
+    corpus = tmp_path / "rows.jsonl"
+    corpus.write_text(some_rows()[0].model_copy(update={"split": "test"}).model_dump_json() + "\n")
+    with pytest.raises(UsageError, match="measured on"):
+        train_rl(Rl(corpus=str(corpus), output=str(tmp_path / "rl")))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_resumed_run_ends_where_an_unbroken_one_does(tmp_path: Path) -> None:
     needs_torch()
@@ -83,7 +93,12 @@ def test_a_resumed_run_ends_where_an_unbroken_one_does(tmp_path: Path) -> None:
     # The clock ends it at its first step, with a checkpoint; the same call again goes on.
     train_sft(broken.model_copy(update={"train": broken.train.model_copy(update={"minutes": 1e-9})}))
     assert json.loads((tmp_path / "b" / "out" / "summary.json").read_text())["steps"] == 1
-    train_sft(broken)
+    final = train_sft(broken)
+    kept = (final / "config.json").stat().st_mtime_ns
+    assert train_sft(broken) == final and (final / "config.json").stat().st_mtime_ns == kept, "nothing is done twice"
+    other = broken.model_copy(update={"train": broken.train.model_copy(update={"learning_rate": 5e-3})})
+    with pytest.raises(UsageError, match="another configuration"):
+        train_sft(other)
     losses = [_losses(tmp_path / name / "out" / "curves.json") for name in "ab"]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 

@@ -12,7 +12,7 @@ from tests.models.shapes import TOOLS
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.errors import ModelRefused
 from warpsight.models.local import LocalModel, embedded_weights, open_local
-from warpsight.models.model import AssistantMessage, Request, ToolMessage, UserMessage, turn_of
+from warpsight.models.model import AssistantMessage, Reply, Request, ToolMessage, UserMessage, turn_of
 from warpsight.models.precision import fast_precision
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -80,9 +80,12 @@ def test_a_batch_keeps_its_order(model: LocalModel) -> None:
         ASK.model_copy(update={"messages": (UserMessage(text=f"Say the word {w}."),)}) for w in ("cat", "a b c d e")
     ]
     asks.append(asks[0].model_copy(update={"max_tokens": 3}))
-    replies = model.reply_batch(asks)
-    assert [r.usage.input_tokens for r in replies] == [len(model.prompt_tokens(a)) for a in asks]
-    assert replies[2].usage.output_tokens == 3 and replies[2].stop_reason == "length"
+    asks.append(asks[0].model_copy(update={"messages": (UserMessage(text="word " * 9000),)}))
+    *replies, refused = model.reply_batch(asks)
+    assert isinstance(refused, ModelRefused), "one that is too long spoils no other"
+    read = [reply for reply in replies if isinstance(reply, Reply)]
+    assert [r.usage.input_tokens for r in read] == [len(model.prompt_tokens(a)) for a in asks[:3]]
+    assert read[2].usage.output_tokens == 3 and read[2].stop_reason == "length"
 
 
 def test_a_prompt_that_is_too_long_is_refused(model: LocalModel) -> None:

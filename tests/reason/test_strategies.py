@@ -84,8 +84,8 @@ def test_of_several_rounds_the_largest_step_is_known() -> None:
     run_with(halve, asked, store, SmallBox())
     rounds = [store.read(f"r1.{number}") for number in range(1, 5)]
     assert largest_step(rounds).id == "r1.1", "1.8 is more than 3.0 / 1.8 and 4.5 / 3.0"
-    assert largest_step([rounds[0].model_copy(update={"best": None}), *rounds[1:]]).id == "r1.2"
-    nothing = [one.model_copy(update={"best": None}) for one in rounds]
+    assert largest_step([rounds[0].model_copy(update={"submitted": None}), *rounds[1:]]).id == "r1.2"
+    nothing = [one.model_copy(update={"submitted": None}) for one in rounds]
     assert largest_step(nothing).id == "r1.1", "where nothing gained, what was said first"
 
 

@@ -18,6 +18,7 @@ from warpsight.bench.units import Outcome, Unit
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import task_of
+from warpsight.errors import UsageError
 from warpsight.nouns.base import Noun
 from warpsight.rewrite import CAUSES
 from warpsight.tools.open import open_box
@@ -31,6 +32,7 @@ class Applied(Noun):
     """What came of one answer to one task. `ratio` is the speed of the rewritten kernel over the given one."""
 
     row: int
+    task: str = ""
     answer: str
     rewrite: str = ""
     verdict: str = ""
@@ -51,6 +53,9 @@ def apply_answers(
     rows = {row.number: row for row in read_rows(corpus)[:count]}
     asked = [o for o in outcomes if o.unit.suite == "recommend" and o.unit.row in rows]
     known = {(one.row, one.answer): one for one in read_applied(file)}
+    for (number, _), one in known.items():
+        if one.task and number in rows and one.task != rows[number].spec.key:
+            raise UsageError(f"{file} is of other tasks than {corpus}", hint="another file")
     pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAUSES} - set(known))
     progress(0, len(pairs))
     with file.open("a") as out:
@@ -83,10 +88,11 @@ def apply_one(row: Row, answer: str) -> Applied:
     result = box.call("rewrite", {"kernel": task.kernel, "cause": answer})
     found = result.evaluation
     if found is None or result.made is None:
-        return Applied(row=row.number, answer=answer)
+        return Applied(row=row.number, task=row.spec.key, answer=answer)
     timing = found.timing
     return Applied(
         row=row.number,
+        task=row.spec.key,
         answer=answer,
         rewrite=str(result.data.get("rewrite", "")),
         verdict=found.check.verdict,

@@ -74,6 +74,7 @@ def run_bench(
     units = units_of(plan)
     wanted = {unit.key for unit in units}
     found = [outcome for outcome in read_outcomes(file) if outcome.unit.key in wanted]
+    _require_same(plan, found)
     done = {outcome.unit.key for outcome in found}
     todo = [unit for unit in units if unit.key not in done]
     progress(len(found), len(units))
@@ -87,6 +88,30 @@ def run_bench(
             found.append(outcome)
             progress(len(found), len(units))
     return found
+
+
+def _require_same(plan: Plan, found: Sequence[Outcome]) -> None:
+    """Refuse to go on with results of another model under the same name, or of other tasks."""
+    tasks = {row.number: row.spec.key for row in rows_of(plan)}
+    asked = asked_of(plan)
+    for one in found:
+        if one.task != tasks[one.unit.row]:
+            raise UsageError(f"task {one.unit.row} of {plan.corpus} is not the one in the results", hint="another FILE")
+        if one.asked and one.asked != asked:
+            raise UsageError(
+                f"the results have {one.unit.model} with another adapter, other rounds or another temperature",
+                hint="give it another --name, or write to another FILE",
+            )
+
+
+@functools.lru_cache(maxsize=4)
+def asked_of(plan: Plan) -> str:
+    """A digest of what an outcome depends on beyond its unit."""
+    digest = hashlib.sha256(f"{plan.model} {plan.base_url} {plan.rounds} {plan.temperature}".encode())
+    for file in sorted(plan.adapter.iterdir()) if plan.adapter is not None and plan.adapter.is_dir() else ():
+        if file.name.startswith("adapter_"):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def read_outcomes(file: Path) -> list[Outcome]:
@@ -114,15 +139,20 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
         plain=plain_of(row.spec),
     )  # fmt: skip
     run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds)
-    outcome = outcome_of(unit, row, run)
+    outcome = outcome_of(unit, row, run, asked_of(plan))
     keep_failure(plan.keep, outcome, run)
     return outcome
 
 
 @functools.lru_cache(maxsize=4)
+def _all_rows(corpus: Path) -> tuple[Row, ...]:
+    return tuple(read_rows(corpus))
+
+
+@functools.lru_cache(maxsize=4)
 def rows_of(plan: Plan) -> tuple[Row, ...]:
     """The tasks; those of training families are refused, since a number on them would mean nothing."""
-    rows = read_rows(plan.corpus)
+    rows = _all_rows(plan.corpus)
     if not rows:
         raise UsageError(f"no tasks in {plan.corpus}", hint="make them: warpsight corpus build FILE --split test")
     if not plan.allow_train and any(row.split != "test" for row in rows):
@@ -130,12 +160,12 @@ def rows_of(plan: Plan) -> tuple[Row, ...]:
             f"{plan.corpus} has tasks of families that are trained on",
             hint="build one with --split test, or say --allow-train for a look that is not a result",
         )
-    return tuple(rows[: plan.count])
+    return rows[: plan.count]
 
 
 def _decoys(plan: Plan, row: Row) -> tuple[Task, ...]:
     """Tasks of other families, for a diagnosis that is not of this kernel."""
-    others = [other for other in rows_of(plan) if other.spec.family != row.spec.family]
+    others = [other for other in _all_rows(plan.corpus) if other.spec.family != row.spec.family]
     step = max(1, len(others) // DECOYS)
     start = int(hashlib.sha256(row.spec.key.encode()).hexdigest()[:8], 16) % max(1, len(others))
     turned = [*others[start:], *others[:start]]

@@ -36,6 +36,8 @@ class Outcome(Noun):
 
     unit: Unit
     task: str
+    asked: str = ""  # what else it depends on, as a digest: the adapter, the rounds, the temperature
+    trained_on: bool = False  # of a family that models are trained on: no result
     answer: str | None = None
     right_answers: tuple[str, ...]
     diagnosed: bool = False
@@ -64,7 +66,7 @@ class Outcome(Noun):
         return self.ratio if accepted and self.ratio is not None else 1.0
 
 
-def outcome_of(unit: Unit, row: Row, run: Run) -> Outcome:
+def outcome_of(unit: Unit, row: Row, run: Run, asked: str = "") -> Outcome:
     """The record of a run."""
     found, said = run.submitted, run.submission
     timing = found.timing if found is not None else None
@@ -73,6 +75,8 @@ def outcome_of(unit: Unit, row: Row, run: Run) -> Outcome:
     return Outcome(
         unit=unit,
         task=row.spec.key,
+        asked=asked,
+        trained_on=row.split != "test",
         answer=answer,
         right_answers=row.truth.right,
         diagnosed=answer in row.truth.right,

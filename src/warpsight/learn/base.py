@@ -18,7 +18,8 @@ from typing import Any
 import torch
 import transformers
 
-from warpsight.learn.config import Start, Train
+from warpsight.errors import UsageError
+from warpsight.learn.config import Rl, Sft, Start, Train
 from warpsight.learn.curves import write_curves
 from warpsight.learn.prompting import Suite
 from warpsight.learn.trained import write_trained
@@ -27,6 +28,7 @@ from warpsight.models.precision import fast_precision
 from warpsight.models.weights import load_pair
 
 FINAL = "final"
+MAY_CHANGE = ("max_steps", "minutes", "save_minutes", "log_steps", "threads")
 LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama shape
 
 
@@ -87,6 +89,30 @@ def arguments_of(train: Train, output: Path) -> dict[str, Any]:
     }
 
 
+def begin(config: Sft | Rl, output: Path) -> Path | None:
+    """What this very run has learned, where it is finished. A folder with a run of another configuration is refused:
+    its checkpoints would be gone on with."""
+    asked = config.model_dump(mode="json")
+    summary, kept, final = output / "summary.json", output / "config.json", output / FINAL
+    if summary.is_file() and final.is_dir() and json.loads(summary.read_text())["config"] == asked:
+        print(f"finished before: {final}", flush=True)
+        return final
+    if kept.is_file() and last_checkpoint(output) and _essence(json.loads(kept.read_text())) != _essence(asked):
+        raise UsageError(
+            f"{output} has checkpoints of another configuration ({kept})",
+            hint="another `output`, or remove that folder",
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(asked, indent=2) + "\n")
+    return None
+
+
+def _essence(config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration without what may change while a run goes on: how long, how often, and how many threads."""
+    train = {name: value for name, value in config["train"].items() if name not in MAY_CHANGE}
+    return {**config, "train": train}
+
+
 class Pace(transformers.TrainerCallback):
     """Saves every few minutes, ends when the minutes are spent, and writes the curves while it goes on."""
 
@@ -94,14 +120,25 @@ class Pace(transformers.TrainerCallback):
         self._train = train
         self._output = output
         self._names = names
-        self._began = self._saved = time.monotonic()
+        self._clock = output / "seconds.json"
+        before = json.loads(self._clock.read_text()) if self._clock.is_file() and last_checkpoint(output) else 0.0
+        self._saved = time.monotonic()
+        self._began = self._saved - before
+
+    @property
+    def seconds(self) -> float:
+        """How long it has trained, with what came before an interruption and was saved."""
+        return time.monotonic() - self._began
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._clock.write_text(json.dumps(self.seconds))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
         now = time.monotonic()
         if now - self._saved >= 60 * self._train.save_minutes:
             self._saved = now
             control.should_save = True
-        if self._train.minutes is not None and now - self._began >= 60 * self._train.minutes:
+        if self._train.minutes is not None and self.seconds >= 60 * self._train.minutes:
             control.should_save = control.should_training_stop = control.should_log = True
         return control
 

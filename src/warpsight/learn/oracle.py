@@ -63,8 +63,9 @@ class Oracle:
     def _rewriting(self, draw: random.Random, answer: str) -> Callable[[Request], str]:
         """Look, have what may be the cause tried one after the other, hand in what came of it, and say what gave most.
 
-        Where times are shown the truth has no part in it: what to try stands in the text and in the findings, and the
-        answer is what the tries showed. A trace whose answer is not the measured one is not kept.
+        What to try stands in the text and in the findings: it is told which defects were planted, and not which of
+        them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
+        measured one is not kept.
         """
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)

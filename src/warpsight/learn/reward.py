@@ -1,8 +1,9 @@
 """The reward of one answer: a pure function of what the gate evaluated and of what was measured to be right.
 
-The order that must hold, whatever else is added: no answer and a wrong kernel are worst, then a kernel that is right
-but not faster, then the faster the better on a logarithmic scale. A right recommendation and a right prediction add to
-it; each tool call costs a little, so that looking must pay for itself. Nothing that a model says is read here.
+The order that must hold: no answer and a wrong kernel are worst; with the same recommendation a right kernel that is
+not faster comes next, then the faster the better on a logarithmic scale. A right recommendation is worth as much as a
+doubling of speed, a right prediction a little; each tool call costs a little, so that looking must pay for itself.
+Nothing that a model says is read here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from warpsight.reason.predictions import accuracy
 
 
 class Prices(Noun):
-    """What each thing is worth. With `most_calls` calls the price of all calls stays below what being right adds."""
+    """What each thing is worth. What calls cost must stay below what being right adds."""
 
     no_answer: float = -1.0
     wrong: float = -0.75

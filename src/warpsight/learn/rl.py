@@ -2,7 +2,8 @@
 
 TRL asks `Rollouts` for answers: each question is run `group` times through the loop with the weights as they are now.
 Where all answers of a group earn the same, nothing can be learned from it, so another question takes its place, a few
-times over. What must stay true: the tokens are those that were sampled, and those the model did not write are masked.
+times over. What must stay true: the tokens are those that were sampled, and those the model did not write are masked,
+as are the ends of turns, which the template puts in.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -25,7 +26,7 @@ from trl import GRPOConfig, GRPOTrainer
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
-from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, quieten, save_final
+from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Rl
 from warpsight.learn.reward import reward_of
 from warpsight.learn.small_box import SmallBox
@@ -37,15 +38,19 @@ from warpsight.models.local import LocalModel
 from warpsight.models.weights import Weights
 from warpsight.nouns.run import Run
 
-CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_length", "loss", "equal_groups")
+CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_length", "loss")
 
 
 def train_rl(config: Rl) -> Path:
     """Train, and return the folder of what was learned."""
     output = Path(config.output)
+    if (learned := begin(config, output)) is not None:
+        return learned
     rows = read_rows(Path(config.corpus))
     if not rows:
         raise UsageError(f"no tasks in {config.corpus}", hint="make them: warpsight corpus build FILE")
+    if any(row.split == "test" for row in rows):
+        raise UsageError(f"{config.corpus} has tasks that models are measured on", hint="one of --split train")
     if config.count:
         rows = sorted(rows, key=lambda row: row.truth.time_us)[: config.count]
     tokenizer, model = load_start(config.start, config.train)
@@ -57,7 +62,7 @@ def train_rl(config: Rl) -> Path:
         beta=config.kl,
         mask_truncated_completions=False,
     )
-    rollouts = Rollouts(config, rows, tokenizer)
+    rollouts, pace = Rollouts(config, rows, tokenizer), Pace(config.train, output, CURVES)
     trainer = GRPOTrainer(
         model=model,
         args=arguments,
@@ -65,16 +70,15 @@ def train_rl(config: Rl) -> Path:
         processing_class=tokenizer,
         reward_funcs=[earned],
         rollout_func=rollouts,
-        callbacks=[Pace(config.train, output, CURVES)],
+        callbacks=[pace],
     )
     quieten(trainer)
-    began = time.monotonic()
     result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
     summary = {
         "config": config.model_dump(mode="json"),
         "tasks": len(rows),
         "steps": result.global_step,
-        "seconds": time.monotonic() - began,
+        "seconds": pace.seconds,
         "rollouts": rollouts.made,
         "rollout_seconds": rollouts.seconds,
         "equal_groups": rollouts.equal,
@@ -106,6 +110,9 @@ class Rollouts:
 
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
         began = time.monotonic()
+        if not self.made and trainer.state.global_step:  # gone on with: what comes is new
+            self._draw = random.Random(f"rl {self._config.train.seed} {trainer.state.global_step}")
+            self._number = itertools.count(1000 * trainer.state.global_step)
         model = trainer.accelerator.unwrap_model(trainer.model)
         training = model.training
         model.eval()

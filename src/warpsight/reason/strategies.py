@@ -134,8 +134,9 @@ def _refine(group: _Group) -> None:
 
 
 def largest_step(rounds: Sequence[Run]) -> Run:
-    """Of rounds that each began where the one before ended: the one that gained most; the first where none did."""
-    speeds = [1.0, *(speed_of(run.best) or 1.0 for run in rounds)]
+    """Of rounds that each began where the one before ended: the one whose submission gained most; the first where none
+    did."""
+    speeds = [1.0, *(speed_of(run.submitted) or 1.0 for run in rounds)]
     gains = [after / max(speeds[: number + 1]) for number, after in enumerate(speeds[1:])]
     return rounds[gains.index(max(gains))] if max(gains) > 1 else rounds[0]
 

@@ -22,7 +22,6 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "loss": ("Loss", "loss"),
     "mean_token_accuracy": ("Tokens that were right", "share of the tokens written"),
     "reward": ("Reward", "mean reward of an answer"),
-    "equal_groups": ("Groups that taught nothing", "share of the groups"),
     "frac_reward_zero_std": ("Groups of equal reward", "share of the groups"),
 }
 MOST_POINTS = 400  # a line of more looks the same, and weighs more
