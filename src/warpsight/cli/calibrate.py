@@ -34,7 +34,7 @@ def calibrations() -> tuple[Calibration, ...]:
 def _nvidia() -> tuple[Calibration, ...]:
     """The counters of this machine's NVIDIA GPU; nothing where none answers, which doctor's own lines tell."""
     from warpsight.devices.cuda import CudaDevice
-    from warpsight.lens.profilers.calibration import calibrate
+    from warpsight.lens.profilers.calibration import calibrate, remember_wrong
     from warpsight.lens.profilers.ladder import climb, nvidia_rungs
 
     with CudaDevice() as device, tempfile.TemporaryDirectory() as name:
@@ -48,8 +48,9 @@ def _nvidia() -> tuple[Calibration, ...]:
             program = device.replay_argv(build, kernel.entry, kernel.values, kernel.size, folder=folder, launches=1)
             return climb(nvidia_rungs(program, kernel.entry, folder=folder, deadline_s=PROFILER_S)).profile
 
-        arch = f"sm_{gpu.capability[0]}{gpu.capability[1]}"
-        return (calibrate(measure, f"{gpu.name} (measured)", gpu_arch=arch),)
+        found = calibrate(measure, f"{gpu.name} (measured)", gpu_arch=device.gpu_arch)
+        remember_wrong(gpu.uuid, found.wrong)
+        return (found,)
 
 
 def render(console: Console, found: tuple[Calibration, ...]) -> None:

@@ -233,7 +233,6 @@ def summary(probes: Sequence[Probe]) -> list[str]:
         ("native core", "the virtual GPU (simulated)"),
         ("extra opencl", "this processor through OpenCL (measured)"),
         ("device cuda", "NVIDIA GPUs (measured)"),
-        ("device hip", "AMD GPUs (measured)"),
     ]
     here = [told for part, told in places if state.get(part) == "ok"]
     lines = ["", f"kernels run on: {'; '.join(here) or 'nothing'}"]

@@ -33,7 +33,7 @@ GPU_HELP = (
     "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them. With --device cuda or "
     "hip: which of this machine's GPUs, by number, name or UUID."
 )
-FROM_HELP = "Show a measured report instead of a task: an .ncu-rep file, or .csv from `ncu --csv`."
+FROM_HELP = "Show a measured report, not a task: .ncu-rep, .sqlite of nsys, or .csv of ncu, nsys, nvprof or rocprof."
 KERNEL_NAME_HELP = "Which kernel of the report, with --from."
 BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as the budget allows."
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.lens.profilers.calibration import MicroKernel, believed, calibrate, micro_kernels, on_device
+from warpsight.lens.profilers.calibration import (
+    MicroKernel,
+    believed,
+    calibrate,
+    known_wrong,
+    micro_kernels,
+    on_device,
+    remember_wrong,
+)
+from warpsight.lens.profilers.ladder import NoSource
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpus import find_gpu
@@ -87,6 +97,25 @@ def test_wrong_counters_are_reported_and_not_believed() -> None:
     assert "global_load_sectors" not in kept.counters and "global_load_sectors" in kept.not_measured
     assert "global_load_requests" in kept.counters and "not believed" in kept.notes[-1]
     assert believed(profile, ()) is profile
+
+
+def test_what_a_calibration_found_wrong_is_kept_until_the_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("WARPSIGHT_CACHE", str(tmp_path))
+    assert known_wrong("a") == ()
+    remember_wrong("a", ("global_load_sectors",))
+    assert known_wrong("a") == ("global_load_sectors",) and known_wrong("b") == ()
+    remember_wrong("a", ())
+    assert known_wrong("a") == ()
+    (tmp_path / "calibration" / "a.json").write_text("{broken")
+    assert known_wrong("a") == ()
+
+
+def test_a_gpu_without_any_profiler_is_told_kernel_by_kernel() -> None:
+    def nothing(_kernel: MicroKernel, _build: Build) -> Profile:
+        raise NoSource("no profiler could measure this kernel: ncu: not installed")
+
+    found = calibrate(nothing, "a GPU")
+    assert set(found.failed) == {kernel.name for kernel in micro_kernels()} and not found.good
 
 
 @pytest.mark.parametrize("factor", [0.0, 1.02, float("nan")])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.lens.profilers import recorded
 
+from warpsight.errors import UsageError
 from warpsight.lens.profilers import compute_sanitizer, ncu, nsys, nvprof, perf_stat, rocprofv3
 from warpsight.lens.profilers.failures import (
     BrokenOutput,
@@ -19,7 +20,8 @@ from warpsight.lens.profilers.failures import (
     ProfilerError,
     refusal,
 )
-from warpsight.lens.profilers.times import of_kernel, profile_of, timing_of
+from warpsight.lens.profilers.times import of_kernel, profile_of
+from warpsight.lens.reports import read_profile
 from warpsight.lens.vocabulary import vocabulary
 from warpsight.nouns import Profile
 
@@ -54,7 +56,7 @@ def test_nsys_trace() -> None:
     assert found.counters["threads_per_block"] == 256 and found.counters["registers_per_thread"] == 104
     assert "dram_bytes" in found.not_measured and everything_is_accounted_for(found)
     assert "41.280 to 43.520 us" in found.notes[0]
-    assert timing_of(burn, tool="nsys").samples_us == pytest.approx((41.28, 43.52))
+    assert [time.duration_us for time in burn] == pytest.approx([41.28, 43.52])
     with pytest.raises(NothingProfiled, match=r"no launch of `axpy`.*other"):
         of_kernel(launches, "axpy", "nsys")
     with pytest.raises(NothingProfiled, match="not said"):
@@ -83,6 +85,7 @@ def test_nsys_export(tmp_path: Path) -> None:
     found = profile_of([launch], tool="nsys")
     assert (found.kernel, found.counters["duration_us"]) == ("axpy", 12.345)
     assert found.counters["static_shared_bytes"] == 1024 and found.gpu.startswith("a100")
+    assert read_profile(path) == found, "as `profile --from` reads it"
     with sqlite3.connect(path) as database:
         database.execute("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL")
     database.close()
@@ -94,6 +97,36 @@ def test_nsys_export(tmp_path: Path) -> None:
     path.write_text("no database")
     with pytest.raises(BrokenOutput, match="no SQLite"):
         nsys.parse_sqlite(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "kernel", "counter"),
+    [
+        (recorded.ROCPROFV3_COUNTERS, "divide_kernel", None),
+        (recorded.ROCPROFV3_TRACE, None, "duration_us"),
+        (recorded.ROCPROF_OLD, None, "duration_us"),
+        (recorded.NSYS_TRACE, "other", "duration_us"),
+        (recorded.NVPROF_METRICS, None, "instructions"),
+        (recorded.NVPROF_TRACE, None, "duration_us"),
+        (recorded.NCU_RAW, None, None),
+    ],
+    ids=["rocprofv3", "its trace", "rocprof", "nsys", "nvprof", "its trace too", "ncu"],
+)
+def test_a_table_is_read_by_the_reader_of_its_tool(
+    tmp_path: Path, text: str, kernel: str | None, counter: str | None
+) -> None:
+    path = tmp_path / "report.csv"
+    path.write_text(text)
+    found = read_profile(path, kernel)
+    assert found.source == "measured" and found.counters
+    assert counter is None or counter in found.counters
+
+
+def test_kernels_of_a_table_have_names_and_no_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "report.csv"
+    path.write_text(recorded.NSYS_TRACE)
+    with pytest.raises(UsageError, match="does not number"):
+        read_profile(path, "0")
 
 
 def test_nvprof_metrics() -> None:

@@ -7,17 +7,21 @@ anywhere. Times are not judged: nobody can compute them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from warpsight.devices.device import CannotProfile, Device, Value
 from warpsight.errors import ToolchainError
 from warpsight.lens.profilers.failures import ProfilerError
+from warpsight.lens.profilers.ladder import NoSource
 from warpsight.nouns import Build, Profile
 from warpsight.tasks import LaunchSize
+from warpsight.toolchain.cache import cache_folder
 from warpsight.toolchain.compile import compile_cuda
 
 Verdict = Literal["agrees", "wrong", "not measured"]
@@ -122,7 +126,7 @@ def calibrate(
             raise ToolchainError(f"expected the micro-kernel {kernel.name} to compile: {build.log.strip()[:500]}")
         try:
             profile = measure(kernel, build)
-        except (CannotProfile, ProfilerError) as problem:
+        except (CannotProfile, ProfilerError, NoSource) as problem:
             failed[kernel.name] = problem.message
             continue
         if profile.kernel != kernel.entry:
@@ -154,6 +158,28 @@ def believed(profile: Profile, wrong: Iterable[str]) -> Profile:
             "notes": (*profile.notes, note),
         }
     )
+
+
+def remember_wrong(gpu: str, wrong: Sequence[str]) -> None:
+    """Keep what a calibration of this GPU found, until the next one; `gpu` is its UUID."""
+    if (file := _kept(gpu)) is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(list(wrong)) + "\n")
+
+
+def known_wrong(gpu: str) -> tuple[str, ...]:
+    """The counters that the last calibration of this GPU found wrong; none where there was no calibration."""
+    file = _kept(gpu)
+    try:
+        found: Any = json.loads(file.read_text()) if file is not None else []
+    except (OSError, ValueError):
+        return ()
+    return tuple(name for name in found if isinstance(name, str)) if isinstance(found, list) else ()
+
+
+def _kept(gpu: str) -> Path | None:
+    folder = cache_folder()
+    return None if folder is None else folder / "calibration" / f"{gpu}.json"
 
 
 def _verdict(computed: float, counted: float | None) -> Verdict:

@@ -67,6 +67,8 @@ def available() -> Availability:
 def argv(program: Sequence[str], check: Check, *, path: str = NAME, kernel: str | None = None) -> list[str]:
     """The command for one of the four checks. Its own exit status 86 tells errors from those of the program."""
     words = [path, "--tool", check, "--print-limit", str(PRINT_LIMIT), "--error-exitcode", "86"]
+    if check == "memcheck":
+        words += ["--report-api-errors", "no"]  # the packages that launch ask the driver things that it may refuse
     if kernel is not None:
         words += ["--kernel-name", f"kernel_name={kernel}"]
     return [*words, *program]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from warpsight.errors import WarpsightError
+from warpsight.devices.device import CannotProfile
+from warpsight.errors import DeviceError, WarpsightError
 from warpsight.lens.profilers import cupti, ncu, nsys, nvprof, rocprofv3
 from warpsight.lens.profilers.failures import ProfilerError
 from warpsight.nouns import Profile
@@ -67,7 +68,7 @@ def climb(rungs: Sequence[Rung]) -> Climbed:
         started = time.monotonic()
         try:
             profile = rung.measure()
-        except ProfilerError as problem:
+        except (ProfilerError, CannotProfile, DeviceError) as problem:
             elapsed = time.monotonic() - started
             missed.append(Missed(rung.name, rung.tells, problem.message, problem.hint or "", elapsed))
             continue
@@ -87,7 +88,7 @@ def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_
 
     return (
         Rung("ncu", "counters of every kind, by source line", asked(ncu.measure)),
-        Rung("nvprof", "counters of the whole kernel", asked(nvprof.measure)),
+        Rung("nvprof", "counters of the whole kernel, before compute capability 7.5", asked(nvprof.measure)),
         Rung("nsys", "time and launch, no counters", asked(nsys.measure)),
         Rung("cupti", "time and launch by the GPU's own records, no counters", asked(cupti.measure)),
     )

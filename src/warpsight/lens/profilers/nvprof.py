@@ -1,4 +1,4 @@
-"""nvprof: counters and times on NVIDIA GPUs before compute capability 8.0, which Nsight Compute does not all support.
+"""nvprof: times on NVIDIA GPUs before compute capability 8.0, and counters before 7.5, which ncu does not all support.
 
 Reads `--metrics` and `--print-gpu-trace` in CSV. A metric over several launches is nvprof's own average. Written from
 NVIDIA's documentation and tried on output re-created from published samples; not run on a GPU by us.
@@ -20,7 +20,7 @@ from warpsight.lens.vocabulary import tidy
 from warpsight.nouns import Dim3, Profile
 
 NAME = "nvprof"
-HOW = "install a CUDA toolkit before 13 (nvprof was part of it); GPUs of compute capability 8.0 and later need ncu"
+HOW = "install a CUDA toolkit before 13 (nvprof was part of it); from compute capability 7.5 on only ncu counts"
 PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda-1[0-2]*/bin")
 AGAIN = "run nvprof with --csv again"
 Sum = tuple[tuple[float, str], ...]

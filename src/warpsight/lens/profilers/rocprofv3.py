@@ -87,12 +87,7 @@ def parse(text: str, kernel: str | None = None) -> Profile:
     """A `_counter_collection.csv` (a row for each counter of each dispatch), to a Profile: the first dispatch."""
     table = read_table(text, _DISPATCH, tool=NAME, numeric=("Counter_Value",), again=AGAIN)
     rows = _rows_of(table, "Kernel_Name", kernel)
-    first = rows[0]["Dispatch_Id"]
-    values = {
-        SPELLED.get(row["Counter_Name"], row["Counter_Name"]): value
-        for row in rows
-        if row["Dispatch_Id"] == first and (value := table.number(row, "Counter_Value")) is not None
-    }
+    first, values = rows[0]["Dispatch_Id"], _of_first(table, rows)
     if not values:
         raise BrokenOutput(NAME, "its counters have no values", AGAIN)
     dispatches = len({row["Dispatch_Id"] for row in rows})
@@ -106,7 +101,7 @@ def parse(text: str, kernel: str | None = None) -> Profile:
 def parse_old(text: str, kernel: str | None = None) -> Profile:
     """The `results.csv` of the old rocprof (a row for each dispatch, a column for each counter): the first dispatch."""
     table = read_table(text, ("Index", "KernelName", "grd", "wgr"), tool=OLD, numeric=(), again=AGAIN)
-    row = _rows_of(table, "KernelName", kernel)[0]
+    row = _rows_of(table, "KernelName", kernel, OLD)[0]
     values = {
         SPELLED.get(name, name): value
         for name in table.header
@@ -183,7 +178,11 @@ def _run(
 
 def _values(text: str, kernel: str) -> dict[str, float]:
     table = read_table(text, _DISPATCH, tool=NAME, numeric=("Counter_Value",), again=AGAIN)
-    rows = _rows_of(table, "Kernel_Name", kernel)
+    return _of_first(table, _rows_of(table, "Kernel_Name", kernel))
+
+
+def _of_first(table: Table, rows: Sequence[Row]) -> dict[str, float]:
+    """The counters of the first dispatch, by the names we use."""
     return {
         SPELLED.get(row["Counter_Name"], row["Counter_Name"]): value
         for row in rows
@@ -191,14 +190,14 @@ def _values(text: str, kernel: str) -> dict[str, float]:
     }
 
 
-def _rows_of(table: Table, column: str, kernel: str | None) -> list[Row]:
+def _rows_of(table: Table, column: str, kernel: str | None, tool: str = NAME) -> list[Row]:
     names = list(dict.fromkeys(row[column] for row in table.rows))
     if kernel is None and len(names) == 1:
         return list(table.rows)
     rows = [row for row in table.rows if kernel in (row[column], _old_name(row[column]))]
     if not rows:
         wanted = "which kernel is meant was not said" if kernel is None else f"no dispatch of `{kernel}`"
-        raise NothingProfiled(NAME, f"{wanted}; kernels: {'; '.join(names[:20])}", "give one of these names")
+        raise NothingProfiled(tool, f"{wanted}; kernels: {'; '.join(names[:20])}", "give one of these names")
     return rows
 
 
@@ -216,7 +215,7 @@ def _dispatch(table: Table, row: Row) -> KernelTime:
 
 
 def _resources(table: Table, row: Row) -> dict[str, int | float]:
-    named = {"registers_per_thread": "VGPR_Count", "static_shared_bytes": "LDS_Block_Size"}
+    named = {"registers_per_thread": "VGPR_Count", "static_shared_bytes": "LDS_Block_Size"}  # AMD tells all LDS in one
     return {ours: int(n) for ours, theirs in named.items() if (n := table.number(row, theirs)) is not None}
 
 

@@ -1,4 +1,4 @@
-"""Times of launches that a trace tells, to a Profile or a Timing: what is left when counters are not to be had.
+"""Times of launches that a trace tells, to a Profile: what is left when counters are not to be had.
 
 A trace has no counters; everything but time and the launch is listed as not measured. Times of one kernel are all its
 launches in the trace, in order, and the Profile carries their median and says the spread.
@@ -15,7 +15,7 @@ from warpsight.errors import UsageError
 from warpsight.lens.measured import plain_name
 from warpsight.lens.profilers.failures import NothingProfiled
 from warpsight.lens.vocabulary import vocabulary
-from warpsight.nouns import Dim3, Profile, Timing
+from warpsight.nouns import Dim3, Profile
 from warpsight.vgpu.gpus import find_gpu
 
 
@@ -77,12 +77,6 @@ def profile_from(
         total_blocks=blocks or 1,
         not_measured=tuple(entry.name for entry in entries if entry.name not in counters),
     )
-
-
-def timing_of(times: Sequence[KernelTime], *, tool: str) -> Timing:
-    """The raw times of one kernel, without a decision: a trace compares nothing."""
-    samples = tuple(time.duration_us for time in times)
-    return Timing(source="measured", device=times[0].device, method=f"trace by {tool}", samples_us=samples)
 
 
 def _known_gpu(device: str) -> str:
