@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from warpsight.cli.profile_device import reports_since
 from warpsight.cli.profile_text import GROUPS, MIX, number_text
 from warpsight.cli.roofline import dominant_arithmetic, roofline
 from warpsight.cli.time_text import BUSY, BUSY_LABELS, STALL, STALL_MEANINGS, bar, us_text
@@ -266,6 +268,14 @@ def test_a_processor_is_measured_and_says_what_it_cannot_count(command: Command)
     ran = command("profile", "saxpy", "--device", "opencl")
     assert any(note.startswith("perf") for note in document["notes"]), "counted, or why not"
     assert "us measured" in ran.out and "only the time was measured here" in " ".join(ran.out.split())
+
+
+def test_reports_of_an_earlier_run_are_not_this_one_s(tmp_path: Path) -> None:
+    for name in ("a.ncu-rep", "group0/b_counter_collection.csv", "c.txt", "old.ncu-rep"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (0, 50.0 if name.startswith("old") else 100.0))
+    assert [path.name for path in reports_since(tmp_path, 99.0)] == ["a.ncu-rep", "b_counter_collection.csv"]
 
 
 @pytest.mark.parametrize("device", ["cuda", "hip"])

@@ -6,6 +6,7 @@ GPU by us). The words and tables are those of a report that was read from a file
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from warpsight.cli import profile_text
@@ -49,9 +50,10 @@ def show_device(
         size = launch_of(build, size)
         say(f"measuring workload {chosen.name}")
         values = kernel_values(task, chosen, seed)[1]
-        found = best_profile(device, build, task.entry, values, size, source_text=candidate.source)
+        folder, began = reports_folder(build) if where in (DeviceName.CUDA, DeviceName.HIP) else None, time.time()
+        found = best_profile(device, build, task.entry, values, size, source_text=candidate.source, folder=folder)
     findings = find_findings(found, build)
-    kept = sorted(_reports(reports_folder(build))) if where in (DeviceName.CUDA, DeviceName.HIP) else []
+    kept = [] if folder is None else reports_since(folder, began)
     head = (
         f"{task.name}: {file}, kernel {found.kernel}, workload {chosen.name} ({sizes_text(chosen)})",
         f"device     {found.device}, measured",
@@ -69,6 +71,7 @@ def show_device(
     emit(document, as_json=as_json, render=lambda console: profile_text.render(console, found, shown))
 
 
-def _reports(folder: Path) -> list[Path]:
-    """What the profilers left for their own viewers."""
-    return [path for path in folder.iterdir() if path.suffix in (".ncu-rep", ".nsys-rep", ".nvvp", ".csv")]
+def reports_since(folder: Path, began: float) -> list[Path]:
+    """What the profilers left for their own viewers in this run; files of earlier ones are older."""
+    found = [path for path in folder.rglob("*") if path.suffix in (".ncu-rep", ".nsys-rep", ".nvvp", ".csv")]
+    return sorted(path for path in found if path.stat().st_mtime >= began)

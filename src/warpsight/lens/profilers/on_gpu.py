@@ -48,9 +48,17 @@ class Sanitized:
 
 
 def best_profile(
-    device: Device, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
+    device: Device,
+    build: Build,
+    entry: str,
+    values: Sequence[Value],
+    size: LaunchSize,
+    *,
+    source_text: str,
+    folder: Path | None = None,
 ) -> Profile:
-    """The best profile that the device can have: by the ladder on a real GPU, else its own."""
+    """The best profile that the device can have: by the ladder on a real GPU, else its own. `folder` is where the
+    profilers' own files go."""
     if isinstance(device, OpenClDevice):
         return profile_on_processor(device, build, entry, values, size, source_text=source_text)
     if not isinstance(device, (CudaDevice, HipDevice)):
@@ -58,7 +66,7 @@ def best_profile(
     if isinstance(device, HipDevice):
         device.learn(source_text)
     return profile_on_gpu(
-        device, build, entry, values, size, source_text=source_text, folder=reports_folder(build)
+        device, build, entry, values, size, source_text=source_text, folder=folder or reports_folder(build)
     ).profile
 
 
