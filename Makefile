@@ -90,7 +90,7 @@ format: $(VENV)/.dev
 # Runs and certificates of the demo stay in build/demo, apart from the user's own.
 DEMO := $(CURDIR)/build/demo
 demo: export WARPSIGHT_DATA := $(DEMO)
-HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
+HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf, peft; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
 
 # What needs little comes first: the embedded model is another gigabyte to install.
 demo: setup

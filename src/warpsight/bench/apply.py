@@ -21,6 +21,7 @@ from warpsight.corpus.specs import task_of
 from warpsight.errors import UsageError
 from warpsight.nouns.base import Noun
 from warpsight.rewrite import CAUSES
+from warpsight.runs.lines import whole_lines
 from warpsight.tools.open import open_box
 
 Progress = Callable[[int, int], None]
@@ -112,13 +113,7 @@ def as_optimized(outcome: Outcome, applied: Applied | None) -> Outcome:
 
 def read_applied(file: Path) -> list[Applied]:
     """The finished lines of a file; one that an interruption cut is taken off."""
-    if not file.exists():
-        return []
-    text = file.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        file.write_text(whole)
-    return [Applied.model_validate(json.loads(line)) for line in whole.splitlines()]
+    return [Applied.model_validate(json.loads(line)) for line in whole_lines(file)]
 
 
 def _tried(pairs: Sequence[tuple[Row, str]], processes: int) -> Iterator[Applied]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from warpsight.corpus.build import read_rows
-from warpsight.corpus.kinds import NOTHING, answers, kinds
+from warpsight.corpus.kinds import NOTHING, NOTHING_FINDINGS, answers, kinds
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import MOST_REWRITES, most_of
 from warpsight.learn.prompting import CAUSE, REWRITE
@@ -28,7 +28,6 @@ from warpsight.tools.box import SUBMIT
 RIVALS = ("most-common", "top-finding", "known-finding", "tries", "random")
 PREFIX = "rival:"
 PROFILE = f'{OPEN}{{"name": "profile", "arguments": {{}}}}{CLOSE}'
-STOP = ("at_roofline", "launch_overhead")  # findings that say: leave it
 
 
 def open_rival(name: str, *, train: Path | None = None, seed: int = 0) -> Model:
@@ -59,7 +58,7 @@ def answer_of(findings: Sequence[str], *, skip_unknown: bool) -> str:
     """The first answer that the first finding points at; of all findings in turn if unknown ones are skipped."""
     for name in findings:
         pointed = [kind.name for kind in kinds().values() if name in kind.findings]
-        if pointed or name in STOP or not skip_unknown:
+        if pointed or name in NOTHING_FINDINGS or not skip_unknown:
             return pointed[0] if pointed else NOTHING
     return NOTHING
 

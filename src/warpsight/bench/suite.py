@@ -30,6 +30,7 @@ from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
 from warpsight.models.precision import fast_precision
 from warpsight.nouns import Task
+from warpsight.runs.lines import whole_lines
 from warpsight.tools.feedback import Feedback
 
 Progress = Callable[[int, int], None]
@@ -116,13 +117,7 @@ def asked_of(plan: Plan) -> str:
 
 def read_outcomes(file: Path) -> list[Outcome]:
     """All finished lines of a file; one that an interruption cut is taken off."""
-    if not file.exists():
-        return []
-    text = file.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        file.write_text(whole)
-    return [Outcome.model_validate(json.loads(line)) for line in whole.splitlines()]
+    return [Outcome.model_validate(json.loads(line)) for line in whole_lines(file)]
 
 
 def work(plan: Plan, unit: Unit) -> Outcome:

@@ -40,7 +40,7 @@ MODEL_HELP = (
     " by default the trained model of this package, or the embedded local model."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
-BUDGET_HELP = "calls=20,tokens=100000,seconds=900,usd=0.50; by default 24 calls, for the trained model 4."
+BUDGET_HELP = "calls=20,tokens=100000,seconds=900,usd=0.50; by default 24 calls, for the trained model 6."
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
 

@@ -36,12 +36,6 @@ class Trial(Noun):
         return "" if any(ratio >= MATTERS for ratio in self.ratios.values()) else "matters nowhere"
 
 
-def try_alone(family: Family, gpus: Sequence[str]) -> Iterator[Trial]:
-    """Every defect by itself."""
-    for defect in family.defects:
-        yield try_together(family, (defect,), gpus)
-
-
 def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], sizes: int | None = None) -> Trial:
     """These defects together, at the first `sizes` sizes (all when None)."""
     ratios: dict[str, float] = {}

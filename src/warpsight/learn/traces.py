@@ -29,6 +29,7 @@ from warpsight.reason.loop import run_loop
 from warpsight.reason.progress import best_of
 from warpsight.reason.strategies import largest_step, run_strategy
 from warpsight.runs.hf import hf_row
+from warpsight.runs.lines import whole_lines
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.store import RESUMABLE
 from warpsight.tasks import read_candidate
@@ -203,11 +204,5 @@ def read_traces(file: Path) -> Iterator[dict[str, Any]]:
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     """All finished lines; what an interruption cut is dropped from the file, so that it can be added to."""
-    if not file.exists():
-        return
-    text = file.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        file.write_text(whole)
-    for line in whole.splitlines():
+    for line in whole_lines(file):
         yield json.loads(line)
