@@ -16,7 +16,10 @@ from typing import Any
 
 WORKER = Path(__file__).parents[2] / "src" / "warpsight" / "devices" / "cuda_worker.py"
 L2_BYTES = 4 << 20
+STATIC_SHARED_BYTES = 16 << 10  # of the kernel `tiled`
 launched_at: list[int] = []
+filled: list[int] = []
+allowed: list[int] = []
 kept: list[Any] = []
 
 
@@ -94,6 +97,16 @@ def launch(stream: Stream, config: Any, kernel: Any, address: Any, count: Any) -
     floats = ctypes.cast(int(address), ctypes.POINTER(ctypes.c_float))
     if kernel.name == "illegal":
         raise CUDAError("CUDA_ERROR_ILLEGAL_ADDRESS: While executing a kernel, the device encountered a bad address")
+    if kernel.name == "chatty":
+        print("CUDA: printed by a kernel: the GPU is lost, it has fallen off the bus", flush=True)
+        raise CUDAError("CUDA_ERROR_ASSERT: device-side assert triggered")
+    if kernel.name == "tiled":
+        whole = STATIC_SHARED_BYTES + config.shmem_size
+        if whole > 48 << 10 and not (allowed and allowed[-1] >= config.shmem_size):
+            raise CUDAError("CUDA_ERROR_INVALID_VALUE: more shared memory than was allowed")
+    if kernel.name == "filled":
+        floats[0] = float(filled[-1])
+        return
     if kernel.name == "lost":
         raise CUDAError("CUDA_ERROR_ECC_UNCORRECTABLE: an uncorrectable error")
     if kernel.name == "large":
@@ -107,6 +120,18 @@ def launch(stream: Stream, config: Any, kernel: Any, address: Any, count: Any) -
         floats[at] *= 2
 
 
+def fill(address: int, byte: int, size: int, stream: Any) -> tuple[int]:
+    filled.append(size)
+    ctypes.memset(address, byte, min(size, 1 << 20))  # a GPU is faster at this
+    return (0,)
+
+
+def allow(attribute: str, size: int, kernel: int, device: int) -> tuple[int]:
+    assert attribute == "dynamic shared" and kernel == 1
+    allowed.append(size)
+    return (0,)
+
+
 def install() -> None:
     """The stand-ins under the names that the worker imports."""
     core: Any = types.ModuleType("cuda.core")
@@ -114,7 +139,9 @@ def install() -> None:
     core.EventOptions = core.LaunchConfig = lambda **options: types.SimpleNamespace(**options)
     driver: Any = types.ModuleType("cuda.bindings.driver")
     driver.cuCtxResetPersistingL2Cache = lambda: (0,)
-    driver.cuMemsetD8Async = lambda address, byte, size, stream: (ctypes.memset(address, byte, size) * 0,)
+    driver.cuMemsetD8Async, driver.cuKernelSetAttribute = fill, allow
+    attributes = types.SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared")
+    driver.CUfunction_attribute = attributes
     driver.cuMemcpyHtoD = driver.cuMemcpyDtoH = lambda to, source, size: (ctypes.memmove(to, source, size) * 0,)
     driver.cuMemAlloc = lambda size: (0, kept.append(Buffer(size)) or kept[-1].handle)
     driver.cuMemGetInfo = lambda: (0, 1 << 30, 1 << 30)

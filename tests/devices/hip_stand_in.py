@@ -1,7 +1,7 @@
 """A worker that runs our HIP worker on a stand-in for AMD's package: host memory, kernels named by what they do.
 
 It shows that protocol, memory and ends of the worker hold together; it shows nothing of a GPU. The stand-in has the
-names and the tuples that hip-python documents, and no more.
+names, types and tuples that hip-python 10 documents, and no more. On the GPU `old` it is hip-python before 10.
 """
 
 from __future__ import annotations
@@ -60,13 +60,14 @@ def launch(
 
 def install() -> None:
     """The stand-ins under the names that the worker imports."""
+    arch = b"gfx942:sramecc+\0\0" if sys.argv[1] == "old" else "gfx942:sramecc+"
     hip: Any = types.ModuleType("hip.hip")
     hip.hipMemcpyKind = types.SimpleNamespace(hipMemcpyHostToDevice=1, hipMemcpyDeviceToHost=2)
     hip.hipGetDeviceCount = lambda: (FINE, 1)
     hip.hipSetDevice = lambda number: (FINE,)
     hip.hipGetDeviceProperties = lambda number: (
         FINE,
-        types.SimpleNamespace(gcnArchName=b"gfx942:sramecc+\0\0", l2CacheSize=4 << 20),
+        types.SimpleNamespace(gcnArchName=arch, l2CacheSize=4 << 20),
     )
     hip.hipModuleLoadData = lambda image: (FINE, bytes(image))
     hip.hipModuleGetFunction = lambda module, name: (FINE, name.decode())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from warpsight.cli.app import main
+from warpsight.devices import cuda_state
 from warpsight.devices.cuda import CudaDevice, replay_request
 from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request, sticky_fault
 from warpsight.devices.cuda_state import (
@@ -28,9 +31,10 @@ from warpsight.devices.device import TimedDevice, Value
 from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_lane import Settings
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.errors import DeviceError, ToolMissing, UsageError
+from warpsight.errors import DeviceError, GpuPackageMissing, ToolMissing, UsageError
 from warpsight.gate import copy_floor
 from warpsight.jail import wire
+from warpsight.lens.profilers import cupti
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
@@ -54,7 +58,12 @@ def values(count: int = 8) -> list[Value]:
     ]
 
 
-def lane(kernel: str, watch: Callable[[], Callable[[], tuple[str, ...]]] = lambda: tuple, **limits: float) -> GpuLane:
+def lane(
+    kernel: str,
+    watch: Callable[[], Callable[[], tuple[str, ...]]] = lambda: tuple,
+    walls: set[str] | None = None,
+    **limits: float,
+) -> GpuLane:
     build = twice()
     return GpuLane(
         build,
@@ -64,6 +73,7 @@ def lane(kernel: str, watch: Callable[[], Callable[[], tuple[str, ...]]] = lambd
         words=[],
         request=cuda_request(build, kernel, fits=True),
         watch=watch,
+        walls=set() if walls is None else walls,
     )
 
 
@@ -125,7 +135,24 @@ def test_choice_of_a_gpu() -> None:
     [(None, [A, B]), ("1,0", [B, A]), ("GPU-22222222", [B]), ("", []), ("1,7,0", [B]), ("-1", [])],
 )
 def test_cuda_visible_devices(setting: str | None, left: list[GpuHere]) -> None:
-    assert visible([A, B], setting) == tuple(left)
+    assert visible([A, B], setting, "PCI_BUS_ID") == tuple(left)
+
+
+@pytest.mark.parametrize("order", [None, "FASTEST_FIRST"])
+def test_a_number_that_may_mean_another_gpu_is_refused(order: str | None) -> None:
+    """NVML counts along the bus, CUDA from the fastest."""
+    with pytest.raises(UsageError, match="found '1,0'") as problem:
+        visible([A, B], "1,0", order)
+    assert "UUID" in (problem.value.hint or "") and "CUDA_DEVICE_ORDER=PCI_BUS_ID" in (problem.value.hint or "")
+    assert visible([A], "0", order) == (A,) and visible([A, B], "GPU-2222,GPU-1111", order) == (B, A)
+    assert visible([A, B], None, order) == (A, B) and visible([A, B], "-1", order) == ()
+
+
+def test_bindings_without_nvml_are_not_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_state, "import_module", lambda name: SimpleNamespace(system=SimpleNamespace()))
+    with pytest.raises(GpuPackageMissing, match="cuda-bindings with NVML") as problem:
+        gpus_here()
+    assert "upgrade cuda-bindings" in (problem.value.hint or "")
 
 
 def test_which_machine_code_runs_where() -> None:
@@ -200,7 +227,8 @@ def test_the_copy_that_sets_the_roof_copies(words: int) -> None:
 
 
 def test_the_request_for_profilers_holds_the_launch() -> None:
-    header, blobs = wire.unpack(replay_request(twice(), "twice", values(), SIZE, fits=True, launches=3))
+    told = cuda_request(twice(), "twice", fits=True)
+    header, blobs = wire.unpack(replay_request(told, values(), SIZE, launches=3))
     assert header["launches"] == 3 and header["load"]["local"] == [32, 1, 1]
     assert header["load"]["values"] == [{"initialised": True}, {"dtype": "<i4"}]
     assert np.array_equal(np.frombuffer(blobs[1], np.float32), np.arange(8, dtype=np.float32))
@@ -210,15 +238,55 @@ def test_the_request_for_profilers_holds_the_launch() -> None:
 
 
 def test_a_launch_and_its_walls() -> None:
-    with_lane = lane("twice")
+    walls: set[str] = set()
+    with_lane = lane("twice", walls=walls)
     given = values()
     call = with_lane.call(given, SIZE)
     assert not call.faults and np.array_equal(call.arrays["x"], 2 * np.arange(8, dtype=np.float32))
     assert np.array_equal(given[0].array, np.arange(8, dtype=np.float32))
-    assert 0 <= call.device_us < call.wall_us < call.total_us and set(LEFT_OUT) <= set(with_lane.missing_walls)
-    assert "network namespace" not in with_lane.missing_walls
+    assert 0 <= call.device_us < call.wall_us < call.total_us and set(LEFT_OUT) <= walls
+    assert "network namespace" not in walls
     with_lane.close()
     assert with_lane.call(given, SIZE).faults[0].kind == "closed"
+
+
+def test_a_lane_that_is_started_early_has_its_own_worker() -> None:
+    with_lane = lane("twice")
+    with_lane.start()
+    assert not with_lane.call(values(), SIZE).faults
+    with_lane.close()
+
+
+def test_static_and_dynamic_shared_memory_count_together() -> None:
+    """40 KB are below the default limit of 48 KB, and with the kernel's own 16 KB above it."""
+    with_lane = lane("tiled")
+    ran = with_lane.run(values(), LaunchSize(grid=(1, 1, 1), block=(32, 1, 1), shared_bytes=40 << 10))
+    with_lane.close()
+    assert not ran.refused and not ran.faults
+
+
+def test_the_fill_before_a_launch_is_long_enough_to_hide_it() -> None:
+    """However small the cache: the stand-in's has 4 MB."""
+    with_lane = lane("filled")
+    filled = with_lane.call(values(), SIZE).arrays["x"][0]
+    with_lane.close()
+    assert filled >= 256 << 20
+
+
+def test_more_than_one_message_holds_is_told_before_it_is_sent() -> None:
+    large = Value("x", np.broadcast_to(np.float32(0), (1 << 30,)), writable=True)
+    with_lane = lane("twice")
+    with pytest.raises(UsageError, match="at most 4278190079 bytes together") as problem:
+        with_lane.call([large, values()[1]], SIZE)
+    assert problem.value.hint and not with_lane.call(values(), SIZE).faults
+    with_lane.close()
+    code = (
+        "import worker_io\nclass Large(bytes):\n    def __len__(self): return 1 << 32\n"
+        "worker_io.write_frame(Large(), 1)"
+    )
+    jail = Path(cuda_state.__file__).parents[1] / "jail"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=jail, capture_output=True, text=True, timeout=60)
+    assert "expected an answer of at most 4294967295 bytes" in ran.stderr
 
 
 def test_every_call_is_at_another_address() -> None:
@@ -232,11 +300,32 @@ def test_the_program_for_profilers_launches(tmp_path: Path) -> None:
     """Each array in an allocation of its own; a launch that fails ends the program with a status."""
     request = tmp_path / "k.launch"
     for entry, status in (("twice", 0), ("illegal", 1)):
-        request.write_bytes(replay_request(twice(), entry, values(), SIZE, fits=True, launches=3))
+        told = cuda_request(twice(), entry, fits=True)
+        request.write_bytes(replay_request(told, values(), SIZE, launches=3))
         argv = [sys.executable, "-I", str(STAND_IN), "--replay", str(request)]
         run = subprocess.run(argv, capture_output=True, text=True, timeout=60)
         assert run.returncode == status, run.stderr
         assert ("3 launches" in run.stdout) if not status else ("CUDA_ERROR_ILLEGAL_ADDRESS" in run.stderr)
+
+
+def test_the_tracer_does_not_take_our_files_for_packages(tmp_path: Path) -> None:
+    """Beside the workers lies a `cuda.py`, which is not NVIDIA's package."""
+    beside, packages = tmp_path / "devices", tmp_path / "packages"
+    for folder in (beside, packages / "cupti", packages / "cuda"):
+        folder.mkdir(parents=True)
+    (beside / "cuda.py").write_text("raise SystemExit('the file beside the worker was taken')\n")
+    (packages / "cuda" / "__init__.py").write_text("name = 'the package'\n")
+    (packages / "cupti" / "__init__.py").write_text(
+        "from types import SimpleNamespace\nno = lambda *_: None\n"
+        "cupti = SimpleNamespace(ActivityKind=SimpleNamespace(CONCURRENT_KERNEL=10), activity_enable=no,\n"
+        "    activity_register_callbacks=no, activity_flush_all=no, activity_disable=no)\n"
+    )
+    program = beside / "cuda_worker.py"
+    program.write_text("import cuda\nprint(cuda.name)\n")
+    words = cupti.argv([sys.executable, str(program)], records=tmp_path / "records")
+    env = {"PYTHONPATH": str(packages), "PATH": os.environ["PATH"]}
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, env=env)
+    assert ran.returncode == 0 and ran.stdout == "the package\n", ran.stderr
 
 
 def test_an_overrun_is_seen() -> None:
@@ -251,7 +340,7 @@ def test_a_sticky_error_ends_the_worker() -> None:
     for _ in range(2):
         (fault,) = with_lane.call(values(), SIZE).faults
         assert fault.kind == "out_of_bounds" and "CUDA_ERROR_ILLEGAL_ADDRESS" in fault.message
-    assert with_lane.ended and with_lane.pid is None
+    assert with_lane.ended and with_lane.worker_pid is None
 
 
 def test_an_endless_kernel_is_a_deadline() -> None:
@@ -263,6 +352,11 @@ def test_an_endless_kernel_is_a_deadline() -> None:
 def test_a_lost_gpu_is_no_fault_of_the_kernel() -> None:
     with pytest.raises(DeviceError, match="the GPU is lost"):
         lane("lost").call(values(), SIZE)
+
+
+def test_what_a_kernel_prints_does_not_lose_the_gpu() -> None:
+    (fault,) = lane("chatty").call(values(), SIZE).faults
+    assert fault.kind == "assert_failed" and "CUDA_ERROR_ASSERT" in fault.message
 
 
 def test_a_launch_that_cannot_start_is_refused() -> None:
@@ -280,6 +374,7 @@ def test_a_disturbed_launch_is_done_again() -> None:
     assert not with_lane.call(values(), SIZE).faults and with_lane.disturbed == ["hot"]
     with pytest.raises(DeviceError, match="3 launches in a row were disturbed: hot"):
         with_lane.call(values(), SIZE)
+    assert not with_lane.run_untimed(values(), SIZE).faults  # and nobody asks for a fourth answer
     with_lane.close()
 
 

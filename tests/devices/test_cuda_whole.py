@@ -10,19 +10,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from tests.devices.test_cuda import SIZE, SOURCE, STAND_IN, has_gpu, twice, values
+from tests.devices.triton_kernels.test_gpu_worker import build as triton_build
 from tests.lens.profilers import recorded
 
 from warpsight.cli.app import main
-from warpsight.devices import cuda, cuda_state
-from warpsight.devices.cuda import CudaDevice
+from warpsight.devices import cuda, cuda_lane, cuda_state
+from warpsight.devices.cuda import OWN_LAUNCH, CudaDevice, Looked
+from warpsight.devices.cuda_lane import LEFT_OUT
 from warpsight.devices.cuda_state import arch_for, runs
-from warpsight.devices.device import caveats
+from warpsight.devices.device import caveats, missing_walls
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import DeviceError, UsageError
 from warpsight.gate import rerun
 from warpsight.gate.certificate import read_certificate
 from warpsight.gate.evaluate import build_for, evaluate
 from warpsight.gate.ledger import Ledger
+from warpsight.jail import wire
 from warpsight.lens.profilers import compute_sanitizer, ncu, nsys, nvprof
 from warpsight.lens.profilers.on_gpu import best_profile, look_for_faults
 from warpsight.tasks import read_candidate, read_task
@@ -103,8 +106,55 @@ def test_what_the_sanitizer_sees_is_a_fault_of_the_kernel(on_stand_ins: Path) ->
         unasked = device.execute(twice(), "twice", values(), SIZE, check=False, source_text=SOURCE)
         told = caveats(device)
     assert [fault.kind for fault in first.faults] == ["misaligned", "out_of_bounds"]
-    assert not again.faults and not unasked.faults and calls.read_text().split() == list(compute_sanitizer.CHECKS)
+    assert again.faults == first.faults  # seen once, it is a fault of every launch of that size
+    assert not unasked.faults and calls.read_text().split() == list(compute_sanitizer.CHECKS)
     assert not any("not looked for" in line for line in told)
+
+
+def test_a_kernel_built_otherwise_is_looked_at_again(on_stand_ins: Path) -> None:
+    seen: list[str] = []
+    with CudaDevice(checker=lambda program, entry, text: Looked(not_looked=(str(seen.append(entry)),))) as device:
+        for options in ((), ("-DTILE=8",), ()):
+            build = twice().model_copy(update={"options": options})
+            device.execute(build, "twice", values(), SIZE, check=True, source_text=SOURCE)
+    assert len(seen) == 2
+
+
+def test_results_need_no_quiet_gpu_and_times_do(on_stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Capped(Nvml):
+        current_clock_event_reasons = property(lambda _: ("sw_power_cap",), lambda *_: None)
+
+    monkeypatch.setattr(cuda_state, "_nvml", lambda: SimpleNamespace(Device=Capped))
+    with CudaDevice() as device:
+        ran = device.execute(twice(), "twice", values(), SIZE, check=True, source_text=SOURCE)
+        assert not ran.faults and np.array_equal(ran.arrays["x"], 2 * np.arange(8, dtype=np.float32))
+        for timed in (
+            lambda: device.open_lane(twice(), "twice").call(values(), SIZE),
+            lambda: device.profile(twice(), "twice", values(), SIZE, source_text=SOURCE),
+        ):
+            with pytest.raises(DeviceError, match="sw_power_cap"):
+                timed()
+
+
+def test_a_wall_that_a_worker_really_lacked_is_named(on_stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_lane, "LEFT_OUT", (*LEFT_OUT, "network namespace"))
+    with CudaDevice() as device:
+        assert missing_walls(device) == LEFT_OUT
+        device.execute(twice(), "twice", values(), SIZE, check=False, source_text=SOURCE)
+        profile = device.profile(twice(), "twice", values(), SIZE, source_text=SOURCE)
+    assert "network namespace" in missing_walls(device) and set(LEFT_OUT) <= set(missing_walls(device))
+    for told in (caveats(device), profile.notes):
+        assert any("network namespace" in line for line in told)
+
+
+def test_profilers_never_run_the_candidate_s_python(on_stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for unsafe in (False, True):
+        monkeypatch.setattr(cuda, "told_unsafe", lambda unsafe=unsafe: unsafe)
+        with CudaDevice() as device:
+            argv = device.replay_argv(triton_build(), "scale", values(), SIZE, folder=on_stand_ins)
+            header, blobs = wire.unpack(Path(argv[-1]).read_bytes())
+            assert argv[2] == str(STAND_IN) and header["open"]["kind"] == "cubin" and len(blobs) == 3
+            assert (OWN_LAUNCH in caveats(device)) == unsafe, "then another launch was timed, and results say so"
 
 
 def test_the_ladder_ends_with_the_events(on_stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.tune.conftest import ROOT, example
 
 from warpsight.cli.app import main
+from warpsight.cli.device_argument import DeviceName, device_for
 from warpsight.errors import UsageError
 from warpsight.gate.certificate import read_certificate
 from warpsight.tune.declared import space_of
@@ -160,6 +161,18 @@ def test_what_would_be_searched(capfd: pytest.CaptureFixture[str], monkeypatch: 
     monkeypatch.chdir(ROOT)
     code, said, _ = command("tune", "matmul_tiled", "--show-space", capfd=capfd)
     assert code == 0 and "TILE" in said and "launch: grid=(ceil(N / TILE), ceil(M / TILE))" in said
+
+
+def test_triton_runs_where_ptx_does() -> None:
+    _, triton = example("triton_vector_add")
+    _, cuda = example("saxpy")
+    assert device_for(None, triton, "k.py") == device_for(DeviceName.VIRTUAL, triton, "k.py") == DeviceName.VIRTUAL
+    assert device_for(DeviceName.CUDA, triton, "k.py") == DeviceName.CUDA
+    assert device_for(DeviceName.HIP, cuda, "k.cu") == DeviceName.HIP
+    with pytest.raises(UsageError, match=r"the hip device runs CUDA C\+\+, k\.py came"):
+        device_for(DeviceName.HIP, triton, "k.py")
+    with pytest.raises(UsageError, match="OpenCL C"):
+        device_for(DeviceName.OPENCL, triton, "k.py")
 
 
 @pytest.mark.parametrize(

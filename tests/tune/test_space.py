@@ -172,6 +172,7 @@ def test_a_declared_space() -> None:
         ("[parameters]\nTILE = ['a']", "parameters.TILE"),
         ("[parameters]\nN = [8]", "parameters.N"),
         ("[parameters]\nother = [8]\n[launch]\ngrid=['ceil(N/16)', 'ceil(M/16)']\nblock=['16', '16']", "other"),
+        ("[parameters]\nT = [8]\nTM = [2]\n[launch]\ngrid=['ceil(N/TM)']\nblock=['TM']", r"parameters\.T\b"),
         ("[launch]\ngrid=['ceil(N/X)']\nblock=['16']", "launch.grid"),
         ("rules = ['TILE']", "rules"),
         ("[launch]\ngrid=['1']", "launch.block"),

@@ -38,6 +38,8 @@ LANGUAGES: dict[DeviceName, Language] = {
     DeviceName.CUDA: "cuda",
     DeviceName.HIP: "cuda",
 }
+RUN_TRITON = (DeviceName.VIRTUAL, DeviceName.CUDA)
+"""Triton's compiler ends in PTX: it runs where PTX does."""
 
 
 def language_for(device: DeviceName | None) -> Language:
@@ -48,11 +50,12 @@ def language_for(device: DeviceName | None) -> Language:
 def device_for(device: DeviceName | None, candidate: Candidate, file: str) -> DeviceName:
     """The device that was asked for, or the one that fits; a kernel it does not run is a UsageError."""
     fitting = DeviceName.OPENCL if candidate.language == "opencl" else DeviceName.VIRTUAL
-    language = "cuda" if candidate.language == "triton" else candidate.language  # both run where PTX does
-    if device is not None and LANGUAGES[device] == language:
+    triton = candidate.language == "triton"
+    if device is not None and (device in RUN_TRITON if triton else LANGUAGES[device] == candidate.language):
         return device
     if device is not None and device != fitting:
-        needed = "OpenCL C, in a .cl file" if device == DeviceName.OPENCL else "CUDA C++ and Triton"
+        others = "CUDA C++ and Triton" if device in RUN_TRITON else "CUDA C++"
+        needed = "OpenCL C, in a .cl file" if device == DeviceName.OPENCL else others
         raise UsageError(
             f"the {device} device runs {needed}, {file} came", hint=f"leave --device out, or use --device {fitting}"
         )

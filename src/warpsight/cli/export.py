@@ -1,16 +1,23 @@
-"""`warpsight export RUN`: a run in the form of others, ATIF JSON or a row of `messages` and `tools` for training."""
+"""`warpsight export RUN`: a run in the form of others: ATIF JSON, a row of `messages` and `tools` for training, or the
+kernel that it submitted as a flashinfer-trace data set with its evaluation."""
 
 from __future__ import annotations
 
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from warpsight.cli.show import RUN_HELP
 from warpsight.errors import UsageError
+
+if TYPE_CHECKING:
+    from warpsight.nouns import Run
+
+FORMAT_HELP = "atif: one document; hf: one line; flashinfer: a folder, for a run whose kernel was timed on a GPU."
+OUTPUT_HELP = "Write it there instead of on stdout; flashinfer: the folder."
 
 
 class ExportFormat(StrEnum):
@@ -18,19 +25,22 @@ class ExportFormat(StrEnum):
 
     ATIF = "atif"
     HF = "hf"
+    FLASHINFER = "flashinfer"
 
 
 def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
-    to: Annotated[ExportFormat, typer.Option("--format", help="atif: one document; hf: one line.")] = ExportFormat.ATIF,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there instead of on stdout.")] = None,
+    to: Annotated[ExportFormat, typer.Option("--format", help=FORMAT_HELP)] = ExportFormat.ATIF,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help=OUTPUT_HELP)] = None,
 ) -> None:
-    """Export a run as ATIF JSON (v1.7) or as a row of Hugging Face `messages` and `tools` with a loss mask.
+    """Export a run as ATIF JSON (v1.7), as a row of Hugging Face `messages` and `tools` with a loss mask, or its kernel
+    and evaluation as flashinfer-trace.
 
     \b
     Examples:
       warpsight export last --format atif --output run.trajectory.json
       warpsight export last --format hf >> rows.jsonl
+      warpsight export last --format flashinfer --output trace-set
     """
     from warpsight.runs.atif import atif_of
     from warpsight.runs.find import find_run
@@ -41,6 +51,11 @@ def export(
         found = store.read(find_run(store, run))
         records, times = store.records(found.id), store.times(found.id)
         attempts = [line.id for line in reversed(store.list_runs(parent=found.id))]
+        kernel = store.get(found.submission.kernel_sha256).decode() if found.submission is not None else None
+    if to is ExportFormat.FLASHINFER:
+        for path in _write_flashinfer(found, kernel, output):
+            print(f"wrote {path}")
+        return
     if not found.steps:
         hint = f"export its attempts: {', '.join(attempts)}" if attempts else "see `warpsight runs`"
         raise UsageError(f"run {found.id} has no steps of its own", hint=hint)
@@ -52,3 +67,27 @@ def export(
         print(text)
     else:
         output.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _write_flashinfer(run: Run, kernel: str | None, folder: Path | None) -> tuple[Path, ...]:
+    """The task, its own kernel, the submitted one and its trace; a task that has changed since is refused."""
+    from warpsight.gate.identity import task_sha256
+    from warpsight.tasks import kernel_name, read_candidate, read_task, written_in
+    from warpsight.tasks.importers.flashinfer.traces import trace_of, traced_workload
+    from warpsight.tasks.importers.flashinfer.write import write_trace_set
+
+    settings = cast(dict[str, Any], run.job.get("settings") or {})
+    if folder is None:
+        raise UsageError("expected a folder to write to", hint="--output DIR")
+    if kernel is None or run.submitted is None or "folder" not in settings:
+        raise UsageError(f"expected a run that submitted a kernel of a task, {run.id} did not")
+    task = read_task(Path(settings["folder"]))
+    if task_sha256(task) != run.job.get("task_sha256"):
+        raise UsageError(f"expected the task of the run, {task.folder} has changed since", hint="restore it")
+    language = "opencl" if settings.get("device") == "opencl" else written_in(kernel)
+    candidates = {
+        "baseline": read_candidate(task.kernel, task, task.kernel_file),
+        run.id: read_candidate(kernel, task, kernel_name(task, language), language),
+    }
+    trace = trace_of(task, traced_workload(task, run.submitted), run.id, run.submitted)
+    return write_trace_set(task, candidates, folder, [trace])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from warpsight.tasks.importers.kernelbench.score import Attempt
 
 Say = Callable[[str], None]
+DEFAULT_ARCH = "sm_80"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Wish:
     run: Path | None = None
     kernel: Path | None = None
     compiler: str = "auto"
-    gpu_arch: str = "sm_80"
+    gpu_arch: str = DEFAULT_ARCH
     seed: int = 42
     trials: int = 5
     samples: int = 9

@@ -35,9 +35,11 @@ class CompilerChoice(StrEnum):
 OUT_HELP = "Write what was imported there, a folder each; nothing is written over."
 RUN_HELP = (
     "kernelbench: run this candidate (or the folder of candidates named like their problems); "
-    "hecbench: on a GPU, run the program as it is and with this file of it changed."
+    "hecbench: on a GPU, run the program as it is and with this file of it changed; the hot kernels need --unsafe, "
+    "since the profiler runs the program outside of the jail."
 )
 COMPILER_HELP = "hecbench: nvcc where it is, else NVRTC."
+ARCH_HELP = "hecbench: compile for this architecture. By default sm_80, with --run that of the GPU."
 KERNEL_HELP = "flashinfer: the CUDA kernel to make a task with; with --export, one more solution."
 EXPORT_HELP = "flashinfer, the other way: PATH is one of our tasks, and --out gets it as flashinfer-trace."
 
@@ -49,10 +51,8 @@ def import_task(
     run: Annotated[Path | None, typer.Option(metavar="CANDIDATE", help=RUN_HELP)] = None,
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
     export: Annotated[bool, typer.Option("--export", help=EXPORT_HELP)] = False,
-    compiler: Annotated[
-        CompilerChoice, typer.Option(help="hecbench: nvcc where it is, else NVRTC.")
-    ] = CompilerChoice.AUTO,
-    arch: Annotated[str, typer.Option(help="hecbench: compile for this architecture.")] = "sm_80",
+    compiler: Annotated[CompilerChoice, typer.Option(help=COMPILER_HELP)] = CompilerChoice.AUTO,
+    arch: Annotated[str | None, typer.Option(metavar="ARCH", help=ARCH_HELP)] = None,
     seed: Annotated[int, typer.Option(min=0, help="kernelbench: seed of weights and inputs.")] = 42,
     trials: Annotated[int, typer.Option(min=1, help="kernelbench: inputs a candidate must be right on.")] = 5,
     samples: Annotated[int, typer.Option(min=0, help="kernelbench: timed samples; 0 does not time.")] = 9,
@@ -72,7 +72,7 @@ def import_task(
       warpsight import flashinfer tasks/softmax --export --out trace-set
     """
     from warpsight.cli import import_program, import_text
-    from warpsight.cli.import_formats import FORMATS, Wish, export_flashinfer, items_of
+    from warpsight.cli.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of
     from warpsight.cli.progress import progress_on_stderr
 
     if export:
@@ -82,7 +82,9 @@ def import_task(
         emit({"format": format.value, "written": written}, as_json=as_json, render=import_text.exported(written))
         return
     _check_options(format, run, kernel)
-    wish = Wish(Path(path), out, run, kernel, compiler.value, arch, seed, trials, samples, threads, deadline)
+    wish = Wish(
+        Path(path), out, run, kernel, compiler.value, arch or DEFAULT_ARCH, seed, trials, samples, threads, deadline
+    )
     with progress_on_stderr() as say:
         if format is Format.HECBENCH and run is not None:
             told = import_program.compare_changed(Path(path), run, arch, max(samples, 1), deadline, say)
@@ -104,6 +106,6 @@ def import_task(
 
 def _check_options(format: Format, run: Path | None, kernel: Path | None) -> None:
     if run is not None and format not in (Format.KERNELBENCH, Format.HECBENCH):
-        raise UsageError(f"expected --run with kernelbench, found it with {format.value}")
+        raise UsageError(f"expected --run with kernelbench or hecbench, found it with {format.value}")
     if kernel is not None and format is not Format.FLASHINFER:
         raise UsageError(f"expected --kernel with flashinfer, found it with {format.value}")

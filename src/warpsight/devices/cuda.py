@@ -13,7 +13,7 @@ import math
 import os
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -49,6 +49,10 @@ NO_CHECKER = "reads out of bounds, races and unset memory were not looked for: n
 OUTSIDE = (
     f"the worker ran without these walls of the jail, which a GPU driver cannot live behind: {', '.join(LEFT_OUT)}"
 )
+OWN_LAUNCH = (
+    "the sanitizer and the profilers ran the program as it was compiled here, since Triton's Python is not run outside "
+    "of the jail; Triton's own compile, which was timed, may differ"
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,6 @@ class CudaDevice:
 
     name = "cuda"
     source: Source = "measured"
-    missing_walls: tuple[str, ...] = LEFT_OUT
 
     def __init__(
         self,
@@ -80,7 +83,9 @@ class CudaDevice:
     ) -> None:
         self.wanted, self.checker = gpu, checker
         self.not_looked: dict[str, None] = {}  # in the order they came up
-        self._looked_at: set[tuple[str, str, LaunchSize]] = set()
+        self._looked: dict[tuple[str, tuple[str, ...], str, LaunchSize], Looked] = {}
+        self._own_launch: tuple[str, ...] = ()
+        self._walls: set[str] = set()
         self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._gpu: GpuHere | None = None
         self._lock: Any = None
@@ -91,7 +96,8 @@ class CudaDevice:
     def gpu(self) -> GpuHere:
         """The GPU that is used; the first call chooses and locks it."""
         if self._gpu is None:
-            chosen = choose(visible(gpus_here(), os.environ.get("CUDA_VISIBLE_DEVICES")), self.wanted)
+            setting, order = (os.environ.get(name) for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"))
+            chosen = choose(visible(gpus_here(), setting, order), self.wanted)
             self._lock = lock_gpu(chosen.uuid)
             self._gpu = chosen
         return self._gpu
@@ -104,12 +110,17 @@ class CudaDevice:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What results of this device must say: walls that were not there, faults that were not looked for."""
-        return (OUTSIDE, *self.not_looked)
+        return (*outside(self._walls), *self._own_launch, *self.not_looked)
+
+    @property
+    def missing_walls(self) -> tuple[str, ...]:
+        """Walls that every worker goes without, and those that a worker so far really ran without."""
+        return all_missing(self._walls)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
     ) -> Execution:
-        ran = self._lane_of(build, entry).run(values, size)
+        ran = self._lane_of(build, entry).run_untimed(values, size)
         faults = ran.faults
         if check and not ran.refused and not faults:
             faults = self._looked_for(build, entry, values, size, source_text)
@@ -125,7 +136,7 @@ class CudaDevice:
             lane.close()
         state = read_state(self.gpu.uuid)
         clock = f"SM clock {state.sm_mhz} MHz, memory clock {state.memory_mhz} MHz, {state.temperature_c} C after it"
-        notes = (clock, *_again(lane), OUTSIDE)
+        notes = (clock, *_again(lane), *outside(self._walls))
         found = event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, notes)
         return with_trust(found, build)
 
@@ -144,6 +155,7 @@ class CudaDevice:
             words=[f"GPU-{self.gpu.uuid}"],
             request=request,
             watch=self._watch,
+            walls=self._walls,
         )
         self._lanes = [*(other for other in self._lanes if not other.ended), lane]
         return lane
@@ -151,10 +163,15 @@ class CudaDevice:
     def replay_argv(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3
     ) -> list[str]:
-        """A program that launches this kernel on these values, for a profiler to run; its request lies in `folder`."""
-        path = folder / f"{entry}.launch"
-        fits = runs(build.gpu_arch, self.gpu.capability)
-        path.write_bytes(replay_request(build, entry, values, size, fits=fits, launches=launches))
+        """A program that launches this kernel on these values, for a profiler to run; its request lies in `folder`.
+
+        Profilers run it outside of the jail, so it is never the candidate's own Python; where Triton launches the
+        kernel itself, results say that this is another launch.
+        """
+        path, fits = folder / f"{entry}.launch", runs(build.gpu_arch, self.gpu.capability)
+        if worker_for(build, entry, fits=fits)[0] == TRITON_WORKER:
+            self._own_launch = (OWN_LAUNCH,)
+        path.write_bytes(replay_request(cuda_request(build, entry, fits=fits), values, size, launches=launches))
         return worker_argv(WORKER, f"GPU-{self.gpu.uuid}", "--replay", str(path))
 
     def close(self) -> None:
@@ -176,20 +193,18 @@ class CudaDevice:
     ) -> tuple[Fault, ...]:
         """What the checker sees in one launch; without one that is told.
 
-        A checker takes seconds, so each kernel is looked at once with each size of launch, not with every input.
+        A checker takes seconds, so each kernel is looked at once with each size of launch, not with every input; what
+        was found then holds for every later launch of that size.
         """
         if self.checker is None:
-            self.not_looked["reads out of bounds, races and unset memory were not looked for: no checker was given"] = (
-                None
-            )
+            self.not_looked[NO_CHECKER] = None
             return ()
-        launch = build.source_sha256, entry, size
-        if launch in self._looked_at:
-            return ()
-        self._looked_at.add(launch)
-        with tempfile.TemporaryDirectory(prefix="warpsight-check-") as folder:
-            program = self.replay_argv(build, entry, values, size, folder=Path(folder), launches=1)
-            looked = self.checker(program, entry, text)
+        launch = build.source_sha256, build.options, entry, size
+        if launch not in self._looked:
+            with tempfile.TemporaryDirectory(prefix="warpsight-check-") as folder:
+                program = self.replay_argv(build, entry, values, size, folder=Path(folder), launches=1)
+                self._looked[launch] = self.checker(program, entry, text)
+        looked = self._looked[launch]
         self.not_looked |= dict.fromkeys(looked.not_looked)
         return looked.faults
 
@@ -206,7 +221,7 @@ class CudaDevice:
         before, uuid = read_state(self.gpu.uuid), self.gpu.uuid
 
         def finish() -> tuple[str, ...]:
-            own = {pid for lane in self._lanes if (pid := lane.pid) is not None}
+            own = {pid for lane in self._lanes if (pid := lane.worker_pid) is not None}
             return disturbances(before, read_state(uuid), own)
 
         return finish
@@ -223,11 +238,22 @@ def worker_for(build: Build, entry: str, *, fits: bool) -> tuple[Path, tuple[dic
     return WORKER, cuda_request(build, entry, fits=fits)
 
 
+def all_missing(walls: Collection[str]) -> tuple[str, ...]:
+    """The walls left out on purpose, then the others that a worker lacked."""
+    return (*LEFT_OUT, *sorted(set(walls) - set(LEFT_OUT)))
+
+
+def outside(walls: Collection[str]) -> tuple[str, ...]:
+    """What results say of the walls that workers lacked."""
+    more = all_missing(walls)[len(LEFT_OUT) :]
+    return (OUTSIDE, f"a worker also ran without these walls of the jail: {', '.join(more)}") if more else (OUTSIDE,)
+
+
 def replay_request(
-    build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, fits: bool, launches: int
+    request: tuple[dict[str, Any], list[Any]], values: Sequence[Value], size: LaunchSize, *, launches: int
 ) -> bytes:
-    """What `--replay` reads: the kernel, its arguments, the launch."""
-    opened, code = cuda_request(build, entry, fits=fits)
+    """What `--replay` reads: what the worker is told first, the arguments, the launch."""
+    opened, code = request
     load, blobs = launch_message(values, size)
     return wire.pack({"open": opened, "load": load, "launches": launches}, [*code, *blobs])
 

@@ -20,6 +20,7 @@ NO_DRIVER = "no NVIDIA driver answers"
 GET_DRIVER = (
     "install NVIDIA's driver, in a container start it with the GPU (`nvidia-smi` must list it); or --device virtual"
 )
+BY_BUS = "PCI_BUS_ID"
 LOCK_WAIT_S = 600.0
 CLOCK_FELL = 0.05
 COMPILES_FOR = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
@@ -62,12 +63,22 @@ def gpus_here() -> tuple[GpuHere, ...]:
         raise DeviceError(f"expected NVML to list the GPUs: {problem}", hint=GET_DRIVER) from None
 
 
-def visible(gpus: Sequence[GpuHere], setting: str | None) -> tuple[GpuHere, ...]:
-    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; like CUDA, it stops at the first that is not there."""
+def visible(gpus: Sequence[GpuHere], setting: str | None, order: str | None = None) -> tuple[GpuHere, ...]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; like CUDA, it stops at the first that is not there.
+
+    NVML numbers GPUs by their place on the bus, CUDA the fastest first unless CUDA_DEVICE_ORDER (`order`) says
+    otherwise: a number that may mean another GPU is refused.
+    """
     if setting is None:
         return tuple(gpus)
     found: list[GpuHere] = []
     for word in (part.strip() for part in setting.split(",")):
+        if word.isdecimal() and len(gpus) > 1 and order != BY_BUS:
+            raise UsageError(
+                f"expected GPUs by UUID in CUDA_VISIBLE_DEVICES, found {setting!r}: which of the {len(gpus)} GPUs a"
+                f" number means is known only with CUDA_DEVICE_ORDER={BY_BUS}",
+                hint=f"name them by UUID (`nvidia-smi -L` lists them), or set CUDA_DEVICE_ORDER={BY_BUS}",
+            )
         match = [gpu for gpu in gpus if word and word in (str(gpu.index), *_ids(gpu, len(word)))]
         if len(match) != 1:
             break
@@ -172,6 +183,11 @@ def _nvml() -> Any:
     except ImportError:
         hint = "pip install 'warpsight[cuda]', and NVIDIA's driver"
         raise GpuPackageMissing("expected the package cuda-core, it is not installed", hint=hint) from None
+    if not hasattr(system, "Device"):  # cuda-core leaves it out where cuda-bindings is too old
+        raise GpuPackageMissing(
+            "expected a cuda-bindings with NVML, the one installed is too old for this cuda-core",
+            hint="pip install --upgrade cuda-bindings 'warpsight[cuda]'",
+        )
     try:
         system.Device.get_device_count()
     except Exception as problem:  # no library, no driver, no GPU: each with its own type in each version

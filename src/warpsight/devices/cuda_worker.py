@@ -25,6 +25,7 @@ else:
 del sys.path[:2]  # the files beside this one are named after the packages they use
 
 STEP = 2 << 20
+LEAST_FILL_BYTES = 256 << 20  # 30 us on the fastest memory there is: longer than a launch takes to be queued
 # Errors of a launch that never started: the context lives on.
 REFUSALS = (
     "CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "CUDA_ERROR_OUT_OF_MEMORY",
@@ -34,6 +35,8 @@ REFUSALS = (
 
 class Session:
     """One module, one kernel, an arena of memory slots that take turns: together larger than L2."""
+
+    least_fill_bytes = LEAST_FILL_BYTES
 
     def __init__(self, header: dict[str, Any], blobs: list[memoryview]) -> None:
         self.np: Any = import_module("numpy")
@@ -46,7 +49,7 @@ class Session:
         self.kernel: Any = self.open_kernel(header, blobs)
         self.persisting = int(self.device.properties.max_persisting_l2_cache_size) > 0  # before Ampere there is none
         self.l2_bytes = int(self.device.properties.l2_cache_size)
-        self.flush: Any = self.device.allocate(max(STEP, 2 * self.l2_bytes), stream=self.stream)
+        self.flush: Any = self.device.allocate(max(self.least_fill_bytes, 2 * self.l2_bytes), stream=self.stream)
         self.arena: Any = None
         self.slot_bytes = self.slots = self.turn = 0
         self.placed: list[tuple[int, int]] = []
@@ -96,7 +99,7 @@ class Session:
         given = [argument.nbytes for argument in self.arguments]
         if sizes != given:
             return {"refused": f"the kernel's parameters have {sizes} bytes, the arguments given have {given}"}
-        if header["shared"] > 48 << 10:
+        if header["shared"]:  # the default limit is for static and dynamic together, so small ones may exceed it too
             self._allow_shared(header["shared"])
         block = header["local"]
         grid = tuple(whole // size for whole, size in zip(header["global"], block, strict=True))

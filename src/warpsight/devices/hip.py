@@ -8,18 +8,25 @@ of 32 built in); no look at clocks or foreign processes. A Build is NVIDIA's cod
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from importlib import util
 from pathlib import Path
 from typing import Any, Self
 
-from warpsight.devices.cuda import OUTSIDE, WARM_UP_LAUNCHES, event_profile, launch_message, timed_launches
-from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane
+from warpsight.devices.cuda import (
+    WARM_UP_LAUNCHES,
+    all_missing,
+    event_profile,
+    outside,
+    replay_request,
+    timed_launches,
+)
+from warpsight.devices.cuda_lane import GpuLane
 from warpsight.devices.device import Execution, Value
 from warpsight.devices.opencl_build import worker_argv
 from warpsight.devices.opencl_lane import Settings
 from warpsight.errors import GpuPackageMissing, UsageError
-from warpsight.jail import wire
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 
@@ -30,19 +37,28 @@ INSTALL = "pip install 'warpsight[hip]', and ROCm's driver and runtime"
 
 
 class HipDevice:
-    """One AMD GPU; `gpu` is its index or UUID as ROCR_VISIBLE_DEVICES takes it."""
+    """One AMD GPU; `gpu` is its index or UUID as ROCR_VISIBLE_DEVICES takes it, else the first that is set there."""
 
     name = "hip"
     source: Source = "measured"
-    missing_walls: tuple[str, ...] = LEFT_OUT
-    caveats: tuple[str, ...] = (OUTSIDE, UNWATCHED, NOT_LOOKED)
 
     def __init__(self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
-        self.gpu = "0" if gpu is None else gpu
+        self.gpu = os.environ.get("ROCR_VISIBLE_DEVICES", "0").split(",")[0].strip() if gpu is None else gpu
         self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._texts: dict[str, str] = {}
         self._lane: GpuLane | None = None
         self._lanes: list[GpuLane] = []
+        self._walls: set[str] = set()
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What results of this device must say: walls that were not there, what was not looked at."""
+        return (*outside(self._walls), UNWATCHED, NOT_LOOKED)
+
+    @property
+    def missing_walls(self) -> tuple[str, ...]:
+        """Walls that every worker goes without, and those that a worker so far really ran without."""
+        return all_missing(self._walls)
 
     def learn(self, text: str) -> None:
         """Keep a kernel's text, for lanes of its build."""
@@ -52,7 +68,7 @@ class HipDevice:
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
     ) -> Execution:
         self.learn(source_text)
-        ran = self._lane_of(build, entry).run(values, size)
+        ran = self._lane_of(build, entry).run_untimed(values, size)
         return Execution(arrays=ran.arrays, faults=ran.faults, printed=ran.printed, refused=ran.refused)
 
     def profile(
@@ -64,7 +80,7 @@ class HipDevice:
             times_us = timed_launches(lane, values, size)
         finally:
             lane.close()
-        notes = (UNWATCHED, OUTSIDE)
+        notes = (UNWATCHED, *outside(self._walls))
         return event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, f"AMD GPU {self.gpu}", notes)
 
     def open_lane(self, build: Build, entry: str) -> GpuLane:
@@ -76,6 +92,7 @@ class HipDevice:
             words=[self.gpu],
             request=(self._opening(build, entry), []),
             watch=lambda: tuple,
+            walls=self._walls,
         )
         self._lanes = [*(other for other in self._lanes if not other.ended), lane]
         return lane
@@ -85,9 +102,7 @@ class HipDevice:
     ) -> list[str]:
         """A program that launches this kernel on these values, for a profiler to run; its request lies in `folder`."""
         path = folder / f"{entry}.launch"
-        load, blobs = launch_message(values, size)
-        message = {"open": self._opening(build, entry), "load": load, "launches": launches}
-        path.write_bytes(wire.pack(message, [b"", *blobs]))
+        path.write_bytes(replay_request((self._opening(build, entry), [b""]), values, size, launches=launches))
         return worker_argv(WORKER, self.gpu, "--replay", str(path))
 
     def close(self) -> None:

@@ -52,7 +52,8 @@ class Session:
             raise RuntimeError("HIP sees no GPU")
         checked(hip.hipSetDevice(0))  # ROCR_VISIBLE_DEVICES leaves one
         properties = checked(hip.hipGetDeviceProperties(0))
-        arch = bytes(properties.gcnArchName).split(b"\0")[0]
+        told = properties.gcnArchName  # a str from hip-python 10 on, the bytes of the whole field before
+        arch = (told.encode() if isinstance(told, str) else bytes(told)).split(b"\0")[0]
         self.module = checked(hip.hipModuleLoadData(self._compiled(header["text"], header["options"], arch)))
         self.kernel = checked(hip.hipModuleGetFunction(self.module, header["entry"].encode()))
         self.flush_bytes = max(LEAST_FLUSH_BYTES, 2 * int(properties.l2CacheSize))

@@ -2,8 +2,8 @@
 
 The protocol, the memory, the cold cache and the events are the CUDA worker's; only how the kernel comes to be and how
 it is launched differ. The candidate's Python runs in this process: it is of a lower trust, and results say so. Needs
-`triton` and a `torch` that sees the GPU, which Triton's driver asks for. Never imported by others. Not run on a GPU by
-us.
+`triton` and what Triton builds its launcher with: a C compiler and Python's headers. Never imported by others. Not run
+on a GPU by us.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ else:
 
 del sys.path[:1]  # the files beside this one are named after the packages they use
 
-META = ("num_warps", "num_stages")
+LEAST_FILL_BYTES = 1 << 30  # 130 us on the fastest memory there is: Triton binds arguments in Python at each launch
 OUT_OF_RESOURCES = ("OutOfResources", "out of resource")
 DTYPES = {
     "fp16": "float16", "fp32": "float32", "fp64": "float64", "i8": "int8", "i16": "int16", "i32": "int32",
@@ -44,6 +44,8 @@ class Pointer:
 
 class TritonSession(Session):
     """One candidate's module; its function is launched with the constants of its first lines."""
+
+    least_fill_bytes = LEAST_FILL_BYTES
 
     def open_kernel(self, header: dict[str, Any], blobs: list[memoryview]) -> Any:
         path = Path.cwd() / "kernel.py"
@@ -66,7 +68,7 @@ class TritonSession(Session):
         return getattr(module, header["entry"])
 
     def arrange(self, header: dict[str, Any]) -> dict[str, Any]:
-        """Arguments as Triton takes them, and the kernel compiled before any clock starts."""
+        """Arguments as Triton takes them, and the kernel compiled and loaded before any clock starts."""
         self.device.sync()
         if len(self.types) != len(self.arguments):
             return {"refused": f"the kernel takes {len(self.types)} arguments, {len(self.arguments)} were given"}
@@ -75,7 +77,8 @@ class TritonSession(Session):
             return {"refused": f"a block of {threads} threads is not {self.words['num_warps']} warps"}
         self.arguments = [_argument(kind, value) for kind, value in zip(self.types, self.arguments, strict=True)]
         self.grid = tuple(whole // size for whole, size in zip(header["global"], header["local"], strict=True))
-        self.kernel.warmup(*self.arguments, grid=self.grid, **self.words)
+        compiled = self.kernel.warmup(*self.arguments, grid=self.grid, **self.words)
+        self.loaded: Any = compiled.run  # `warmup` compiles only; the launcher, when asked for, loads
         return {}
 
     def launch(self) -> None:
@@ -93,8 +96,11 @@ def _argument(kind: str, value: Any) -> Any:
 
 if __name__ == "__main__":
     os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
+    request = Path(sys.argv[3]).resolve() if sys.argv[2:3] == ["--replay"] else None
+    if request is not None:
+        os.chdir(request.parent)  # the text and its code go beside the request, not where the user stands
     os.environ["TRITON_CACHE_DIR"] = str(Path.cwd() / "triton")  # no text meets what another has left
-    if sys.argv[2:3] == ["--replay"]:
-        replay(Path(sys.argv[3]), TritonSession)
+    if request is not None:
+        replay(request, TritonSession)
     else:
         serve("CUDA", TritonSession, (*REFUSALS, *OUT_OF_RESOURCES))

@@ -68,7 +68,7 @@ def evaluate(
 
     `seed` is secret and drawn here unless given. With a ledger, an accepted kernel gets a certificate beside it.
     """
-    missing = (*jail.require_protections(unsafe), *missing_walls(device))
+    protections = jail.require_protections(unsafe)
     drawn = secrets.randbits(SEED_BITS) if seed is None else seed
     chosen = timed_workload(task) if workload is None else workload
     attempt = _Attempt(task, candidate, baseline, device, chosen, drawn, secrets.token_hex(32), unsafe, progress)
@@ -77,6 +77,7 @@ def evaluate(
         build = build_for(task, candidate, device, unsafe=unsafe)
         check = check_candidate(task, candidate, device, build=build, secret_seed=drawn, progress=progress)
         timing, profile = _time(attempt, build) if check.verdict == "right" else (None, None)
+    missing = (*protections, *missing_walls(device))  # a device knows what its workers lacked when they have run
     found = Evaluation(
         candidate_sha256=candidate.sha256, check=check, timing=timing, profile=profile, unsafe=bool(missing)
     )

@@ -58,7 +58,6 @@ def time_measured(
     samples: list[float] = []
     found = {
         "source": "measured", "device": device.name, "method": MEASURED_ALONE, "workload": workload.name,
-        "notes": caveats(device),
     }  # fmt: skip
     try:
         with closing(device.open_lane(kernel.build, task.entry)) as lane:
@@ -76,8 +75,8 @@ def time_measured(
         _verify(task, workload, *last)
     except BadCall as bad:
         refused = {"decision": "REJECTED", "reason": bad.reason, "detail": bad.detail}
-        return Timing.model_validate({**found, **refused, "samples_us": tuple(samples)})
-    return Timing.model_validate({**found, "samples_us": tuple(samples)})
+        return Timing.model_validate({**found, **refused, "samples_us": tuple(samples), "notes": caveats(device)})
+    return Timing.model_validate({**found, "samples_us": tuple(samples), "notes": caveats(device)})
 
 
 def _warm_up(side: Side, contents: FreshContents, progress: Progress) -> None:

@@ -1,7 +1,8 @@
 """A worker's side of the jail: frames on fd 3 and 4, and the filters it puts on itself. Imports nothing of the project.
 
 For workers run as `python -I file.py`; the jail makes this file readable in every worker. A frame is four bytes of
-length, big-endian, and the bytes. What the worker prints (fd 1 and 2) is a log and never an answer.
+length, big-endian, and the bytes, so 4 GiB less one byte at most. What the worker prints (fd 1 and 2) is a log and
+never an answer.
 What must stay true: `lock_down` runs before the first byte that is not trusted; the parent sends no request until the
 kernel itself shows the filters, so a worker that forgets gets no work.
 """
@@ -25,6 +26,7 @@ else:
     import kernel
 
 REQUESTS_FD, ANSWERS_FD, FILTERS_FD = 3, 4, 5
+FRAME_CAP_BYTES = (1 << 32) - 1
 LEVELS = ("tools", "serve", "work", "compute")
 OUT_OF_MEMORY_STATUS = 77  # told by the parent as out_of_memory
 
@@ -66,6 +68,8 @@ def write_all(fd: int, data: bytes) -> None:
 
 def write_frame(body: bytes, fd: int = ANSWERS_FD) -> None:
     """One answer."""
+    if len(body) > FRAME_CAP_BYTES:
+        raise ValueError(f"expected an answer of at most {FRAME_CAP_BYTES} bytes, this one has {len(body)}")
     write_all(fd, struct.pack(">I", len(body)) + body)
 
 

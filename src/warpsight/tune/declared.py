@@ -14,6 +14,7 @@ says other values. What must stay true: whatever is wrong in the file is one Tas
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -144,7 +145,7 @@ def _check(space: Space, axes: frozenset[str], path: Path) -> None:
             check_rule(rule, names)
         except ExpressionError as error:
             _wrong(path, "rules", error.expected, error.found)
-    used = " ".join((*space.launch.grid, *space.launch.block, space.launch.shared))
+    used = set(re.findall(r"[A-Za-z_]\w*", " ".join((*space.launch.grid, *space.launch.block, space.launch.shared))))
     for parameter in space.parameters:
         if not parameter.constant and parameter.name not in used:
             expected = "a constant of the kernel, or a name that the launch uses"

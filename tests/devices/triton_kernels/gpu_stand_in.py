@@ -20,6 +20,9 @@ os.environ["TRITON_CACHE_DIR"] = str(Path.cwd() / "triton")
 WORKER = Path(__file__).parents[3] / "src" / "warpsight" / "devices" / "triton_worker.py"
 
 
+loaded: list[str] = []
+
+
 class Launched(Exception):
     pass
 
@@ -32,6 +35,11 @@ def worker() -> Any:
     return module
 
 
+def load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
+    loaded.append(name)
+    return 1, 2, 32, 0, 1024  # module, function, registers, spills, most threads
+
+
 def main(kernel: Path) -> None:
     import triton
     from triton.backends.compiler import GPUTarget
@@ -41,6 +49,12 @@ def main(kernel: Path) -> None:
             get_current_target=lambda: GPUTarget("cuda", 80, 32),
             get_current_device=lambda: 0,
             get_current_stream=lambda _device: 0,
+            launcher_cls=lambda _source, _metadata: lambda *_: None,
+            utils=types.SimpleNamespace(
+                get_device_properties=lambda _device: {"max_shared_mem": 48 << 10},
+                load_binary=load_binary,
+                unload_module=lambda _module: None,
+            ),
         )
     )
     session = worker().TritonSession.__new__(worker().TritonSession)
@@ -57,6 +71,7 @@ def main(kernel: Path) -> None:
     told["arranged"] = session.arrange({"local": [128, 1, 1], "global": [256, 1, 1]})
     compiled = list((Path.cwd() / "triton").rglob("vector_add.ptx"))
     told["ptx"] = compiled[0].read_text() if compiled else ""
+    told["loaded"], told["fill"] = list(loaded), session.least_fill_bytes
 
     def stop(*arguments: Any, **words: Any) -> None:
         raise Launched([a.data_ptr() if hasattr(a, "data_ptr") else a for a in arguments], words)

@@ -9,8 +9,8 @@ import pytest
 from tests.tasks.importers.gpumode_problem import TASK, write
 
 from warpsight.errors import ToolMissing
-from warpsight.tasks.importers.gpumode import GpuModeTask, read_gpumode, score
-from warpsight.tasks.importers.records import CannotImport, Import
+from warpsight.tasks.importers.gpumode import GpuModeTask, read_gpumode
+from warpsight.tasks.importers.records import Import
 
 pytest.importorskip("yaml")
 
@@ -47,13 +47,6 @@ def test_a_folder_of_many_lists_what_it_refuses(tmp_path: Path) -> None:
     assert "YAML" in reasons["broken"] and "@SUBMISSION@" in reasons["closed"] and "list" in reasons["a_list"]
     assert "ranking" in reasons["ranked_oddly"] and "neither" in reasons["without_cases"]
     assert "YAML" in reasons["unsafe"]
-
-
-def test_scores() -> None:
-    assert score([1.0, 4.0], "geom") == pytest.approx(2) and score([1.0, 4.0], "mean") == 2.5
-    assert score([1.0, 4.0], "last") == 4
-    with pytest.raises(CannotImport):
-        score([], "geom")
 
 
 def test_without_a_reader_of_yaml_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from warpsight.errors import UsageError
 from warpsight.tasks.importers.hecbench import nvcc
 from warpsight.tasks.importers.hecbench.flags import read_flags
 from warpsight.tasks.importers.hecbench.read import Compilers, HecProgram, device_texts, read_hecbench
-from warpsight.tasks.importers.hecbench.run import build_program, runner
+from warpsight.tasks.importers.hecbench.run import build_argv, build_program, runner
 from warpsight.tasks.importers.hecbench.whole_program import compare_programs
 from warpsight.tasks.importers.records import CannotImport
 
@@ -114,6 +114,22 @@ def test_the_command_line_of_nvcc() -> None:
         "unit.cubin",
     ]
     assert {"-DX=1", "-Iinc", "--use_fast_math", "--std=c++17"} <= set(words) and "-arch=sm_60" not in words
+
+
+def test_nvcc_gets_the_options_that_it_alone_has() -> None:
+    flags = read_flags(["--extended-lambda", "--expt-relaxed-constexpr", "-DX=1", "-Iinc", "-rdc=true"])
+    one = nvcc.argv(Path("/cuda/bin/nvcc"), "suite/p/main.cu", flags, "sm_80")
+    whole = build_argv(Path("/cuda/bin/nvcc"), Path("/suite/p"), ["main.cu"], flags, ["-lcublas"], "sm_90")
+    assert {"--extended-lambda", "--expt-relaxed-constexpr"} <= set(one) & set(whole)
+    assert {"-arch=sm_90", "-rdc=true", "-DX=1", "-Isuite/p/inc", "-lcublas", "suite/p/main.cu"} <= set(whole)
+
+
+def test_our_own_compiler_says_that_it_leaves_them_out(tmp_path: Path) -> None:
+    folder = BY_NAME["scale"].write(tmp_path)
+    makefile = folder / "Makefile"
+    makefile.write_text(f"{makefile.read_text()}\nCFLAGS += --extended-lambda\n")
+    (found,) = read_hecbench(folder, COMPILERS).items
+    assert any("left out" in note and "--extended-lambda" in note for note in found.notes), found.notes
 
 
 @pytest.mark.slow

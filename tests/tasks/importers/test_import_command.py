@@ -79,7 +79,8 @@ def test_hecbench(command: Command, tmp_path: Path) -> None:
     [
         (("gpumode", "no/such/place"), 2, "found nothing there"),
         (("kernelbranch", "x"), 2, "kernelbranch"),
-        (("gpumode", "tasks", "--run", "x.py"), 2, "--run"),
+        (("gpumode", "tasks", "--run", "x.py"), 2, "--run with kernelbench or hecbench"),
+        (("flashinfer", "tasks/daxpy", "--export", "--out", "build/never"), 2, "x is float64"),
         (("hecbench", "tasks", "--kernel", "x.cu"), 2, "--kernel"),
         (("kernelbench", "tasks", "--export"), 2, "--export"),
         (("flashinfer", "tasks/saxpy", "--export"), 2, "--out"),

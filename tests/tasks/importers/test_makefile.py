@@ -67,3 +67,9 @@ def test_flags_are_sorted_out() -> None:
     assert found.defines == ("-DA", "-DB=2") and found.folders == ("inc", "other")
     assert found.options == ("--std=c++20", "--use_fast_math")
     assert found.separate and "--weird" in found.left_out and "-O3" not in found.left_out
+
+
+def test_options_of_nvcc_alone_are_kept_for_it() -> None:
+    found = read_flags(["--extended-lambda", "--expt-relaxed-constexpr", "-expt-extended-lambda", "--extended-lambda"])
+    assert found.nvcc_alone == ("--extended-lambda", "--expt-relaxed-constexpr", "-expt-extended-lambda")
+    assert found.options == () and found.left_out == ()

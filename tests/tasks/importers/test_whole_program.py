@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from warpsight.errors import UsageError
-from warpsight.tasks.importers.hecbench.output import difference, self_check, told_times
+from warpsight.tasks.importers.hecbench.output import difference, self_check
 from warpsight.tasks.importers.hecbench.whole_program import (
     Ran,
     amdahl,
     amdahl_limit,
     compare_programs,
     hot_kernels,
-    kernel_speedup_needed,
 )
 
 
@@ -38,14 +37,6 @@ from warpsight.tasks.importers.hecbench.whole_program import (
 )
 def test_self_check(output: str, verdict: str) -> None:
     assert self_check(output) == verdict
-
-
-def test_told_times() -> None:
-    told = told_times(
-        "Average kernel execution time 12.5 (us)\nElapsed time: 3 ms\nTime (s) = 0.25\nsize 100 ms\ntime unknown\n"
-    )
-    assert [one.label for one in told] == ["Average kernel execution time", "Elapsed time", "Time"]
-    assert [one.seconds for one in told] == pytest.approx([12.5e-6, 3e-3, 0.25])
 
 
 @pytest.mark.parametrize(
@@ -67,9 +58,6 @@ def test_amdahl() -> None:
     assert amdahl(0.5, 2) == pytest.approx(1 / 0.75)
     assert amdahl(0, 100) == 1 and amdahl(1, 3) == pytest.approx(3)
     assert amdahl_limit(0.75) == pytest.approx(4) and amdahl_limit(1) == math.inf
-    needed = kernel_speedup_needed(0.5, 1.5)
-    assert needed is not None and amdahl(0.5, needed) == pytest.approx(1.5)
-    assert kernel_speedup_needed(0.5, 2) is None and kernel_speedup_needed(0.5, 3) is None
     for share, speed in ((-0.1, 2), (1.1, 2), (0.5, 0)):
         with pytest.raises(UsageError):
             amdahl(share, speed)

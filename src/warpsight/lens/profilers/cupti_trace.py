@@ -1,8 +1,9 @@
 """Runs a Python program with CUPTI's kernel records on, and writes them: `cupti_trace.py RECORDS PROGRAM.py WORDS...`.
 
 One line of JSON a launch, in the order they were given, then a closing line that counts them: a file without it is cut
-short. Knows nothing of kernels. Never imported by others. Written against cupti-python 13's documented interface; not
-run on a GPU by us.
+short. Knows nothing of kernels. The program's own folder is not put where Python looks for packages: our workers bring
+what they need, and a `cuda.py` lies beside them. Never imported by others. Written against cupti-python 13's documented
+interface; not run on a GPU by us.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ def main(records: Path, program: str, words: list[str]) -> None:
     cupti.activity_register_callbacks(lambda: (BUFFER_BYTES, 0), completed)
     cupti.activity_enable(kind)
     sys.argv = [program, *words]
-    sys.path.insert(0, str(Path(program).parent))
     try:
         runpy.run_path(program, run_name="__main__")
     finally:

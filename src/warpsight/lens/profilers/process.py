@@ -21,7 +21,7 @@ from warpsight.lens.profilers.failures import BrokenOutput, ProfilerMissing, Pro
 
 PASSED_ON = (
     "PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCM_PATH", "CUDA_HOME",
+    "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "CUDA_HOME",
 )  # fmt: skip
 CAP_BYTES = 64 << 20
 LOOK_EVERY_S = 0.02

@@ -6,7 +6,6 @@ and which of its sizes a kernel would be checked and timed on. YAML is read by i
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -88,17 +87,6 @@ def read_gpumode_task(file: Path, root: Path) -> GpuModeTask:
         first = problem.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise CannotImport(f"{where}: {first['msg'].lower()}, found {str(first['input'])[:100]!r}") from None
-
-
-def score(times_s: list[float], ranking: str) -> float:
-    """The number a submission is ranked by, of the times of its benchmarks."""
-    if not times_s or any(one <= 0 for one in times_s):
-        raise CannotImport(f"expected times above 0, found {times_s}")
-    if ranking == "last":
-        return times_s[-1]
-    if ranking == "mean":
-        return math.fsum(times_s) / len(times_s)
-    return math.exp(math.fsum(math.log(one) for one in times_s) / len(times_s))
 
 
 def _yaml(text: str) -> dict[str, Any]:

@@ -6,7 +6,9 @@ Texts only; nothing is run here. The launcher follows cuda-core's documented int
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from warpsight.errors import UsageError
 from warpsight.nouns import Candidate, Task
 
 END_OF_REFERENCE = "# --- end of reference.py; below, the same for PyTorch tensors (written by warpsight)"
@@ -47,6 +49,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from cuda.bindings import driver
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
 
 ENTRY = {entry!r}
@@ -61,9 +64,16 @@ def cdiv(a, b):
 def kernel(device):
     if device.device_id not in _kernels:
         text = Path(__file__).with_name("kernel.cu").read_text()
-        options = ProgramOptions(std="c++17", arch=f"sm_{{device.arch}}", **OPTIONS)
+        options = ProgramOptions(arch=f"sm_{{device.arch}}", **OPTIONS)
         _kernels[device.device_id] = Program(text, code_type="c++", options=options).compile("cubin").get_kernel(ENTRY)
     return _kernels[device.device_id]
+
+
+def allow_shared(code, device, size):
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    (status,) = driver.cuKernelSetAttribute(attribute, size, code.handle, device.device_id)
+    if int(status) != 0:
+        raise RuntimeError(f"the GPU does not give a block {{size}} bytes of shared memory: {{status}}")
 
 
 def run({parameters}):
@@ -76,12 +86,24 @@ def run({parameters}):
     torch.cuda.synchronize(where)
     grid = tuple(int(one) for one in {grid})
     block = tuple(int(one) for one in {block})
-    config = LaunchConfig(grid=grid, block=block, shmem_size=int({shared}))
-    launch(stream, config, kernel(device), {arguments})
+    shared = int({shared})
+    code = kernel(device)
+    if shared:
+        allow_shared(code, device, shared)
+    config = LaunchConfig(grid=grid, block=block, shmem_size=shared)
+    launch(stream, config, code, {arguments})
     stream.sync()
     return {returned}
 '''
-_OPTION_NAMES = {"--use_fast_math": ("use_fast_math", True)}
+# Options of a candidate as fields of cuda-core's ProgramOptions.
+_SWITCHES = {
+    "use_fast_math": "use_fast_math",
+    "restrict": "restrict",
+    "extra-device-vectorization": "extra_device_vectorization",
+    "device-as-default-execution-space": "device_as_default_execution_space",
+    "default-device": "device_as_default_execution_space",
+}
+_TRUE_OR_FALSE = {"fmad": "fma", "ftz": "ftz", "prec-div": "prec_div", "prec-sqrt": "prec_sqrt"}
 
 
 def reference_text(task: Task, unbound: Sequence[str]) -> str:
@@ -119,7 +141,7 @@ def solution_text(task: Task, candidate: Candidate, unbound: Sequence[str]) -> s
     launch = candidate.launch
     return _LAUNCH.format(
         entry=task.entry,
-        options=dict(_OPTION_NAMES[one] for one in candidate.options if one in _OPTION_NAMES),
+        options=program_options(candidate.options),
         parameters=", ".join(_inputs(task, unbound)),
         axes="\n    ".join(axes),
         made="\n    ".join(made),
@@ -129,6 +151,28 @@ def solution_text(task: Task, candidate: Candidate, unbound: Sequence[str]) -> s
         arguments=", ".join(arguments),
         returned=", ".join(returned),
     )
+
+
+def program_options(options: Sequence[str]) -> dict[str, Any]:
+    """Compile options as arguments of ProgramOptions; one that it has no field for is refused by name."""
+    found: dict[str, Any] = {"std": "c++17"}
+    macros: list[str | tuple[str, str]] = []
+    for option in options:
+        name, equals, value = option.removeprefix("-D").partition("=")
+        word = name.lstrip("-")
+        if option.startswith("-D") and name:
+            macros.append((name, value) if equals else name)
+        elif word in _SWITCHES and not equals:
+            found[_SWITCHES[word]] = True
+        elif word in _TRUE_OR_FALSE and value in ("true", "false"):
+            found[_TRUE_OR_FALSE[word]] = value == "true"
+        elif word == "maxrregcount" and value.isdecimal():
+            found["max_register_count"] = int(value)
+        elif word == "std" and value:
+            found["std"] = value
+        else:
+            raise UsageError(f"expected compile options that cuda-core takes, {option!r} is none")
+    return found | ({"define_macro": macros} if macros else {})
 
 
 def _inputs(task: Task, unbound: Sequence[str]) -> list[str]:

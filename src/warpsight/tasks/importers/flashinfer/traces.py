@@ -1,6 +1,8 @@
 """An evaluation of ours as a flashinfer trace. Pure.
 
-A trace that passed needs a latency, and a simulated time is none: only measured evaluations are written as passed.
+A trace that passed needs a latency, and a simulated time is none: only measured evaluations are written as passed. The
+format compares with the reference of the definition, which is never timed here, so that time and the speed-up over it
+are left out: our own baseline is another kernel. Hidden workloads are never written.
 """
 
 from __future__ import annotations
@@ -25,21 +27,16 @@ def trace_of(
 ) -> FlashinferTrace:
     """What came of one kernel on one workload."""
     timing, check = evaluation.timing, evaluation.check
-    numbers: dict[str, Any] = {"status": status_of(check)}
+    numbers: dict[str, Any] = {"status": status_of(check, workload.name)}
     if check.verdict in ("right", "wrong") and numbers["status"] in ("PASSED", "INCORRECT_NUMERICAL"):
         numbers["correctness"] = _errors(check, workload.name)
     if check.verdict == "right":
-        if timing is None or timing.source != "measured" or timing.ratio is None:
+        if timing is None or timing.source != "measured" or not timing.samples_us:
             raise UsageError(
-                "expected a measured comparison: a trace that passed has a latency, and a simulated time is none",
+                "expected a measured time: a trace that passed has a latency, and a simulated time is none",
                 hint="evaluate the kernel on a GPU, or write the definition, solution and workloads alone",
             )
-        latency_ms = statistics.median(timing.samples_us) / 1e3
-        numbers["performance"] = {
-            "latency_ms": latency_ms,
-            "reference_latency_ms": statistics.median(timing.baseline_us) / 1e3,
-            "speedup_factor": timing.ratio,
-        }
+        numbers["performance"] = {"latency_ms": statistics.median(timing.samples_us) / 1e3}
     numbers["environment"] = {"hardware": timing.device if timing else "none", "libs": dict(libraries or {})}
     numbers["timestamp"] = datetime.now(UTC).isoformat(timespec="seconds")
     return FlashinferTrace(
@@ -50,21 +47,33 @@ def trace_of(
     )
 
 
-def status_of(check: Check) -> str:
-    """The format's word for our verdict."""
+def traced_workload(task: Task, evaluation: Evaluation) -> Workload:
+    """The workload that a trace of it is about: the one that was timed, else one that failed, among those shown."""
+    failed = [result.workload for result in evaluation.check.workloads if not result.ok]
+    named = failed if evaluation.timing is None else [evaluation.timing.workload]
+    shown = [one for one in task.workloads if not one.hidden]
+    for one in shown:
+        if one.name in named or not named:
+            return one
+    raise UsageError(f"expected a workload that may be shown, the evaluation is of others of {task.name} alone")
+
+
+def status_of(check: Check, workload: str) -> str:
+    """The format's word for our verdict; of a wrong kernel, for what was wrong on the workload."""
     if check.verdict == "right":
         return "PASSED"
     if check.verdict in ("does_not_compile", "refused"):
         return "COMPILE_ERROR"
     if check.verdict == "fault":
         return "TIMEOUT" if any(fault.kind in _HANGS for fault in check.faults) else "RUNTIME_ERROR"
-    reason = next(result.reason for result in check.workloads if not result.ok)
+    wrong = [result for result in check.workloads if not result.ok]
+    reason = next((one.reason for one in wrong if one.workload == workload), wrong[0].reason)
     return _STATUS.get(reason, "INCORRECT_NUMERICAL")
 
 
 def _errors(check: Check, workload: str) -> dict[str, Any]:
     """The worst error seen on the workload; NaN, which the format allows, where none was kept."""
-    worst = [one.worst for one in check.workloads if one.worst and (one.workload == workload or not one.ok)]
+    worst = [one.worst for one in check.workloads if one.worst and one.workload == workload]
     if not worst:
         return {"max_absolute_error": math.nan, "max_relative_error": math.nan}
     relative = [one.error / abs(one.expected) if one.expected else math.inf if one.error else 0.0 for one in worst]

@@ -34,6 +34,11 @@ from warpsight.tasks.shapes import number_of, shape_of
 
 SPACE = uuid.UUID("6f1d8a52-6a53-5c39-9a0f-5f0f3b1f8a11")  # names of workloads become the same ids everywhere
 TAG = "source:warpsight"
+DTYPES = (
+    "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
+    "int64", "int32", "int16", "int8", "bool",
+)  # fmt: skip
+"""All that a definition may name (`DType` in flashinfer-bench): no float64 and nothing unsigned."""
 HARDWARE = {"a100": "NVIDIA_A100", "h100": "NVIDIA_H100", "b200": "NVIDIA_B200"}
 
 
@@ -48,7 +53,15 @@ def axis_of(extent: str) -> str:
 
 
 def definition_of(task: Task) -> Definition:
-    """The task as a definition. Axes of the task that no input has as an extent are inputs of their own."""
+    """The task as a definition. Axes of the task that no input has as an extent are inputs of their own.
+
+    UsageError names the arguments whose type the format does not have.
+    """
+    if unknown := [f"{one.name} is {one.dtype}" for one in task.arguments if one.dtype not in DTYPES]:
+        raise UsageError(
+            f"expected types that flashinfer-trace has, in {task.name} {', '.join(unknown)}",
+            hint=f"it has {', '.join(DTYPES)}",
+        )
     extents = dict.fromkeys(extent for argument in task.arguments for extent in argument.shape)
     fixed = {axis.name: axis.min for axis in task.axes if axis.min == axis.max}
     axes: dict[str, ConstAxis | VarAxis] = {
@@ -89,7 +102,7 @@ def solution_of(task: Task, candidate: Candidate, name: str, author: str = "warp
             language="python",
             target_hardware=(HARDWARE.get(task.gpu, "cuda"),),
             entry_point="main.py::run",
-            dependencies=("torch", "cuda-core"),
+            dependencies=("torch", "cuda-core", "cuda-bindings"),
             destination_passing_style=False,
         ),
         sources=(

@@ -1,7 +1,8 @@
 """nvcc's command line to what an import uses of it: definitions, header folders, the options that change device code.
 
 Pure. Options for the host compiler, debugging, optimisation levels and the architecture are left out: the import
-compiles for an architecture of its own. What is not known is listed, never passed on.
+compiles for an architecture of its own. Options that nvcc alone knows (lambdas, relaxed constexpr) are kept for it.
+What is not known is listed, never passed on.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _TAKES_A_WORD = {
 }
 _LEFT_OUT = re.compile(
     r"-O\S*|-g|-G|-lineinfo|-l\S+|-L\S+|-W\S*|-w|-m64|-f\S+|-pg|-arch=\S+|--?gpu-architecture=\S+|-gencode=?\S*|-code=\S+"
-    r"|-Xcompiler=\S+|-Xptxas=\S+|--ptxas-options=\S+|-res-usage|--extended-lambda|--expt-\S+|-c|-dlto|-lto|-use-local-env"
+    r"|-Xcompiler=\S+|-Xptxas=\S+|--ptxas-options=\S+|-res-usage|-c|-dlto|-lto|-use-local-env"
     r"|-cudart\S*|-diag-suppress\S*|--diag_suppress\S*|-Wno\S*|-march=\S+|-mtune=\S+|-pthread|-fopenmp|-DNDEBUG"
 )  # fmt: skip
+_NVCC_ALONE = re.compile(r"--?extended-lambda|--?expt-[a-z-]+")
 _OPTIONS = {"-use_fast_math": "--use_fast_math", "--use_fast_math": "--use_fast_math", "-restrict": "--restrict"}
 _VALUED = re.compile(r"--?(fmad|ftz|prec-div|prec-sqrt|maxrregcount)=(\S+)")
 _STD = re.compile(r"--?std=(?:c|gnu)\+\+(\w+)")
@@ -40,6 +42,7 @@ class Flags:
     defines: tuple[str, ...]
     folders: tuple[str, ...]
     options: tuple[str, ...]
+    nvcc_alone: tuple[str, ...]  # options that our own compiler does not have
     separate: bool  # device code of several units is linked together
     left_out: tuple[str, ...]
 
@@ -49,6 +52,7 @@ def read_flags(words: Sequence[str]) -> Flags:
     defines: dict[str, str] = {}
     folders: list[str] = []
     options: dict[str, str] = {}
+    nvcc_alone: list[str] = []
     left_out: list[str] = []
     separate = False
     rest = list(words)
@@ -64,6 +68,8 @@ def read_flags(words: Sequence[str]) -> Flags:
             folders.append(word[2:])
         elif word in ("-rdc=true", "-dc", "--relocatable-device-code=true"):
             separate = True
+        elif _NVCC_ALONE.fullmatch(word):
+            nvcc_alone += [] if word in nvcc_alone else [word]
         elif word in _OPTIONS:
             options[_OPTIONS[word]] = _OPTIONS[word]
         elif found := _VALUED.fullmatch(word):
@@ -72,4 +78,11 @@ def read_flags(words: Sequence[str]) -> Flags:
             options["std"] = "--std=c++20" if found[1] in ("20", "2a", "23") else "--std=c++17"
         else:
             left_out += [] if _LEFT_OUT.fullmatch(word) else [word]
-    return Flags(tuple(defines.values()), tuple(folders), tuple(options.values()), separate, tuple(left_out))
+    return Flags(
+        defines=tuple(defines.values()),
+        folders=tuple(folders),
+        options=tuple(options.values()),
+        nvcc_alone=tuple(nvcc_alone),
+        separate=separate,
+        left_out=tuple(left_out),
+    )

@@ -33,7 +33,8 @@ def find_nvcc() -> Path | None:
 
 def argv(nvcc: Path, source: str, flags: Flags, gpu_arch: str) -> list[str]:
     """The command that makes machine code of one unit and prints what it uses."""
-    words = [str(nvcc), "-cubin", f"-arch={gpu_arch}", "-Xptxas", "-v", "-lineinfo", *flags.options, *flags.defines]
+    words = [str(nvcc), "-cubin", f"-arch={gpu_arch}", "-Xptxas", "-v", "-lineinfo"]
+    words += [*flags.options, *flags.nvcc_alone, *flags.defines]
     if not any(option.startswith("--std=") for option in flags.options):
         words.append("--std=c++17")
     return [*words, *(f"-I{folder}" for folder in flags.folders), source, "-o", "unit.cubin"]

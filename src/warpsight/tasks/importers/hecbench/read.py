@@ -77,6 +77,7 @@ def read_program(folder: Path, root: Path, compilers: Compilers) -> HecProgram:
     if not kernels:
         why = "; ".join(f"{one.file}: {one.reason}" for one in refused[:3]) or "no __global__ function in its sources"
         raise CannotImport(f"expected at least one kernel that compiles: {why}")
+    by_nvcc = not refused and all(kernel.compiler.startswith("nvcc") for kernel in kernels)
     return HecProgram(
         name=folder.resolve().name.removesuffix("-cuda"),
         folder=shown_path(folder, root),
@@ -89,7 +90,7 @@ def read_program(folder: Path, root: Path, compilers: Compilers) -> HecProgram:
         checks_itself=any(_CHECKS.search(read_text(folder / source)) for source in sources),
         kernels=kernels,
         refused=refused,
-        notes=(*notes, *_notes(makefile, flags, folder)),
+        notes=(*notes, *_notes(makefile, flags, folder, by_nvcc=by_nvcc)),
     )
 
 
@@ -130,12 +131,12 @@ def _cut_out(folder: Path, source: str, flags: Flags, toolchain: Toolchain) -> U
     return list_kernels(unit, (*DEVICE_OPTIONS, *flags.options, *flags.defines), toolchain)
 
 
-def _notes(makefile: Makefile, flags: Flags, folder: Path) -> tuple[str, ...]:
+def _notes(makefile: Makefile, flags: Flags, folder: Path, *, by_nvcc: bool) -> tuple[str, ...]:
     notes: list[str] = []
     if flags.separate:
         notes.append("device code of several units is linked together: calls between units are not followed")
-    if flags.left_out:
-        notes.append(f"compile options left out: {' '.join(flags.left_out)}")
+    if left_out := (*flags.left_out, *(() if by_nvcc else flags.nvcc_alone)):
+        notes.append(f"compile options left out: {' '.join(left_out)}")
     if makefile.skipped:
         notes.append(f"parts of the Makefile not read: {'; '.join(makefile.skipped)[:300]}")
     missing = sorted({word for command in makefile.run for word in command[1:] if _names_missing_file(word, folder)})

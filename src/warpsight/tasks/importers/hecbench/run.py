@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsight.errors import UsageError
+from warpsight.tasks.importers.hecbench.flags import Flags
 from warpsight.tasks.importers.hecbench.nvcc import moved_folders, program_files
 from warpsight.tasks.importers.hecbench.read import read_build
 from warpsight.tasks.importers.hecbench.whole_program import Ran
@@ -32,10 +33,14 @@ class BuiltProgram:
     arguments: tuple[str, ...]
 
 
-def build_argv(nvcc: Path, name: str, sources: Sequence[str], flags: Sequence[str], gpu_arch: str) -> list[str]:
+def build_argv(
+    nvcc: Path, folder: Path, sources: Sequence[str], flags: Flags, libraries: Sequence[str], gpu_arch: str
+) -> list[str]:
     """One command for the whole program, seen from the folder above it."""
-    files = [f"suite/{name}/{source}" for source in sources]
-    return [str(nvcc), f"-arch={gpu_arch}", "-O3", *flags, *files, "-o", "program"]
+    words = [str(nvcc), f"-arch={gpu_arch}", "-O3", *flags.options, *flags.nvcc_alone, *flags.defines]
+    words += [*(["-rdc=true"] if flags.separate else []), *(f"-I{one}" for one in moved_folders(flags, folder))]
+    files = [f"suite/{folder.resolve().name}/{source}" for source in sources]
+    return [*words, *libraries, *files, "-o", "program"]
 
 
 def build_program(
@@ -49,9 +54,7 @@ def build_program(
         if f"suite/{name}/{file}" not in files:
             raise UsageError(f"expected a file of the program to replace, {file} is none", hint=f"see {folder}")
         files[f"suite/{name}/{file}"] = text.encode()
-    words = [*flags.options, *flags.defines, *(["-rdc=true"] if flags.separate else [])]
-    words += [f"-I{one}" for one in moved_folders(flags, folder)]
-    step = build_argv(nvcc, name, sources, [*words, *makefile.libraries], gpu_arch)
+    step = build_argv(nvcc, folder, sources, flags, makefile.libraries, gpu_arch)
     path = f"{nvcc.parent}:/usr/bin:/bin"
     built = build([step], files, ["program"], readable=(nvcc.parent.parent,), environment={"PATH": path})
     if not built.ok:
@@ -69,15 +72,18 @@ def runner(
     memory_bytes: int = 6 << 30,
     readable: Sequence[Path] = (),
     without: Collection[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> Callable[[], Ran]:
-    """A function that runs the program once, with its own arguments or others."""
+    """A function that runs the program once, with its own arguments or others. It sees of our environment only what is
+    given here."""
     words = [LOADER, "./program", *(program.arguments if arguments is None else arguments)]
     files = {"program": program.executable, **program.data}
 
     def run() -> Ran:
         ran = build(
-            [words], files, [], deadline_s=deadline_s, memory_bytes=memory_bytes, readable=readable, without=without
-        )
+            [words], files, [], deadline_s=deadline_s, memory_bytes=memory_bytes, readable=readable, without=without,
+            environment=environment,
+        )  # fmt: skip
         if not ran.statuses:
             return Ran(ran.said, -1, 0.0)
         return Ran(ran.said, ran.statuses[0], ran.walls_s[0])

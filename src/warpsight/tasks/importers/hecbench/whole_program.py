@@ -90,12 +90,6 @@ def amdahl_limit(share: float) -> float:
     return math.inf if share == 1 else 1 / (1 - share)
 
 
-def kernel_speedup_needed(share: float, wanted: float) -> float | None:
-    """How much faster the part must become for the whole to become this much faster; None where no speed is enough."""
-    rest = 1 / wanted - (1 - share)
-    return share / rest if rest > 0 else None
-
-
 def compare_programs(
     before: Callable[[], Ran], after: Callable[[], Ran], *, runs: int = 5, rtol: float = 1e-4
 ) -> ProgramComparison:
