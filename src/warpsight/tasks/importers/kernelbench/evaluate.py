@@ -115,8 +115,14 @@ def _differ(pair: _Pair) -> tuple[Difference, float]:
 
 
 def _timed(pair: _Pair) -> dict[str, object]:
-    """Samples in turn, each of several calls on fresh inputs."""
+    """Times, measured again where they cannot be believed: a busy machine is not so twice, one that hides work is."""
     calls = _calls(pair)
+    found = _sampled(pair, calls)
+    return _sampled(pair, calls) if found.get("verdict") == "rejected" else found
+
+
+def _sampled(pair: _Pair, calls: int) -> dict[str, object]:
+    """Samples in turn, each of several calls on fresh inputs."""
     sessions = (pair.reference, pair.candidate)
     before = [session.cpu_s() for session in sessions]
     samples: tuple[list[Timed], list[Timed]] = ([], [])
