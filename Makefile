@@ -152,6 +152,7 @@ results: $(VENV)/.train
 	@$(MAKE_FASTER) --model rival:tries --processes 2
 	@$(MAKE_FASTER) --adapter results/sft-optimize-more/final --name tools-more --feedback curated
 	@$(MAKE_FASTER) --count 32 --adapter results/sft-optimize-more/final --name tools-more --feedback none,time,raw,wrong
+	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback curated
 	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced --feedback curated
 	@$(ASK) --count 8 --name untrained --feedback none,curated
 	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/typed.jsonl

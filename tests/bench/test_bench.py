@@ -167,6 +167,12 @@ def test_pairs_show_a_difference_that_means_alone_hide() -> None:
     assert apart, "the intervals of the two alone overlap"
 
 
+def test_the_same_number_of_another_corpus_is_another_task() -> None:
+    elsewhere = [one.model_copy(update={"task": f"other {one.task}"}) for one in (outcome(0), outcome(1))]
+    with pytest.raises(UsageError, match="no task in common"):
+        difference([outcome(0), outcome(1)], elsewhere, diagnosed)
+
+
 def test_intervals_are_the_same_again_and_narrow_with_tasks() -> None:
     few, many = ([outcome(row, right=row % 2 == 0) for row in range(count)] for count in (10, 200))
     assert mean_of(few, diagnosed) == mean_of(few, diagnosed)

@@ -60,16 +60,17 @@ def difference(one: Sequence[Outcome], other: Sequence[Outcome], measure: Measur
     both = sorted(mine.keys() & theirs.keys())
     if not both:
         raise UsageError("the two have no task in common")
-    values = np.array([mine[row] - theirs[row] for row in both])
+    values = np.array([mine[task] - theirs[task] for task in both])
     low, high = _bootstrap(values, seed)
     return Interval(float(values.mean()), low, high, len(values))
 
 
-def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[int, float]:
-    found: dict[int, list[float]] = {}
+def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[tuple[int, str], float]:
+    """The mean of each task, by its number and what it is: the same number of another corpus is another task."""
+    found: dict[tuple[int, str], list[float]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.unit.row, []).append(measure(outcome))
-    return {row: sum(values) / len(values) for row, values in found.items()}
+        found.setdefault((outcome.unit.row, outcome.task), []).append(measure(outcome))
+    return {task: sum(values) / len(values) for task, values in found.items()}
 
 
 def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
@@ -92,7 +93,7 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
         found |= {
             "source": sources[0] if sources else "",
             "right": _share(outcomes, lambda o: o.is_right),
-            "fast_p": {f"{p:g}": _share(outcomes, lambda o, p=p: o.speed > p) for p in FAST_P},
+            "fast_p": {f"{p:g}": _mean(outcomes, faster_than(p)) for p in FAST_P},
             "geomean_speedup": mean_of(outcomes, log_speed, geometric=True)._asdict(),
             "roofline_share": sum(roofs) / len(roofs) if roofs else None,
             "predictions_right": sum(o.predictions_right for o in outcomes) / scored if scored else None,

@@ -183,7 +183,7 @@ def _short(one: Side, other: Side) -> str:
 
 
 def _in_common(one: Side, other: Side) -> bool:
-    return bool({o.unit.row for o in one.outcomes} & {o.unit.row for o in other.outcomes})
+    return bool({(o.unit.row, o.task) for o in one.outcomes} & {(o.unit.row, o.task) for o in other.outcomes})
 
 
 def _cut(name: str, most: int = 28) -> str:
