@@ -111,6 +111,14 @@ def test_what_makes_no_sense_is_refused(command: Command, words: tuple[str, ...]
     assert done.code == 2 and told in done.err, done.err
 
 
+def test_a_model_that_cannot_be_had_has_a_code_of_its_own(command: Command, tmp_path: Path) -> None:
+    script = tmp_path / "short.json"
+    script.write_text("[]")
+    done = command("optimize", "transpose", "--model", f"scripted:{script}", "--out", str(tmp_path / "new.cu"))
+    assert done.code == 6, done.err
+    assert command("show", "last", "--json").document()["outcome"] == "stopped", "it can be gone on with"
+
+
 def test_a_wrong_kernel_is_no_start(command: Command, changed: Callable[[str, str, str], str]) -> None:
     done = command(*DEMO, "--kernel", changed("transpose", "= x[", "= 2.0f * x["))
     assert done.code == 2 and "expected a right kernel to begin with" in done.err

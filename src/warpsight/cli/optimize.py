@@ -40,7 +40,9 @@ MODEL_HELP = (
     " by default the trained model of this package, or the embedded local model."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
-BUDGET_HELP = "calls=20,tokens=100000,seconds=900,usd=0.50; by default 24 calls, for the trained model 6."
+BUDGET_HELP = (
+    "calls=20,tokens=100000,seconds=900,usd=0.50 (with WARPSIGHT_PRICES); by default 24 calls, for the trained model 6."
+)
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
 
@@ -171,8 +173,16 @@ def report(found: Outcome, out: Path | None, page: Path, *, as_json: bool) -> No
         render=lambda console: optimize_text.render(console, found, file, page),
     )
     if found.run.outcome == "stopped":
-        raise typer.Exit(INTERRUPTED if found.run.reason == "interrupted" else int(ExitCode.BROKEN))
+        raise typer.Exit(INTERRUPTED if found.run.reason == "interrupted" else _code_of(found.run.reason))
     raise typer.Exit(int(ExitCode.WRONG if found.final is None else ExitCode.FINE))
+
+
+def _code_of(reason: str) -> int:
+    """What a run that was stopped by an error ends with: the code of that error, which the reason begins with."""
+    from warpsight.models import errors
+
+    kind = getattr(errors, reason.partition(":")[0], None)
+    return kind.exit_code if isinstance(kind, type) and issubclass(kind, errors.ModelError) else int(ExitCode.BROKEN)
 
 
 def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -> Outcome:

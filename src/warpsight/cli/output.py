@@ -52,7 +52,10 @@ def _missing_protections() -> tuple[str, ...]:
     if not os.environ.get("WARPSIGHT_UNSAFE"):
         return ()
     from warpsight.jail import require_protections
+    from warpsight.jail.worker import told_unsafe
 
+    if not told_unsafe():
+        return ()
     return require_protections(unsafe=True)
 
 

@@ -59,7 +59,7 @@ def profile(
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Profile a kernel: its simulated time, what binds it, where warps wait, what each source line does, and findings.
+    """Profile a kernel: its time, what binds it, where warps wait, what each source line does, and findings.
 
     \b
     Examples:

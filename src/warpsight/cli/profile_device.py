@@ -16,6 +16,7 @@ from warpsight.cli.profile import does_not_compile, launch_size, what_ran
 from warpsight.cli.progress import progress_on_stderr
 from warpsight.cli.task_argument import document_of, profiled_workload, sizes_text
 from warpsight.cli.time_text import measured_facts
+from warpsight.errors import UsageError
 from warpsight.gate.check import kernel_values
 from warpsight.gate.evaluate import build_for
 from warpsight.lens import find_findings
@@ -40,6 +41,8 @@ def show_device(
     as_json: bool,
 ) -> None:
     """Build, run and profile there, and print it; `lines` None: all of them, in the order of the source."""
+    if where is DeviceName.OPENCL and gpu is not None:
+        raise UsageError("--gpu is for GPUs, OpenCL runs on this machine's processor")
     chosen = profiled_workload(task, workload)
     size = launch_size(candidate, chosen, file)
     with progress_on_stderr() as say, opened(where, cores=cores, deadline_s=deadline_s, gpu=gpu) as device:

@@ -12,7 +12,9 @@ from contextlib import closing
 
 import numpy as np
 
+from warpsight.devices.cuda import CudaDevice
 from warpsight.devices.device import Lane, TimedDevice, Value
+from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_build import compile_opencl
 from warpsight.errors import DeviceError
 from warpsight.gate.roofline_cap import compulsory_bytes, measured_roof
@@ -75,8 +77,11 @@ def _best_us(device: TimedDevice, lane: Lane, moved: int) -> float:
 
 def _copy_build(device: TimedDevice) -> Build:
     """The copy kernel in the device's language."""
-    if device.name == "cuda":
+    if isinstance(device, HipDevice):
+        device.learn(CUDA_COPY)  # HIP compiles the text itself
         return compile_cuda(CUDA_COPY, entry=ENTRY)
+    if isinstance(device, CudaDevice):
+        return compile_cuda(CUDA_COPY, entry=ENTRY, gpu_arch=device.gpu_arch)
     if device.name != "opencl":
         raise DeviceError(f"no copy kernel is known for {device.name}, so nothing can be held to its roof")
     build = compile_opencl(COPY, entry=ENTRY, blocks=[(BLOCK, 1, 1)])

@@ -8,13 +8,14 @@ environment; see `key.py` for which key goes where.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from warpsight.errors import UsageError
 from warpsight.models.key import find_key
 from warpsight.models.model import Model
-from warpsight.models.prices import Prices
+from warpsight.models.prices import Prices, read_prices
 from warpsight.models.retry import Patience
 from warpsight.models.wire import Extra, WireFormat
 
@@ -23,6 +24,7 @@ ANTHROPIC = ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
 HOSTED = {"openai": OPENAI, "responses": OPENAI, "anthropic": ANTHROPIC}
 FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json or scripted:demo"
 KINDS = (*HOSTED, "local", "scripted")
+PRICES = "WARPSIGHT_PRICES"  # the environment variable that names the price list
 
 
 def open_model(
@@ -40,7 +42,8 @@ def open_model(
     path = weights_path(name)
     kind, _, rest = name.partition(":") if path is None else ("local", ":", str(path))
     if kind in HOSTED and rest:
-        return _hosted(kind, rest, base_url, api_key_env, prices, patience, stream, extra)
+        listed = read_prices(Path(os.environ[PRICES])) if prices is None and os.environ.get(PRICES) else prices
+        return _hosted(kind, rest, base_url, api_key_env, listed, patience, stream, extra)
     if kind == "scripted" and rest:
         from warpsight.models.scripted import read_script, shipped_script
 
