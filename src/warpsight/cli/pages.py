@@ -28,6 +28,7 @@ ERRORS: Mapping[str, str] = {
     "ProfilerError": "real-gpus.md",
     "NoSource": "real-gpus.md",
     "ModelError": "models.md",
+    "NotAnswered": "models.md",
     "NotRecorded": "runs.md",
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
