@@ -21,7 +21,7 @@ from warpsight.corpus.build import Row
 from warpsight.models.scripted import shipped_script
 
 Run = Callable[..., int]
-STOPPED = 5  # how `optimize` ends when the model cannot be had
+STOPPED = 6  # the script had nothing more to say
 
 
 def readme(folder: Path, run: Run) -> None:
