@@ -12,7 +12,7 @@ import pytest
 from warpsight.jail import wire
 from warpsight.tasks.importers.kernelbench.compare import compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.cpu import capability
-from warpsight.tasks.importers.kernelbench.evaluate import charged, weighed
+from warpsight.tasks.importers.kernelbench.evaluate import weighed
 from warpsight.tasks.importers.kernelbench.extension import compiler_of, steps, unit_text
 from warpsight.tasks.importers.kernelbench.problem import backend_of, check_text
 from warpsight.tasks.importers.kernelbench.score import Attempt, fast_p, geometric_mean
@@ -130,13 +130,6 @@ def test_work_outside_of_the_timed_calls_is_weighed() -> None:
     assert "outside" in weighed(reference, timed((0.01, 0.01)), 0.1, 0.6, 1)
     assert "processor time" in weighed(reference, timed((0.2, 0.8)), 0.1, 0.1, 1)
     assert weighed(reference, timed((0.2, 0.8)), 0.1, 0.1, 4) == ""
-
-
-def test_what_may_be_noise_of_preparing_is_charged_and_not_rejected() -> None:
-    short = timed((0.05, 0.05))
-    assert charged(short, 0.66, 0.70) == 0.0, "little"
-    assert charged(short, 0.66, 0.80) == pytest.approx(0.14) and weighed(short, short, 0.66, 0.80, 1) == ""
-    assert "outside" in weighed(short, short, 0.66, 1.0, 1)
 
 
 def asked(**change: Any) -> dict[str, Any]:

@@ -52,14 +52,7 @@ def clean_environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:
 def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path | None = None) -> Said:
     """Run it to its end. A tool that cannot be started, hangs or floods is an error of its own type."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        try:
-            process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder,
-                env=clean_environment(), start_new_session=True,
-            )  # fmt: skip
-        except (FileNotFoundError, PermissionError) as problem:
-            raise _cannot_start(tool, argv[0], problem) from None
+        process = _started(argv, out, err, tool, folder)
         try:
             _wait(process, (out, err), tool, deadline_s)
         finally:
@@ -71,24 +64,25 @@ def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path 
 def alongside(argv: Sequence[str], *, tool: str, folder: Path | None = None) -> Generator[Beside]:
     """A tool that runs while something else does; everything it started is ended on leaving."""
     with tempfile.TemporaryFile() as out:
-        try:
-            process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=folder,
-                env=clean_environment(), start_new_session=True,
-            )  # fmt: skip
-        except (FileNotFoundError, PermissionError) as problem:
-            raise _cannot_start(tool, argv[0], problem) from None
+        process = _started(argv, out, out, tool, folder)
         try:
             yield Beside(process, lambda: _text(out))
         finally:
             _end_group(process)
 
 
-def _cannot_start(tool: str, path: str, problem: OSError) -> ProfilerMissing:
-    return ProfilerMissing(
-        tool, f"{path} cannot be started: {problem.strerror}", "`warpsight doctor` lists how to get it"
-    )
+def _started(
+    argv: Sequence[str], out: IO[bytes], err: IO[bytes], tool: str, folder: Path | None
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder,
+            env=clean_environment(), start_new_session=True,
+        )  # fmt: skip
+    except (FileNotFoundError, PermissionError) as problem:
+        why = f"{argv[0]} cannot be started: {problem.strerror}"
+        raise ProfilerMissing(tool, why, "`warpsight doctor` lists how to get it") from None
 
 
 def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:

@@ -23,7 +23,6 @@ from warpsight.tasks.importers.records import CannotImport
 
 MOST_CALLS, MOST_BYTES = 1024, 64 << 20
 HIDDEN_S, HIDDEN_SHARE = 0.08, 0.5
-PREPARING_SHARE = 0.35  # making inputs and handing out outputs takes as much more or less from one time to another
 GPU_ONLY = "written in {}: it runs on a GPU only, which is not here, and was not run on a GPU by us"
 
 
@@ -142,12 +141,7 @@ def _sampled(pair: _Pair, calls: int) -> dict[str, object]:
     ]
     if reason := weighed(samples[0], samples[1], hidden[0], hidden[1], pair.candidate.threads):
         return {"verdict": "rejected", "reason": reason}
-    # What it worked outside beyond the reference is its time too, if it may be more than noise.
-    charged_s = charged(samples[0], hidden[0], hidden[1]) / pair.plan.samples
-    ms = [
-        [1e3 * (one.wall_s + more_s) / calls for one in side]
-        for side, more_s in zip(samples, (0.0, charged_s), strict=True)
-    ]
+    ms = [[1e3 * one.wall_s / calls for one in side] for side in samples]
     everything = [*samples[0], *samples[1]]
     return {
         "waited_share": sum(one.waited_s for one in everything) / sum(one.wall_s for one in everything),
@@ -172,19 +166,13 @@ def _calls(pair: _Pair) -> int:
         calls = min(most, calls * 4)
 
 
-def charged(reference: list[Timed], reference_s: float, candidate_s: float) -> float:
-    """Processor time outside of the timed calls that the candidate has to answer for; 0 where it is little."""
-    extra_s = candidate_s - reference_s
-    little_s = max(HIDDEN_S, HIDDEN_SHARE * sum(one.cpu_s for one in reference))
-    return extra_s if extra_s > little_s else 0.0
-
-
 def weighed(
     reference: list[Timed], candidate: list[Timed], reference_s: float, candidate_s: float, threads: int
 ) -> str:
     """Why times cannot be believed, "" if they can: `*_s` is processor time spent outside of the timed calls."""
-    extra_s = charged(reference, reference_s, candidate_s)
-    if extra_s > PREPARING_SHARE * reference_s:
+    timed_s = sum(one.cpu_s for one in reference)
+    extra_s = candidate_s - reference_s
+    if extra_s > max(HIDDEN_S, HIDDEN_SHARE * timed_s):
         return f"it worked {extra_s:.2f} s outside of the timed calls, where the reference needs {reference_s:.2f} s"
     wall_s, cpu_s = sum(one.wall_s for one in candidate), sum(one.cpu_s for one in candidate)
     if cpu_s > wall_s * threads * 1.25 + HIDDEN_S:
