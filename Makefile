@@ -140,11 +140,14 @@ train: $(VENV)/.train
 	@$(WS) train rl configs/rl.toml
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.
-FAILED := build/bench-failed
-ASK := $(WS) bench run results/test.jsonl results/bench.jsonl --keep $(FAILED)
-MAKE_FASTER := $(WS) bench run results/test.jsonl results/made.jsonl --keep $(FAILED) --suite optimize
-TABLES := results/bench.jsonl results/made.jsonl results/typed.jsonl
+# They are written beside those that ship (MEASURED=results adds to these, and refuses other adapters under their names).
+MEASURED ?= build/measured
+FAILED := $(MEASURED)/failed
+ASK := $(WS) bench run results/test.jsonl $(MEASURED)/bench.jsonl --keep $(FAILED)
+MAKE_FASTER := $(WS) bench run results/test.jsonl $(MEASURED)/made.jsonl --keep $(FAILED) --suite optimize
+TABLES := $(MEASURED)/bench.jsonl $(MEASURED)/made.jsonl $(MEASURED)/typed.jsonl
 results: $(VENV)/.train
+	@mkdir -p $(MEASURED)
 	@for rival in top-finding known-finding random most-common; do \
 	  $(ASK) --model rival:$$rival --train results/train.jsonl || exit 1; done
 	@$(ASK) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
@@ -155,10 +158,10 @@ results: $(VENV)/.train
 	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback curated
 	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced --feedback curated
 	@$(ASK) --count 8 --name untrained --feedback none,curated
-	@$(WS) bench apply results/test.jsonl results/bench.jsonl results/tried.jsonl --out results/typed.jsonl
+	@$(WS) bench apply results/test.jsonl $(MEASURED)/bench.jsonl $(MEASURED)/tried.jsonl --out $(MEASURED)/typed.jsonl
 	@$(WS) bench compare $(TABLES) --suite optimize --one tools-more:curated --other text-most:none
 	@$(WS) bench report $(TABLES)
-	@$(WS) bench report $(TABLES) --html results/bench.html --corpus results/test.jsonl \
+	@$(WS) bench report $(TABLES) --html $(MEASURED)/bench.html --corpus results/test.jsonl \
 	  --runs $(FAILED) --pair tools-more:curated=text-most:none \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
