@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
-    from warpsight.devices.cuda_worker import REFUSALS, Session, replay, serve
+    from warpsight.devices.cuda_worker import REFUSALS, Session, serve
 else:
-    from cuda_worker import REFUSALS, Session, replay, serve
+    from cuda_worker import REFUSALS, Session, serve
 
 del sys.path[:1]  # the files beside this one are named after the packages they use
 
@@ -96,11 +96,5 @@ def _argument(kind: str, value: Any) -> Any:
 
 if __name__ == "__main__":
     os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
-    request = Path(sys.argv[3]).resolve() if sys.argv[2:3] == ["--replay"] else None
-    if request is not None:
-        os.chdir(request.parent)  # the text and its code go beside the request, not where the user stands
     os.environ["TRITON_CACHE_DIR"] = str(Path.cwd() / "triton")  # no text meets what another has left
-    if request is not None:
-        replay(request, TritonSession)
-    else:
-        serve("CUDA", TritonSession, (*REFUSALS, *OUT_OF_RESOURCES))
+    serve("CUDA", TritonSession, (*REFUSALS, *OUT_OF_RESOURCES))
