@@ -146,7 +146,7 @@ def test_ctrl_c_stops_cleanly_and_the_run_resumes(driver: Driver, tmp_path: Path
 
 def run_once(records: tuple[Record, ...], run: Run) -> list[Record]:
     """The results that were charged: all but that of a submission."""
-    calls = {step.index: step.tool for step in run.steps if step.kind == "result"}
+    calls = {step.index + 1: step.tool for step in run.steps if step.kind == "call"}  # its result may not be a step yet
     return [record for record in records if record.kind == "result" and calls.get(record.step) != "submit"]
 
 

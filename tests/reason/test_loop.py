@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, Never
 
 import pytest
 from pydantic import JsonValue
+from pydantic_core import PydanticSerializationError
 from tests.models.server import Answer as HttpAnswer
 from tests.models.server import Server, events
 from tests.reason.small_box import GOOD, KERNEL, SPECS, SmallBox, edit, job, stride, turn
@@ -18,6 +20,7 @@ from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.nouns.run import Run
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
+from warpsight.reason.journal import Journal
 from warpsight.reason.loop import run_loop
 from warpsight.reason.predictions import accuracy
 from warpsight.reason.replay import replay
@@ -239,6 +242,7 @@ def test_a_tool_that_says_the_kernel_is_wrong_by_an_error_is_told() -> None:
     ("problem", "reason"),
     [
         (KeyboardInterrupt, "interrupted"),
+        (lambda: PydanticSerializationError("Error serializing to JSON: KeyboardInterrupt: "), "interrupted"),
         (lambda: BrokenMachine("the disk is full"), "BrokenMachine: the disk is full"),
     ],
 )
@@ -249,6 +253,20 @@ def test_what_is_not_the_models_fault_stops_and_resumes(problem: Callable[[], Ba
     again = run_loop(job(), ScriptedModel(GOOD), box, store)
     assert again.outcome == "submitted" and box.called.count("profile") == 2
     assert transcript_bytes(again.steps) == transcript_bytes(play(*GOOD).steps)
+
+
+def test_a_call_that_was_recorded_is_counted_also_if_an_interrupt_comes_at_that_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = Journal.result
+
+    def interrupted(self: Journal, *given: Any, **named: Any) -> Never:
+        whole(self, *given, **named)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "result", interrupted)
+    run = run_loop(job(), ScriptedModel(GOOD), SmallBox(), MemoryStore())
+    assert (run.outcome, run.spent.tool_calls) == ("stopped", 1)
 
 
 def test_a_model_that_cannot_be_had_stops_and_resumes() -> None:

@@ -8,18 +8,20 @@ verdicts come only from evaluations; every way to end passes through `_end`.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import JsonValue
+from pydantic_core import PydanticSerializationError
 
 from warpsight.errors import UsageError, WarpsightError
 from warpsight.models.errors import ModelError
 from warpsight.models.model import Model, Reply, Request
 from warpsight.models.text_calls import CLOSE
 from warpsight.nouns import Evaluation
-from warpsight.nouns.run import Run
+from warpsight.nouns.run import Run, Spent
 from warpsight.reason.budget import add_spent, calls_spent, exhausted, left_line, seconds_left
 from warpsight.reason.calls import ReadCall, read_reply, text_calls_of
 from warpsight.reason.edits import KERNEL, EditFailed, whole_kernel
@@ -57,21 +59,30 @@ def run_loop(
         loop = _Loop(job, model, tools, store, clock, watch)
         try:
             ending = loop.converse()
-        except KeyboardInterrupt:
-            ending = Ending(outcome="stopped", reason="interrupted")
         except StoreConflict as problem:
             ending = Ending(outcome="broken", reason=problem.message)
         except (ModelError, WarpsightError) as problem:
             ending = Ending(outcome="stopped", reason=f"{type(problem).__name__}: {problem.message}")
         except BaseException as problem:
-            _end(loop, store, Ending(outcome="stopped", reason=f"{type(problem).__name__}: {problem}"))
-            raise
+            if not _is_interrupt(problem):
+                _end(loop, store, Ending(outcome="stopped", reason=f"{type(problem).__name__}: {problem}"))
+                raise
+            ending = Ending(outcome="stopped", reason="interrupted")
         return _end(loop, store, ending)
+
+
+def _is_interrupt(problem: BaseException) -> bool:
+    """Ctrl-C, also where it came while pydantic wrote JSON, which makes an error of its own of it."""
+    if isinstance(problem, PydanticSerializationError):
+        return KeyboardInterrupt.__name__ in str(problem)
+    return isinstance(problem, KeyboardInterrupt)
 
 
 def _end(loop: _Loop, store: Store, ending: Ending) -> Run:
     known = loop.progress
     loop.pending.flush()
+    # What was recorded was paid for, also where an interrupt came before the loop could count it.
+    known.spent = functools.reduce(add_spent, (record.spent for record in store.records(loop.job.id)), Spent())
     filled = {"spent": known.spent, "best": known.best, "submission": known.submission}
     if ending.outcome == "submitted":
         filled["submitted"] = known.submitted
