@@ -55,3 +55,13 @@ def test_a_row_whose_mask_was_changed_is_refused() -> None:
     row["train"][1] = True
     with pytest.raises(ValueError, match="assistant"):
         tokens_of(row, characters)
+
+
+def test_a_turn_that_was_refused_is_in_the_text_and_not_trained_on() -> None:
+    row = hf_row(oracle_run(some_rows()[0], "recommend", "curated", seed=1))
+    turns = [at for at, message in enumerate(row["messages"]) if message["role"] == "assistant"]
+    whole = tokens_of(row, characters)
+    row["train"][turns[0]] = False
+    found = tokens_of(row, characters)
+    trained = "".join(chr(token) for token, on in zip(found.ids, found.mask, strict=True) if on)
+    assert found.ids == whole.ids and trained == row["messages"][turns[1]]["content"]

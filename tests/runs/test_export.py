@@ -9,7 +9,7 @@ import pytest
 from tests.reason.small_box import GOOD, SPECS, SmallBox, job
 
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
-from warpsight.nouns.run import Run
+from warpsight.nouns.run import Run, Step
 from warpsight.reason.loop import run_loop
 from warpsight.runs.atif import SCHEMA_VERSION, atif_of
 from warpsight.runs.hf import hf_row
@@ -52,6 +52,12 @@ def test_atif(tmp_path: Path) -> None:
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
+def results_by_turn(run: Run) -> list[list[Step]]:
+    starts = [step.index for step in run.steps if step.kind == "assistant"]
+    ends = [*starts[1:], len(run.steps)]
+    return [[s for s in run.steps[a:b] if s.kind == "result"] for a, b in zip(starts, ends, strict=True)]
+
+
 @pytest.mark.parametrize("calling", ["native", "text"])
 def test_a_row_is_trained_on_what_the_model_wrote(tmp_path: Path, calling: str) -> None:
     run, store = made(tmp_path, calling)
@@ -62,8 +68,16 @@ def test_a_row_is_trained_on_what_the_model_wrote(tmp_path: Path, calling: str) 
     for message, train, segments in zip(row["messages"], row["train"], row["segments"], strict=True):
         assert "".join(segment["text"] for segment in segments) == message["content"]
         assert all(segment["train"] == train for segment in segments)
-        assert message["content"] in (written if train else put_in)
-        assert train == (message["role"] == "assistant")
+        assert message["content"] in (written if message["role"] == "assistant" else put_in)
+        assert not train or message["role"] == "assistant"
+    turns = [
+        train for message, train in zip(row["messages"], row["train"], strict=True) if message["role"] == "assistant"
+    ]
+    refused = [
+        turn for turn, results in enumerate(results_by_turn(run)) if results and all(r.is_error for r in results)
+    ]
+    assert [turn for turn, train in enumerate(turns) if not train] == refused, "a mistake is not taught"
+    assert bool(refused) == (calling == "native")  # where a call is malformed
     roles = [message["role"] for message in row["messages"]]
     assert ("tool" in roles) == (calling == "native")
     calls = [call["function"]["name"] for m in row["messages"] for call in m.get("tool_calls", [])]

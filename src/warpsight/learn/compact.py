@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from warpsight.corpus.kinds import kinds
+from warpsight.rewrite import CAUSES
 from warpsight.tools.profile import Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
@@ -39,10 +41,16 @@ def profile_words(found: Profiled, kernel: str) -> str:
     for number, finding in enumerate(found.findings[:MOST_FINDINGS]):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
         what = _ASIDE.sub("", finding.message).split(":")[0]
-        told.append(f"{finding.name}{gain}: {what}")
+        told.append(f"{finding.name}{gain}: {what}{_causes_of(finding.name)}")
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
     return "\n".join(told if len(told) > 1 else [*told, "no findings"])
+
+
+def _causes_of(finding: str) -> str:
+    """What a finding can come from, where a rewrite is known: a small model copies a name better than it recalls."""
+    causes = [kind.name for kind in kinds().values() if finding in kind.findings and kind.name in CAUSES]
+    return f"; try {', '.join(causes)}" if causes else ""
 
 
 def time_words(found: Timed) -> str:

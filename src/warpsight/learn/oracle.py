@@ -18,7 +18,7 @@ from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING, kinds
 from warpsight.corpus.removal import removal_edits
 from warpsight.learn.compact import HELPED, NO_REWRITE
-from warpsight.learn.prompting import CAUSE, REWRITE, Suite
+from warpsight.learn.prompting import CAUSE, MOST_CALLS, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
 from warpsight.rewrite import CAUSES
@@ -30,10 +30,13 @@ FIRST = ("Look first.", "The text does not say what limits it here.", "What does
 FIRST_TEXT_ONLY = ("From the text alone.", "Nothing can be measured here.", "Read the text.", "")
 SUSPECTS = ("In the text: {}.", "Candidates: {}.", "It could be {}.")
 NO_HELP = ("That does not help: go back.", "No gain: back.", "Not it.")
+NOTHING_HELPS = "Nothing helps."
 HELPS = ("That is it.", "Faster.", "It helps.")
+GO_ON = ("True: go on.", "Right.", "So go on.", "")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
-MOST_REWRITES = 4
+HASTY_SHARE = 0.3  # of the traces: it answers too soon, is told so, and goes on; that turn is not trained on
+MOST_REWRITES = MOST_CALLS["optimize"] - 1  # one call is the look
 _GAIN = re.compile(HELPED + r" (\d+\.\d+)x")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
@@ -64,11 +67,13 @@ class Oracle:
         """Look, have what may be the cause tried one after the other, hand in what came of it, and say what gave most.
 
         What to try stands in the text and in the findings: it is told which defects were planted, and not which of
-        them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
-        measured one is not kept.
+        them matter. While nothing helps, all that the findings point at is tried, as far as the calls go. Where times
+        are shown the answer is what the tries showed. A trace whose answer is not the measured one is not kept.
         """
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
+        hasty_after = draw.randint(1, 2) if draw.random() < HASTY_SHARE and self.feedback != "none" else 0
+        told = draw.choice(GO_ON)
         tries: list[str] = []
         words = [(draw.choice(TRY), draw.choice(HELPS), draw.choice(NO_HELP)) for _ in range(MOST_REWRITES)]
 
@@ -77,8 +82,16 @@ class Oracle:
                 return opening[_played(request)]()
             if not tries:
                 tries.extend([answer] if self.feedback == "none" and answer != NOTHING else self._tried(draw))
-            results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
+            results, objections = _results(request, REWRITE), _results(request, SUBMIT)
+            helped = any(result.startswith(HELPED) for result in results)
             said = lead if not results else words[len(results) - 1][1 if results[-1].startswith(HELPED) else 2]
+            if results and len(results) == hasty_after and not objections and not results[-1].startswith(HELPED):
+                return _turn((said, NOTHING_HELPS), SUBMIT, {CAUSE: NOTHING})
+            if objections and len(results) == hasty_after:
+                said = told
+            if len(results) == len(tries) and not helped:
+                left = [cause for cause in self._pointed() if cause not in tries]
+                tries.extend(left[:1] if len(tries) < MOST_REWRITES else [])
             if len(results) < len(tries):
                 cause = tries[len(results)]
                 return _turn((said, self._reason(cause, words[len(results)][0])), REWRITE, {CAUSE: cause})
@@ -199,7 +212,12 @@ def most_of(tried: Sequence[str], results: Sequence[str]) -> tuple[str, str]:
         best = max(gains, key=lambda cause: gains[cause])
         return best, f"{best} gave most, {gains[best]:.2f}x." if len(gains) > 1 else f"{best}, {gains[best]:.2f}x."
     open_ones = [cause for cause, text in zip(tried, results, strict=True) if text.startswith(NO_REWRITE)]
-    return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, "Nothing helps.")
+    return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, NOTHING_HELPS)
+
+
+def _results(request: Request, tool: str) -> list[str]:
+    """What calls of this tool have given so far."""
+    return [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == tool]
 
 
 def _said(found: Found) -> str:

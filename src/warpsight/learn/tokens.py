@@ -7,6 +7,7 @@ special ones. What follows the last written token is left out: it would cost tim
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,25 +30,31 @@ class Tokens(NamedTuple):
 
 def tokens_of(trace: Mapping[str, Any], encode: Encode) -> Tokens:
     """The tokens of a training row as `traces.py` writes it."""
-    return tokens_of_messages(messages_of(trace["messages"], trace["train"]), specs_of(trace["tools"]), encode)
+    messages = messages_of(trace["messages"], trace["train"])
+    learned = [on for on, one in zip(trace["train"], messages, strict=True) if isinstance(one, AssistantMessage)]
+    return tokens_of_messages(messages, specs_of(trace["tools"]), encode, learned)
 
 
-def tokens_of_messages(messages: Sequence[Message], tools: Sequence[ToolSpec], encode: Encode) -> Tokens:
-    """The tokens of a conversation, as a local model would be given it to go on."""
+def tokens_of_messages(
+    messages: Sequence[Message], tools: Sequence[ToolSpec], encode: Encode, learned: Sequence[bool] | None = None
+) -> Tokens:
+    """The tokens of a conversation, as a local model would be given it to go on; `learned` says of each of its turns
+    whether it is trained on, and without it all are."""
     ids: list[int] = []
     mask: list[int] = []
+    turns = itertools.repeat(True) if learned is None else iter(learned)
     for part in parts_of(messages, tools):
         kept = kept_tokens(part.turn) if part.turn is not None else []
         found = kept or encode(part.text, part.kind == "control")
         ids += found
-        mask += [int(part.kind == "written")] * len(found)
+        mask += [int(part.kind == "written" and next(turns))] * len(found)
     end = len(mask) - mask[::-1].index(1) if 1 in mask else len(mask)
     return Tokens(ids[:end], mask[:end])
 
 
 def messages_of(written: Sequence[Mapping[str, Any]], train: Sequence[bool]) -> tuple[Message, ...]:
-    """The messages of a row; a row whose mask says anything else than its roles is refused."""
-    if [message["role"] == "assistant" for message in written] != list(train):
+    """The messages of a row; one whose mask is true for anything else than an assistant's message is refused."""
+    if any(on and message["role"] != "assistant" for message, on in zip(written, train, strict=True)):
         raise ValueError("expected the mask of a row to be true for assistant messages and no others")
     return tuple(map(_message, written))
 

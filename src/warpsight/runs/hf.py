@@ -2,11 +2,13 @@
 
 `segments` has one list for each message, of pieces `{text, train}` whose texts together are its content: `train` is
 true for what the model wrote and false for what was put in. `train` says the same for each message as a whole; the
-calls of a message are part of it. What must stay true: the mask is read off the kinds of steps, never off the text.
+calls of a message are part of it. A turn whose calls were all refused stays in the conversation and is not trained on:
+a mistake is shown, not taught. What must stay true: the mask is read off the kinds of steps, never off the text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from warpsight.nouns.run import Run, Step
@@ -25,7 +27,9 @@ def hf_row(run: Run) -> dict[str, Any]:
                 messages[-1].setdefault("tool_calls", []).append(_call(step))
         else:
             messages.append(_message(step, in_text))
-    train = [message["role"] == "assistant" for message in messages]
+    refused = refused_turns(run.steps)
+    written = iter(range(len(messages)))
+    train = [message["role"] == "assistant" and next(written) not in refused for message in messages]
     ratio = run.best.timing.ratio if run.best and run.best.timing else None
     return {
         "id": run.id,
@@ -39,6 +43,17 @@ def hf_row(run: Run) -> dict[str, Any]:
         "train": train,
         "segments": [_segments(message, written) for message, written in zip(messages, train, strict=True)],
     }
+
+
+def refused_turns(steps: Sequence[Step]) -> set[int]:
+    """The turns of the model, counted from 0, that made calls of which none was run."""
+    results: list[list[bool]] = []
+    for step in steps:
+        if step.kind == "assistant":
+            results.append([])
+        elif step.kind == "result" and results:
+            results[-1].append(step.is_error)
+    return {turn for turn, errors in enumerate(results) if errors and all(errors)}
 
 
 def _message(step: Step, in_text: bool) -> dict[str, Any]:
