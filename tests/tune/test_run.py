@@ -194,3 +194,15 @@ def test_wrong_words(
     monkeypatch.chdir(ROOT)
     code, out, errors = command(*words, capfd=capfd)
     assert code == 2 and out == "" and told in errors
+
+
+def test_what_would_not_beat_the_best_so_far_is_not_checked(tmp_path: Path) -> None:
+    found = run(Journal.create(planned(TILE=(8, 16, 32), ROWS=(2, 8))), tmp_path)
+    best, skipped = 1.0, 0
+    for trial in found.trials:
+        if trial.verdict == "not_checked":
+            assert trial.foretold is not None and trial.foretold > 1 / best and trial.ratio is None, trial
+            skipped += 1
+        elif trial.decision == "FASTER" and trial.ratio is not None:
+            best = max(best, trial.ratio)
+    assert skipped >= 1 and found.final is not None and found.best is not None and found.best.ratio == best

@@ -184,6 +184,8 @@ def _outcome(trial: Trial) -> str:
 
 
 def _fell_out(trial: Trial) -> str:
+    if trial.verdict == "not_checked":
+        return f"not checked ({trial.reason})"
     if trial.verdict != "right":
         return trial.verdict.replace("_", " ")
     return f"{(trial.decision or 'no time').lower()}{f' ({trial.reason})' if trial.reason else ''}"

@@ -30,11 +30,12 @@ from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
 from warpsight.tools.edits import KERNEL, kernel_id
 from warpsight.tools.feedback import Feedback, shows_time
 from warpsight.tools.open import open_box
-from warpsight.tools.profile import IMPOSSIBLE, Profiled
+from warpsight.tools.profile import Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
+from warpsight.tools.workbench import IMPOSSIBLE
 
 PROFILE_PARTS = ("vgpu", "devices", "lens", "tools")
 GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")

@@ -18,6 +18,6 @@ class Settings:
 
     roots: tuple[Path, ...]
     data: Path
-    device: Literal["virtual", "opencl", "cuda"] = "virtual"
+    device: Literal["virtual", "opencl", "cuda", "hip"] = "virtual"
     feedback: Feedback = "curated"
     unsafe: bool = False

@@ -13,9 +13,8 @@ from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.edits import GIVEN, kernel_id
 from warpsight.tools.feedback import NO_PROFILE, shows_counters, shows_time
-from warpsight.tools.profile import IMPOSSIBLE
 from warpsight.tools.scoring import moved
-from warpsight.tools.workbench import Workbench
+from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 
 MOST_MOVES = 24
 TIMES = ("duration_us", "duration_us_at_base_clock", "cycles")

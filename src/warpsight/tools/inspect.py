@@ -15,8 +15,7 @@ from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
 from warpsight.tools.edits import kernel_id
 from warpsight.tools.feedback import NO_PROFILE, shows_counters
-from warpsight.tools.profile import IMPOSSIBLE
-from warpsight.tools.workbench import Workbench
+from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 from warpsight.vgpu.ptx.lines import LineMap, own_file
 
 MOST_HOT = 8

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from warpsight.devices.device import CannotProfile
-from warpsight.errors import ParameterMismatch, UnsupportedInstruction
 from warpsight.lens import render
-from warpsight.lens.profilers.ladder import NoSource
 from warpsight.nouns import Candidate, Finding, Noun, Profile
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
 from warpsight.tools.edits import kernel_id
 from warpsight.tools.feedback import NO_PROFILE
-from warpsight.tools.workbench import Workbench
+from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 from warpsight.tools.wrong_profile import wrong_profile
 
 UNLIMITED = 10**9
-IMPOSSIBLE = (CannotProfile, NoSource, ParameterMismatch, UnsupportedInstruction)
 
 
 class Found(Noun):

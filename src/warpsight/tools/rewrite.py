@@ -23,7 +23,6 @@ from warpsight.rewrite import CAUSES, MOST, Rewrite, facts_of, rewrites
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.edits import kernel_id
 from warpsight.tools.feedback import NO_TIME, shows_time
-from warpsight.tools.profile import IMPOSSIBLE
 from warpsight.tools.time import decision_line
 from warpsight.tools.workbench import Workbench
 
@@ -172,7 +171,7 @@ def _speed(bench: Workbench, base: Candidate) -> float:
     if base.sha256 == bench.given.sha256:
         return 1.0
     if isinstance(bench.device, VirtualGpu):
-        given, own = _duration(bench, bench.given), _duration(bench, base)
+        given, own = bench.foretold_us(bench.given), bench.foretold_us(base)
         return given / own if given and own else 1.0
     timing = bench.evaluation(base).timing
     return 1.0 if timing is None or timing.ratio is None else timing.ratio
@@ -193,13 +192,13 @@ def _in_order(
     bench: Workbench, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]
 ) -> Iterator[tuple[Rewrite, Candidate]]:
     """On the virtual GPU those that would be faster, the fastest first; elsewhere all, as they come."""
-    before = _duration(bench, base) if isinstance(bench.device, VirtualGpu) else None
+    before = bench.foretold_us(base)
     if before is None:
         yield from ready
         return
     found: list[tuple[float, int]] = []
     for number, (one, candidate) in enumerate(ready):
-        after = _duration(bench, candidate)
+        after = bench.foretold_us(candidate)
         if after is None:
             tried[one.name] = _try(one, "does not compile" if not bench.build(candidate).ok else "does not run")
         elif before / after < LEAST_GAIN:
@@ -207,16 +206,6 @@ def _in_order(
         else:
             found.append((after, number))
     yield from (ready[number] for _, number in sorted(found))
-
-
-def _duration(bench: Workbench, candidate: Candidate) -> float | None:
-    """The simulated time, of a kernel that may be wrong: for ordering alone, never told."""
-    if not bench.build(candidate).ok:
-        return None
-    try:
-        return bench.profile(candidate).counters.get("duration_us") or None
-    except (*IMPOSSIBLE, TaskError):
-        return None
 
 
 def _try(one: Rewrite, outcome: str) -> Try:

@@ -16,10 +16,9 @@ from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of
 from warpsight.tools.edits import GIVEN, kernel_id
 from warpsight.tools.feedback import shows_counters
-from warpsight.tools.profile import IMPOSSIBLE
 from warpsight.tools.scoring import score
 from warpsight.tools.time import decision_line
-from warpsight.tools.workbench import Workbench
+from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 
 Way = Literal["up", "down"]
 Cause = Annotated[str, Field(max_length=4000, description="why the given kernel was slow: counter and line")]

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from warpsight import jail
 from warpsight.devices.device import CannotProfile, Device
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.errors import UsageError
+from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction, UsageError
 from warpsight.gate.check import check_candidate
 from warpsight.gate.compare_pair import kernel_on
 from warpsight.gate.evaluate import build_for, compare_on, evaluate, timed_workload
 from warpsight.gate.fresh import FreshContents
 from warpsight.gate.ledger import Ledger
 from warpsight.lens import find_findings
+from warpsight.lens.profilers.ladder import NoSource
 from warpsight.lens.profilers.on_gpu import best_profile
 from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, Workload
 from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of, read_candidate
@@ -29,6 +30,7 @@ from warpsight.tools.keep import Keep
 from warpsight.vgpu.gpu import Gpu
 
 SEED_BITS = 48
+IMPOSSIBLE = (CannotProfile, NoSource, ParameterMismatch, UnsupportedInstruction)  # why there is no profile
 Say = Callable[[str], None]
 Diagnosis = tuple[Profile, tuple[Finding, ...]]
 
@@ -127,6 +129,16 @@ class Workbench:
             )
 
         return self._profiles.of(kernel.sha256, make)
+
+    def foretold_us(self, kernel: Candidate) -> float | None:
+        """The simulated time of a kernel that may be wrong: for what is tried first, never told as a result. None on
+        devices that measure, and where it cannot be had."""
+        if not isinstance(self.device, VirtualGpu) or not self.build(kernel).ok:
+            return None
+        try:
+            return self.profile(kernel).counters.get("duration_us") or None
+        except (*IMPOSSIBLE, TaskError):
+            return None
 
     def findings(self, kernel: Candidate) -> tuple[Finding, ...]:
         return find_findings(self.profile(kernel), self.build(kernel))

@@ -18,7 +18,7 @@ from warpsight.tools.open import DeviceKind
 
 Config = Mapping[str, int]
 Whole = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Verdict = Literal["right", "wrong", "fault", "does_not_compile", "refused"]
+Verdict = Literal["right", "wrong", "fault", "does_not_compile", "refused", "not_checked"]
 
 
 class Parameter(Noun):
@@ -78,7 +78,11 @@ class Asked(Noun):
 
 
 class Trial(Noun):
-    """One configuration and what the gate said of it. Above 1 is faster than the given kernel."""
+    """One configuration and what the gate said of it. Above 1 is faster than the given kernel.
+
+    One that would not beat the best so far is `not_checked`: then `foretold` is its simulated time over the given
+    kernel's, which tells the search where not to look and is no result.
+    """
 
     number: Count
     config: dict[str, int]
@@ -91,12 +95,14 @@ class Trial(Noun):
     source: Source | None = None
     device: str = ""
     unsafe: bool = False
+    foretold: float | None = Field(default=None, gt=0)
     seconds: float = Field(ge=0)
 
     @model_validator(mode="after")
     def _only_right_kernels_have_times(self) -> Self:
         if self.verdict != "right":
             require(self.decision is None and self.ratio is None, f"a {self.verdict} kernel has no time")
+        require((self.foretold is not None) == (self.verdict == "not_checked"), "foretold is what was not checked")
         return self
 
     @property

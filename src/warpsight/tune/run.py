@@ -1,7 +1,8 @@
 """A tuning from what a person asks for to what they get: plan, search through the gate, and the winner's evidence.
 
-Every configuration is checked and timed as any candidate is; the best is then evaluated once more by the whole gate,
-with a seed that nothing before has used, and gets a certificate. What must stay true: nothing is called faster that the
+Every configuration is checked and timed as any candidate is, but for those on the virtual GPU whose simulated time says
+that they would not beat the best so far. The best is then evaluated once more by the whole gate, with a seed that
+nothing before has used, and gets a certificate. What must stay true: nothing is called faster that the
 gate did not accept, and every try is on disk before the next begins.
 """
 
@@ -36,6 +37,7 @@ ENDINGS: dict[Language, str] = {"cuda": ".cu", "opencl": ".cl", "triton": ".py"}
 LEDGER = "ledger"  # the folder beside the runs that certificates of all kinds are in
 MOST_FINALISTS = 3  # on a measured device the best of many was lucky too: the next ones get their turn
 _KERNELS_FAULT = (1, 2)  # exit codes that mean the kernel or the request, not the machine
+TOO_SLOW = "its simulated time does not beat the best so far"
 Stopped = Literal["all_tried", "search_ended", "tries_spent", "time_spent", "interrupted"]
 Watch = Callable[[Trial, "Trial | None"], None]
 
@@ -154,7 +156,8 @@ class _Trials:
         self.ends_at = math.inf if self.asked.seconds is None else time.monotonic() + self.asked.seconds
 
     def of(self, key: Key) -> float | None:
-        """The time as a share of the given kernel's; None for one that is not right or has no time."""
+        """The time as a share of the given kernel's, foretold for one that was not checked; None for one that is not
+        right or has no time."""
         if key not in self.done:
             if len(self.done) >= self.asked.tries:
                 self.spent = "tries_spent"
@@ -164,20 +167,24 @@ class _Trials:
                 raise Spent
             self._try(key)
         trial = self.done[key]
+        if trial.foretold is not None:
+            return trial.foretold
         return 1 / trial.ratio if trial.counts and trial.ratio is not None else None
 
     def _try(self, key: Key) -> None:
         started = time.monotonic()
         text = self.space.kernel(key)
         candidate = self.bench.candidate(text)
-        try:
-            found: Evaluation | WarpsightError = self.bench.evaluation(candidate)
-        except WarpsightError as problem:
-            if problem.exit_code not in _KERNELS_FAULT:
-                raise
-            found = problem
-        elapsed = round(time.monotonic() - started, 3)
-        trial = trial_of(len(self.done), self.space.config(key), candidate.sha256, found, elapsed)
+        number, config = len(self.done), self.space.config(key)
+        share = self._foretold(candidate)
+        if share is not None and self._too_slow(share):
+            trial = Trial(
+                number=number, config=config, kernel_sha256=candidate.sha256, verdict="not_checked", reason=TOO_SLOW,
+                foretold=share, seconds=_since(started),
+            )  # fmt: skip
+        else:
+            found = self._judged(candidate)
+            trial = trial_of(number, config, candidate.sha256, found, _since(started))
         self.journal.add(trial)
         before = self.best
         self._take(trial)
@@ -186,10 +193,31 @@ class _Trials:
         if self.watch is not None:
             self.watch(trial, self.best)
 
+    def _judged(self, candidate: Candidate) -> Evaluation | WarpsightError:
+        try:
+            return self.bench.evaluation(candidate)
+        except WarpsightError as problem:
+            if problem.exit_code not in _KERNELS_FAULT:
+                raise
+            return problem
+
+    def _foretold(self, candidate: Candidate) -> float | None:
+        """The simulated time over the given kernel's, where there is one before a check."""
+        given, own = self.bench.foretold_us(self.bench.given), self.bench.foretold_us(candidate)
+        return own / given if given and own else None
+
+    def _too_slow(self, share: float) -> bool:
+        best = 1.0 if self.best is None or self.best.ratio is None else 1 / self.best.ratio
+        return share > best * (1 + 1e-9)
+
     def _take(self, trial: Trial) -> None:
         self.done[self.space.key(trial.config)] = trial
         if is_better(trial, self.best):
             self.best = trial
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 3)
 
 
 def trial_of(
