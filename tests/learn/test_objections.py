@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import JsonValue
 from tests.reason.small_box import GOOD, SmallBox, job, turn
 
 from warpsight.learn.objections import MOST_OBJECTIONS, objection_to
@@ -13,11 +12,16 @@ from warpsight.reason.loop import Done, Objects, run_loop
 from warpsight.reason.replay import replay
 from warpsight.runs.memory import MemoryStore
 from warpsight.tools.box import ToolResult
+from warpsight.tools.profile import Found, Profiled
 
 
-def profiled(*findings: str) -> Done:
-    listed: list[JsonValue] = [{"name": name} for name in findings]
-    return Done("profile", {}, ToolResult(text="", data={"findings": listed}))
+def profiled(*findings: str, gain: float = 1.5) -> Done:
+    found = [
+        Found(name=name, message="", estimated_gain=gain, line=None, suggestion="", should_move={}) for name in findings
+    ]
+    shown = Profiled(kernel="0" * 8, profiled=True, findings=tuple(found))
+    data = shown.model_dump(mode="json")
+    return Done("profile", {}, ToolResult(text="", data=data))
 
 
 def tried(cause: str, ratio: float | None = None) -> Done:
@@ -32,11 +36,12 @@ REFUSED = Done("submit", {"cause": "nothing"}, ToolResult(text="", is_error=True
     [
         ("nothing", (profiled(), tried("shared_hog", 1.5)), "shared_hog helped most: 1.50x"),
         ("spills", (profiled(), tried("shared_hog", 1.5), tried("spills")), "shared_hog helped most: 1.50x"),
-        ("spills", (tried("shared_hog", 1.1), tried("spills", 1.4)), ""),
-        ("spills", (tried("shared_hog", 1.41), tried("spills", 1.4)), ""),  # as good as the same
-        ("shared_hog", (tried("shared_hog", 1.1), tried("spills", 1.4)), "spills helped most: 1.40x"),
-        ("nothing", (profiled("bank_conflicts"), tried("spills")), "nothing helped yet; not tried: bank_conflicts"),
-        ("spills", (profiled("bank_conflicts"), tried("spills")), "nothing helped yet; not tried: bank_conflicts"),
+        ("spills", (profiled(), tried("shared_hog", 1.1), tried("spills", 1.4)), ""),
+        ("spills", (profiled(), tried("shared_hog", 1.41), tried("spills", 1.4)), ""),  # as good as the same
+        ("shared_hog", (profiled(), tried("shared_hog", 1.1), tried("spills", 1.4)), "spills helped most: 1.40x"),
+        ("nothing", (profiled("bank_conflicts"), tried("spills")), "not tried: bank_conflicts"),
+        ("spills", (profiled("bank_conflicts"), tried("spills", 1.2)), "not tried: bank_conflicts"),
+        ("nothing", (profiled("bank_conflicts", gain=1.0), tried("spills")), ""),  # nothing to gain there
         ("nothing", (profiled("bank_conflicts"), tried("bank_conflicts")), ""),
         ("nothing", (profiled("at_roofline"), tried("spills")), ""),
         ("nothing", (), ""),

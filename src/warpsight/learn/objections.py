@@ -1,19 +1,20 @@
 """What is held against an answer that does not fit what was tried: pure functions of the calls of one run.
 
-A small model forgets: it has a rewrite timed as faster and then says that nothing helped, or gives up after the first
-try that failed. It is told so, a few times at most, and decides again; what it says then is taken. Nothing is said
-that the tools have not shown in this run already.
+A small model forgets: it has a rewrite timed as faster and then says that nothing helped, or is content with the first
+try. It is told so, a few times at most, and decides again; what it says then is taken. Nothing is said that the tools
+have not shown in this run already.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from warpsight.corpus.kinds import kinds
+from warpsight.learn.compact import MOST_FINDINGS, causes_of
 from warpsight.learn.prompting import CAUSE, REWRITE
 from warpsight.reason.loop import Done
-from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
+from warpsight.tools.profile import Profiled
 
 MOST_OBJECTIONS = 3
 MOST_NAMED = 3
@@ -25,11 +26,13 @@ def objection_to(cause: str, so_far: Sequence[Done], *, changed: bool) -> str:
     if sum(done.tool == SUBMIT for done in so_far) >= MOST_OBJECTIONS:
         return ""
     gains = gains_of(so_far)
-    if gains:
-        best = max(gains, key=lambda tried: gains[tried])
-        return "" if gains[best] < CLEARLY * gains.get(cause, 1.0) else f"{best} helped most: {gains[best]:.2f}x"
-    left = [] if changed else untried(so_far)
-    return f"nothing helped yet; not tried: {', '.join(left[:MOST_NAMED])}" if left else ""
+    left = [] if changed and not gains else untried(so_far)  # a kernel that the model wrote itself is its own business
+    if left:
+        return f"not tried: {', '.join(left[:MOST_NAMED])}"
+    if not gains:
+        return ""
+    best = max(gains, key=lambda tried: gains[tried])
+    return "" if gains[best] < CLEARLY * gains.get(cause, 1.0) else f"{best} helped most: {gains[best]:.2f}x"
 
 
 def gains_of(so_far: Sequence[Done]) -> dict[str, float]:
@@ -43,12 +46,10 @@ def gains_of(so_far: Sequence[Done]) -> dict[str, float]:
 
 
 def untried(so_far: Sequence[Done]) -> list[str]:
-    """What the findings of the first profile point at and was not tried, the largest finding first."""
+    """What the first profile names to be tried and was not, the largest finding first."""
     tried = {str(done.arguments[CAUSE]) for done in so_far if done.tool == REWRITE}
-    named: list[str] = []
-    for done in so_far[:1]:
-        findings = done.result.data.get("findings") if done.tool == "profile" else None
-        for one in findings if isinstance(findings, list) else ():
-            name = one.get("name") if isinstance(one, dict) else None
-            named += [kind.name for kind in kinds().values() if name in kind.findings]
-    return [cause for cause in dict.fromkeys(named) if cause in CAUSES and cause not in tried]
+    if not so_far or so_far[0].tool != "profile" or so_far[0].result.is_error:
+        return []
+    found = Profiled.model_validate_json(json.dumps(so_far[0].result.data)).findings
+    named = [cause for one in found[:MOST_FINDINGS] for cause in causes_of(one)]
+    return [cause for cause in dict.fromkeys(named) if cause not in tried]

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING, kinds
 from warpsight.corpus.removal import removal_edits
-from warpsight.learn.compact import HELPED, NO_REWRITE
+from warpsight.learn.compact import HELPED, MOST_FINDINGS, NO_REWRITE, causes_of
 from warpsight.learn.prompting import CAUSE, MOST_CALLS, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
-from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found
@@ -67,8 +66,8 @@ class Oracle:
         """Look, have what may be the cause tried one after the other, hand in what came of it, and say what gave most.
 
         What to try stands in the text and in the findings: it is told which defects were planted, and not which of
-        them matter. While nothing helps, all that the findings point at is tried, as far as the calls go. Where times
-        are shown the answer is what the tries showed. A trace whose answer is not the measured one is not kept.
+        them matter. All that the findings point at is tried, as far as the calls go. Where times are shown the answer
+        is what the tries showed. A trace whose answer is not the measured one is not kept.
         """
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
@@ -83,15 +82,11 @@ class Oracle:
             if not tries:
                 tries.extend([answer] if self.feedback == "none" and answer != NOTHING else self._tried(draw))
             results, objections = _results(request, REWRITE), _results(request, SUBMIT)
-            helped = any(result.startswith(HELPED) for result in results)
             said = lead if not results else words[len(results) - 1][1 if results[-1].startswith(HELPED) else 2]
-            if results and len(results) == hasty_after and not objections and not results[-1].startswith(HELPED):
-                return _turn((said, NOTHING_HELPS), SUBMIT, {CAUSE: NOTHING})
+            if results and len(results) == hasty_after and not objections and len(results) < len(tries):
+                return _turn((said,), SUBMIT, {CAUSE: most_of(tries[: len(results)], results)[0]})
             if objections and len(results) == hasty_after:
                 said = told
-            if len(results) == len(tries) and not helped:
-                left = [cause for cause in self._pointed() if cause not in tries]
-                tries.extend(left[:1] if len(tries) < MOST_REWRITES else [])
             if len(results) < len(tries):
                 cause = tries[len(results)]
                 return _turn((said, self._reason(cause, words[len(results)][0])), REWRITE, {CAUSE: cause})
@@ -103,8 +98,8 @@ class Oracle:
         return next_turn
 
     def _tried(self, draw: random.Random) -> list[str]:
-        """What is tried: what stands in the text, in the order of the findings that point at it, then perhaps something
-        that a finding points at and the text does not bear out."""
+        """What is tried: what stands in the text, in the order of the findings that point at it, then what a finding
+        points at and the text does not bear out."""
         if self.feedback == "none":
             return []
         pointed = self._pointed()
@@ -112,14 +107,13 @@ class Oracle:
         draw.shuffle(planted)
         planted.sort(key=lambda cause: pointed.index(cause) if cause in pointed else len(pointed))
         others = [cause for cause in pointed if cause not in planted]
-        return [*planted, *(others[:1] if draw.random() < TRAP_SHARE else [])][:MOST_REWRITES]
+        return [*planted, *others][:MOST_REWRITES]
 
     def _pointed(self) -> list[str]:
         """The causes that the findings point at, as far as rewrites are known, the largest finding first."""
         if self.feedback != "curated":
             return []
-        found = [kind.name for one in self.findings() for kind in kinds().values() if one.name in kind.findings]
-        return [cause for cause in dict.fromkeys(found) if cause in CAUSES]
+        return list(dict.fromkeys(cause for one in self.findings()[:MOST_FINDINGS] for cause in causes_of(one)))
 
     def _reason(self, cause: str, words: str) -> str:
         """Why this is tried: the finding that points at it, or that it stands in the text."""
