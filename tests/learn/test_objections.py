@@ -40,7 +40,8 @@ REFUSED = Done("submit", {"cause": "nothing"}, ToolResult(text="", is_error=True
         ("spills", (profiled(), tried("shared_hog", 1.41), tried("spills", 1.4)), ""),  # as good as the same
         ("shared_hog", (profiled(), tried("shared_hog", 1.1), tried("spills", 1.4)), "spills helped most: 1.40x"),
         ("nothing", (profiled("bank_conflicts"), tried("spills")), "not tried: bank_conflicts"),
-        ("spills", (profiled("bank_conflicts"), tried("spills", 1.2)), "not tried: bank_conflicts"),
+        ("spills", (profiled("bank_conflicts"), tried("spills")), "not tried: bank_conflicts"),
+        ("spills", (profiled("bank_conflicts"), tried("spills", 1.2)), ""),
         ("nothing", (profiled("bank_conflicts", gain=1.0), tried("spills")), ""),  # nothing to gain there
         ("nothing", (profiled("bank_conflicts"), tried("bank_conflicts")), ""),
         ("nothing", (profiled("at_roofline"), tried("spills")), ""),

@@ -1,8 +1,8 @@
 """What is held against an answer that does not fit what was tried: pure functions of the calls of one run.
 
-A small model forgets: it has a rewrite timed as faster and then says that nothing helped, or is content with the first
-try. It is told so, a few times at most, and decides again; what it says then is taken. Nothing is said that the tools
-have not shown in this run already.
+A small model forgets: it has a rewrite timed as faster and then says that nothing helped, or gives up after the first
+try that failed. It is told so, a few times at most, and decides again; what it says then is taken. Nothing is said
+that the tools have not shown in this run already.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ def objection_to(cause: str, so_far: Sequence[Done], *, changed: bool) -> str:
     if sum(done.tool == SUBMIT for done in so_far) >= MOST_OBJECTIONS:
         return ""
     gains = gains_of(so_far)
-    left = [] if changed and not gains else untried(so_far)  # a kernel that the model wrote itself is its own business
-    if left:
-        return f"not tried: {', '.join(left[:MOST_NAMED])}"
-    if not gains:
-        return ""
-    best = max(gains, key=lambda tried: gains[tried])
-    return "" if gains[best] < CLEARLY * gains.get(cause, 1.0) else f"{best} helped most: {gains[best]:.2f}x"
+    if gains:
+        best = max(gains, key=lambda tried: gains[tried])
+        return "" if gains[best] < CLEARLY * gains.get(cause, 1.0) else f"{best} helped most: {gains[best]:.2f}x"
+    left = [] if changed else untried(so_far)  # a kernel that the model wrote itself is its own business
+    return f"not tried: {', '.join(left[:MOST_NAMED])}" if left else ""
 
 
 def gains_of(so_far: Sequence[Done]) -> dict[str, float]:
