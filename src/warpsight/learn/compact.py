@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 
-from warpsight.corpus.kinds import kinds
-from warpsight.rewrite import CAUSES
-from warpsight.tools.profile import Found, Profiled
+from warpsight.tools.profile import Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
 from warpsight.tools.time import Timed
 
 MOST_FINDINGS = 5
 MOST_QUOTED = 2
-WORTH_A_TRY = 1.02
 QUOTE_CHARACTERS = 44
 RAW_COUNTERS = (
     "duration_us", "blocks", "threads_per_block", "occupancy", "global_load_efficiency", "global_store_efficiency",
@@ -42,19 +39,10 @@ def profile_words(found: Profiled, kernel: str) -> str:
     for number, finding in enumerate(found.findings[:MOST_FINDINGS]):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
         what = _ASIDE.sub("", finding.message).split(":")[0]
-        causes = ", ".join(causes_of(finding))
-        told.append(f"{finding.name}{gain}: {what}{'; try ' if causes else ''}{causes}")
+        told.append(f"{finding.name}{gain}: {what}")
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
     return "\n".join(told if len(told) > 1 else [*told, "no findings"])
-
-
-def causes_of(finding: Found) -> list[str]:
-    """What a finding can come from, where there is something to gain and a rewrite is known. A small model copies a
-    name better than it recalls one."""
-    if finding.estimated_gain is not None and finding.estimated_gain < WORTH_A_TRY:
-        return []
-    return [kind.name for kind in kinds().values() if finding.name in kind.findings and kind.name in CAUSES]
 
 
 def time_words(found: Timed) -> str:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING, kinds
 from warpsight.corpus.removal import removal_edits
-from warpsight.learn.compact import HELPED, MOST_FINDINGS, NO_REWRITE, causes_of
-from warpsight.learn.prompting import CAUSE, MOST_CALLS, REWRITE, Suite
+from warpsight.learn.compact import HELPED, NO_REWRITE
+from warpsight.learn.prompting import CAUSE, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found
@@ -29,13 +30,10 @@ FIRST = ("Look first.", "The text does not say what limits it here.", "What does
 FIRST_TEXT_ONLY = ("From the text alone.", "Nothing can be measured here.", "Read the text.", "")
 SUSPECTS = ("In the text: {}.", "Candidates: {}.", "It could be {}.")
 NO_HELP = ("That does not help: go back.", "No gain: back.", "Not it.")
-NOTHING_HELPS = "Nothing helps."
 HELPS = ("That is it.", "Faster.", "It helps.")
-GO_ON = ("True: go on.", "Right.", "So go on.", "")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
-HASTY_SHARE = 0.3  # of the traces: it answers too soon, is told so, and goes on; that turn is not trained on
-MOST_REWRITES = MOST_CALLS["optimize"] - 1  # one call is the look
+MOST_REWRITES = 4
 _GAIN = re.compile(HELPED + r" (\d+\.\d+)x")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
@@ -66,13 +64,11 @@ class Oracle:
         """Look, have what may be the cause tried one after the other, hand in what came of it, and say what gave most.
 
         What to try stands in the text and in the findings: it is told which defects were planted, and not which of
-        them matter. All that the findings point at is tried, as far as the calls go. Where times are shown the answer
-        is what the tries showed. A trace whose answer is not the measured one is not kept.
+        them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
+        measured one is not kept.
         """
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
-        hasty_after = draw.randint(1, 2) if draw.random() < HASTY_SHARE and self.feedback != "none" else 0
-        told = draw.choice(GO_ON)
         tries: list[str] = []
         words = [(draw.choice(TRY), draw.choice(HELPS), draw.choice(NO_HELP)) for _ in range(MOST_REWRITES)]
 
@@ -81,12 +77,8 @@ class Oracle:
                 return opening[_played(request)]()
             if not tries:
                 tries.extend([answer] if self.feedback == "none" and answer != NOTHING else self._tried(draw))
-            results, objections = _results(request, REWRITE), _results(request, SUBMIT)
+            results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
             said = lead if not results else words[len(results) - 1][1 if results[-1].startswith(HELPED) else 2]
-            if results and len(results) == hasty_after and not objections and len(results) < len(tries):
-                return _turn((said,), SUBMIT, {CAUSE: most_of(tries[: len(results)], results)[0]})
-            if objections and len(results) == hasty_after:
-                said = told
             if len(results) < len(tries):
                 cause = tries[len(results)]
                 return _turn((said, self._reason(cause, words[len(results)][0])), REWRITE, {CAUSE: cause})
@@ -98,8 +90,8 @@ class Oracle:
         return next_turn
 
     def _tried(self, draw: random.Random) -> list[str]:
-        """What is tried: what stands in the text, in the order of the findings that point at it, then what a finding
-        points at and the text does not bear out."""
+        """What is tried: what stands in the text, in the order of the findings that point at it, then perhaps something
+        that a finding points at and the text does not bear out."""
         if self.feedback == "none":
             return []
         pointed = self._pointed()
@@ -107,13 +99,14 @@ class Oracle:
         draw.shuffle(planted)
         planted.sort(key=lambda cause: pointed.index(cause) if cause in pointed else len(pointed))
         others = [cause for cause in pointed if cause not in planted]
-        return [*planted, *others][:MOST_REWRITES]
+        return [*planted, *(others[:1] if draw.random() < TRAP_SHARE else [])][:MOST_REWRITES]
 
     def _pointed(self) -> list[str]:
         """The causes that the findings point at, as far as rewrites are known, the largest finding first."""
         if self.feedback != "curated":
             return []
-        return list(dict.fromkeys(cause for one in self.findings()[:MOST_FINDINGS] for cause in causes_of(one)))
+        found = [kind.name for one in self.findings() for kind in kinds().values() if one.name in kind.findings]
+        return [cause for cause in dict.fromkeys(found) if cause in CAUSES]
 
     def _reason(self, cause: str, words: str) -> str:
         """Why this is tried: the finding that points at it, or that it stands in the text."""
@@ -206,12 +199,7 @@ def most_of(tried: Sequence[str], results: Sequence[str]) -> tuple[str, str]:
         best = max(gains, key=lambda cause: gains[cause])
         return best, f"{best} gave most, {gains[best]:.2f}x." if len(gains) > 1 else f"{best}, {gains[best]:.2f}x."
     open_ones = [cause for cause, text in zip(tried, results, strict=True) if text.startswith(NO_REWRITE)]
-    return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, NOTHING_HELPS)
-
-
-def _results(request: Request, tool: str) -> list[str]:
-    """What calls of this tool have given so far."""
-    return [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == tool]
+    return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, "Nothing helps.")
 
 
 def _said(found: Found) -> str:

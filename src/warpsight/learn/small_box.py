@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -19,16 +19,14 @@ from pydantic import JsonValue
 from warpsight.corpus.kinds import NOTHING, advice
 from warpsight.corpus.looks import parts_digest
 from warpsight.learn.compact import NO_REWRITE, profile_words, rewrite_words, submit_words, time_words
-from warpsight.learn.objections import objection_to
 from warpsight.learn.prompting import CAUSE, REWRITE, Suite, small_specs
 from warpsight.nouns import Task
-from warpsight.reason.loop import Done
 from warpsight.rewrite import CAUSES
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
 from warpsight.tools.edits import KERNEL, kernel_id
-from warpsight.tools.feedback import Feedback, shows_time
+from warpsight.tools.feedback import Feedback
 from warpsight.tools.open import open_box
 from warpsight.tools.profile import Profiled
 from warpsight.tools.rewrite import Rewritten
@@ -86,13 +84,6 @@ class SmallBox:
         if result.is_error:
             return result
         return result.model_copy(update={"text": time_words(Timed.model_validate_json(json.dumps(result.data)))})
-
-    def objection(self, name: str, arguments: Mapping[str, JsonValue], so_far: Sequence[Done]) -> str:
-        """What is held against a submission that does not fit what was tried."""
-        if name != SUBMIT or self.suite != "optimize" or not shows_time(self.feedback):
-            return ""
-        changed = arguments.get(KERNEL, self.task.kernel) != self.task.kernel
-        return objection_to(str(arguments[CAUSE]), so_far, changed=changed)
 
     @functools.cached_property
     def box(self) -> TaskBox:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 from pydantic_core import PydanticSerializationError
@@ -36,24 +35,6 @@ from warpsight.reason.schema import require_known
 from warpsight.reason.transcript import Transcript
 from warpsight.runs.store import RESUMABLE, Ending, Store, StoreConflict
 from warpsight.tools.box import SUBMIT, ToolBox, ToolResult
-
-
-class Done(NamedTuple):
-    """A call of this run that was made, and what came of it."""
-
-    tool: str
-    arguments: Mapping[str, JsonValue]
-    result: ToolResult
-
-
-@runtime_checkable
-class Objects(Protocol):
-    """A tool box that may object to a call in the light of what this run has seen."""
-
-    def objection(self, name: str, arguments: Mapping[str, JsonValue], so_far: Sequence[Done]) -> str:
-        """What the model is told instead of a result; empty where there is nothing to object to."""
-        ...
-
 
 # What the run is doing, for whoever watches: a short text and what is known so far. Nothing is decided by it.
 Watch = Callable[[str, Progress], None]
@@ -126,7 +107,6 @@ class _Loop:
         self.talk = Transcript(self.job.id, self.pending, self.job.calling)
         self.journal = Journal(self.job.id, self.store, self.pending, self.clock)
         self.progress = Progress(original=self.job.opening.kernel)
-        self.done: list[Done] = []
         self.at_roof = ""  # why there is too little left to gain, once that is known
 
     def converse(self) -> Ending:
@@ -219,21 +199,12 @@ class _Loop:
 
         def run() -> ToolResult:
             self.watch(f"{call.tool}", self.progress)
-            if why := self._objection(call.tool, arguments):
-                return ToolResult(text=why, is_error=True)
             return self.tools.call(call.tool, arguments)
 
         done = self.journal.result(self.talk.key("result"), len(self.talk), charged=call.tool != SUBMIT, run=run)
         self.progress.spent = add_spent(self.progress.spent, done.spent)
-        self.done.append(Done(call.tool, arguments, done.result))
         self._say(call, done.result.text, is_error=done.result.is_error, artefacts=done.artefacts)
         return self._after(done.result, arguments)
-
-    def _objection(self, tool: str, arguments: Mapping[str, JsonValue]) -> str:
-        """What the tools have against a call; nothing once the calls are spent, since nothing could follow."""
-        if not isinstance(self.tools, Objects) or self.at_roof or calls_spent(self.job.budget, self.progress.spent):
-            return ""
-        return self.tools.objection(tool, arguments, self.done)
 
     def _after(self, result: ToolResult, arguments: dict[str, JsonValue]) -> Ending | None:
         """What a result means for the run."""
