@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from warpsight.jail import (
     package_files,
     protections,
     require_protections,
+    sight,
 )
 from warpsight.jail.probes import KNOWN
 from warpsight.jail.view import make_view
@@ -154,3 +157,18 @@ def test_records_refuse_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="exactly one"):
         Answer(b"", Event("deadline", ""), b"", 0, 0)
     assert Limits().wall_s == 60 and issubclass(WorkerLost, Exception) and BrokenMachine.exit_code == 5
+
+
+def test_processor_time_is_seen_from_outside_finely_and_with_threads_that_have_ended() -> None:
+    def work() -> None:
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+
+    before = sight.cpu_s(os.getpid())
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert sight.cpu_s(os.getpid()) - before >= 0.05
+    assert abs(sight.cpu_s(os.getpid()) - time.process_time()) < 0.05 + sum(os.times()[2:4])
+    assert sight.cpu_s(None) == sight.cpu_s(2**22 + 1) == 0.0

@@ -19,7 +19,7 @@ from warpsight.gate.certificate import read_certificate
 from warpsight.tune.declared import space_of
 from warpsight.tune.journal import TRIALS, Journal, find_tuning
 from warpsight.tune.records import Asked, Trial
-from warpsight.tune.run import Tuned, is_better, plan, tune
+from warpsight.tune.run import Tuned, finalists, is_better, plan, tune
 
 TILED = {"TILE": (16, 32), "ROWS": (2, 8)}  # three configurations besides the given one
 CLI = ("tune", "transpose_tiled", "--set", "TILE=16,32", "--set", "ROWS=2,8", "--quiet", "--strategy", "exhaustive")
@@ -206,3 +206,18 @@ def test_what_would_not_beat_the_best_so_far_is_not_checked(tmp_path: Path) -> N
         elif trial.decision == "FASTER" and trial.ratio is not None:
             best = max(best, trial.ratio)
     assert skipped >= 1 and found.final is not None and found.best is not None and found.best.ratio == best
+
+
+def test_where_the_best_is_not_accepted_the_next_are_asked_about_checked_or_not() -> None:
+    def trial(number: int, **found: object) -> Trial:
+        return Trial.model_validate(
+            {"number": number, "config": {}, "kernel_sha256": "0" * 64, "seconds": 0.0, **found}
+        )
+
+    best = trial(0, verdict="right", decision="FASTER", ratio=1.5)
+    skipped = trial(1, verdict="not_checked", foretold=0.8)
+    first = trial(2, verdict="right", decision="FASTER", ratio=1.1)
+    slow = trial(3, verdict="not_checked", foretold=1.2)
+    wrong = trial(4, verdict="wrong")
+    luck = trial(5, verdict="right", decision="REJECTED", ratio=9.0)
+    assert finalists((slow, first, wrong, best, luck, skipped)) == [best, skipped, first]

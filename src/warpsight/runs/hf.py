@@ -8,6 +8,7 @@ a mistake is shown, not taught. What must stay true: the mask is read off the ki
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,8 +29,8 @@ def hf_row(run: Run) -> dict[str, Any]:
         else:
             messages.append(_message(step, in_text))
     refused = refused_turns(run.steps)
-    written = iter(range(len(messages)))
-    train = [message["role"] == "assistant" and next(written) not in refused for message in messages]
+    turn = itertools.count()
+    train = [message["role"] == "assistant" and next(turn) not in refused for message in messages]
     ratio = run.best.timing.ratio if run.best and run.best.timing else None
     return {
         "id": run.id,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from warpsight.tools.feedback import Feedback
+
+if TYPE_CHECKING:
+    from warpsight.tools.open import DeviceKind
 
 DEFAULT_WAIT_SECONDS = 25.0
 LONGEST_WAIT_SECONDS = 50.0  # some clients give a call 60 seconds
@@ -18,6 +21,6 @@ class Settings:
 
     roots: tuple[Path, ...]
     data: Path
-    device: Literal["virtual", "opencl", "cuda", "hip"] = "virtual"
+    device: DeviceKind = "virtual"
     feedback: Feedback = "curated"
     unsafe: bool = False

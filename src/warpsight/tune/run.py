@@ -2,8 +2,8 @@
 
 Every configuration is checked and timed as any candidate is, but for those on the virtual GPU whose simulated time says
 that they would not beat the best so far. The best is then evaluated once more by the whole gate, with a seed that
-nothing before has used, and gets a certificate. What must stay true: nothing is called faster that the
-gate did not accept, and every try is on disk before the next begins.
+nothing before has used, and gets a certificate. What must stay true: nothing is called faster that the gate did not
+accept, and every try is on disk before the next begins.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import secrets
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -253,6 +253,18 @@ def is_better(one: Trial, other: Trial | None) -> bool:
     return other is None or other.ratio is None or one.ratio > other.ratio
 
 
+def finalists(trials: Iterable[Trial]) -> list[Trial]:
+    """Those that the whole gate is asked about, the fastest first; what was not checked may come after the best."""
+    may_win = (trial for trial in trials if trial.decision == "FASTER" or trial.verdict == "not_checked")
+    ranked = sorted((trial for trial in may_win if speed_of(trial) > 1), key=lambda trial: -speed_of(trial))
+    return ranked[:MOST_FINALISTS]
+
+
+def speed_of(trial: Trial) -> float:
+    """Its speed over the given kernel's, by the gate, or as foretold where it was not checked; 0 without either."""
+    return trial.ratio or (0.0 if trial.foretold is None else 1 / trial.foretold)
+
+
 def _one_time(timing: Timing) -> float | None:
     """At the boost clock, or the median of what was measured."""
     if not timing.samples_us:
@@ -263,9 +275,7 @@ def _one_time(timing: Timing) -> float | None:
 def _handed_over(trials: _Trials, ledger: Path, stopped: Stopped) -> Tuned:
     """The best kernel that the whole gate accepts; the next best where it does not."""
     so_far, bench = _so_far(trials, stopped), trials.bench
-    faster = [trial for trial in trials.done.values() if trial.decision == "FASTER"]
-    ranked = sorted(faster, key=lambda trial: -(trial.ratio or 0.0))
-    for trial in ranked[:MOST_FINALISTS]:
+    for trial in finalists(trials.done.values()):
         text = trials.space.kernel(trials.space.key(trial.config))
         final = bench.submit(bench.candidate(text))
         if final.timing is not None and final.timing.decision == "FASTER":
