@@ -95,6 +95,19 @@ def test_a_time_is_not_taken_from_idle_blocks() -> None:
     assert outcome.found == "no_time" and "not like the others" in outcome.detail, outcome
 
 
+def test_a_kernel_is_charged_with_what_other_blocks_take() -> None:
+    task = attacked_task("matmul_naive")
+    text = (ATTACKS / "X43_less_work_in_blocks_traced.cu").read_text()
+    device = virtual_gpu(task)
+    found = evaluate(task, read_candidate(text, task), read_candidate(task.kernel, task), device).timing
+    assert found is not None and found.ratio is not None
+    if found.decision == "REJECTED":  # which blocks are looked at is drawn, and some are worse
+        assert "not like the others" in found.detail
+    else:
+        assert found.decision in ("SAME", "SLOWER") and found.ratio < 1.02
+        assert any("charged with 1." in note and "not like the others" in note for note in found.notes), found.notes
+
+
 def test_a_certificate_of_an_easier_task_does_not_pass_for_the_real_one(tmp_path: Path) -> None:
     real = attacked_task("matmul_naive")
     easier = real.model_copy(update={"tolerance": Tolerance(rtol=0.5, atol=0.5)})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.devices.device import Value
+from warpsight.devices.device import CannotProfile, Value
 from warpsight.devices.memory import lay_out
 from warpsight.errors import ToolchainError, UnsupportedInstruction
 from warpsight.nouns import Build
@@ -76,7 +76,7 @@ def time_launch(
 
     def trace(blocks: Sequence[int], max_steps: int) -> machine.Launched:
         memory, params, _ = lay_out(program, values)
-        return machine.launch(
+        done = machine.launch(
             program,
             memory,
             grid=size.grid,
@@ -87,6 +87,9 @@ def time_launch(
             max_trace_steps=max_steps,
             deadline_seconds=deadline_seconds,
         )
+        if done.faults:
+            raise CannotProfile(f"the kernel faulted while it was traced: {done.faults[0].message}")
+        return done
 
     return predict(
         program,

@@ -5,7 +5,7 @@ order, and only if both measurements say so is it FASTER. That removes what diff
 ratio that is reported is the second one, which did not choose the winner (the first is too high by the winner's luck).
 Simulated: both kernels on the same secret contents; the interval is what the ratio is between the base and the boost
 clock. A winner's machine code then runs in all blocks: its output is verified, since a fast wrong answer is no time,
-and that the few blocks which were timed are like the others.
+and it is held to the time of blocks that nobody could foresee.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ def compare_simulated(
         return _rejected(device.name, "no_time", why, workload), profile
     mine = float(counters["duration_us"]), float(counters["duration_us_at_base_clock"])
     theirs = _simulated_us(task, baseline, device, given.values)
-    found = simulated_timing(
-        f"{device.name}:{gpu.key}", workload.name, mine, theirs, simulated_roof(task, workload, gpu), profile.notes
-    )
+    name, roof = f"{device.name}:{gpu.key}", simulated_roof(task, workload, gpu)
+    found = simulated_timing(name, workload.name, mine, theirs, roof, profile.notes)
     if found.decision == "FASTER":
         done = run_whole(
             candidate.build, task.entry, given.values, candidate.size, device, claimed_us=mine[0], seed=seed
@@ -87,8 +86,12 @@ def compare_simulated(
         result = verify_outputs(task, workload, given.inputs, done.arrays)
         if not result.ok:
             return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), profile
-        if done.unlike:
+        if done.charge is None:
             return rejected(found, "no_time", done.unlike), profile
+        if done.unlike:
+            charged = mine[0] * done.charge, mine[1] * done.charge
+            notes = (*profile.notes, f"charged with {done.charge:.2f} times its time: {done.unlike}")
+            found = simulated_timing(name, workload.name, charged, theirs, roof, notes)
     return found, profile
 
 

@@ -13,7 +13,7 @@ from benchmarks.time_ladder import gflops, predicted, summary
 from benchmarks.time_pairs import times_us
 from benchmarks.timed import timed
 
-from warpsight.devices.device import Value
+from warpsight.devices.device import CannotProfile, Value
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.nouns import Candidate
 from warpsight.tasks import LaunchSize
@@ -86,6 +86,14 @@ def test_daxpy_agrees_with_the_published_report() -> None:
     assert sectors == DAXPY_SECTORS
     assert abs(math.log2(profile.counters["duration_us"] * 1e3 / DAXPY_NS)) < 0.25
     assert profile.bound == "DRAM bandwidth"
+
+
+def test_a_kernel_that_faults_where_it_is_timed_is_not_a_broken_device() -> None:
+    gpu, size = find_gpu("a100"), LaunchSize((512, 1, 1), (256, 1, 1), 0)
+    text = DAXPY.replace("y[i] = ", "if (blockIdx.x == 0) i += 1 << 28;\n    y[i] = ")
+    build, values = compile_cuda(text, gpu_arch=gpu.arch), daxpy_values(512 * 256)
+    with pytest.raises(CannotProfile, match="faulted while it was traced: access outside"):
+        VirtualGpu(gpu=gpu).profile(build, "daxpy", values, size, source_text=text, blocks=[300])
 
 
 def test_the_same_launch_takes_the_same_cycles_on_any_number_of_cores() -> None:
