@@ -34,6 +34,8 @@ MOST_BEYOND = 1.15
 """Real work over foretold work: blocks differ honestly, at the edges and by what they are given."""
 MOST_CHARGED = 2.0
 """What a launch may be charged with, in claimed times; what would be charged with more has no time at all."""
+LEAST_BUSY = 0.25
+"""Other blocks may have more to do than most, and foretell more than there is; not more than four times that."""
 LEAST_SHARE = 0.02
 """A kind of work that takes less of the launch than this may be missed."""
 UNLIKE = "the blocks that were timed are not like the others"
@@ -92,10 +94,10 @@ def run_whole(
     other = timed(shift=shift)
     real = work_of(program, done.counts, device.gpu)
     kind, more = _unforetold(real, other.totals)
+    longer, told = other.time_us * min(max(more, LEAST_BUSY), 1.0) / claimed_us, ""
     if more > MOST_BEYOND:  # these may be the ones with less to do
         usual = timed()
         kind, more = _unforetold(real, {kind: max(usual.totals[kind], other.totals[kind]) for kind in real})
-    longer, told = other.time_us / claimed_us, ""
     if longer > MOST_BEYOND:
         told += f"; {claimed_us:.2f} us, and {other.time_us:.2f} us from block {shift} on"
     if more > MOST_BEYOND:
