@@ -153,16 +153,16 @@ results: $(VENV)/.train
 	@$(ASK) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
 	@$(ASK) --adapter results/sft-text-most/final --name text-most --feedback none
 	@$(MAKE_FASTER) --model rival:tries --processes 2
-	@$(MAKE_FASTER) --adapter results/sft-optimize-more/final --name tools-more --feedback curated
-	@$(MAKE_FASTER) --count 32 --adapter results/sft-optimize-more/final --name tools-more --feedback none,time,raw,wrong
+	@$(MAKE_FASTER) --adapter results/sft-optimize-more/final --name tools-any --feedback curated
+	@$(MAKE_FASTER) --count 32 --adapter results/sft-optimize-more/final --name tools-any --feedback none,time,raw,wrong
 	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback curated
 	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced --feedback curated
 	@$(ASK) --count 8 --name untrained --feedback none,curated
 	@$(WS) bench apply results/test.jsonl $(MEASURED)/bench.jsonl $(MEASURED)/tried.jsonl --out $(MEASURED)/typed.jsonl
-	@$(WS) bench compare $(TABLES) --suite optimize --one tools-more:curated --other text-most:none
+	@$(WS) bench compare $(TABLES) --suite optimize --one tools-any:curated --other text-most:none
 	@$(WS) bench report $(TABLES)
 	@$(WS) bench report $(TABLES) --html $(MEASURED)/bench.html --corpus results/test.jsonl \
-	  --runs $(FAILED) --pair tools-more:curated=text-most:none \
+	  --runs $(FAILED) --pair tools-any:curated=text-most:none \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
 picture: setup

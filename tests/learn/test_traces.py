@@ -65,20 +65,32 @@ def test_an_optimizing_oracle_hands_in_a_kernel_that_the_gate_accepts() -> None:
 
 
 def test_what_is_answered_after_tries_is_what_gave_most() -> None:
-    said = ("FASTER 1.10x (simulated)", "no rewrite helps", "FASTER 2.05x, 2.25x in all (simulated)")
-    assert most_of(("divergence", "spills", "uncoalesced"), said)[0] == "uncoalesced"
     left = "\n[budget left: 3 tool calls]"  # as a conversation has it
-    assert most_of(("divergence", "spills"), ("no rewrite helps" + left, "no rewrite is known" + left))[0] == "spills"
-    assert most_of(("divergence",), ("no rewrite helps",))[0] == "nothing"
-    assert most_of((), ())[0] == "nothing"
+    first = "best: uncoalesced 2.05x\nalso: spills 1.10x\n2.25x in all (simulated)" + left
+    second = "best: too_few_blocks 3.00x\n6.75x in all (simulated)" + left
+    none = "nothing helps\nno rewrite is known: divergence, missing_tile" + left
+    assert most_of((first, second)) == ("uncoalesced", "uncoalesced gave most, 2.05x.")
+    assert most_of((none, second))[0] == "too_few_blocks"
+    assert most_of((none,), ("missing_tile", "spills"))[0] == "missing_tile"
+    assert most_of((none,), ("spills",))[0] == most_of((none,))[0] == most_of(())[0] == "nothing"
 
 
 def test_an_optimizing_oracle_tries_what_it_names_and_says_what_the_tools_showed() -> None:
     run = oracle_run(helped(), "optimize", "curated", seed=0)
+    asked = [json.loads(step.content)["causes"] for step in run.steps if step.kind == "call" and step.tool == "rewrite"]
     tried = [step.content for step in run.steps if step.kind == "result" and step.tool == "rewrite"]
     last = [step.content for step in run.steps if step.kind == "assistant"][-1]
-    gains = re.findall(r"FASTER (\d+\.\d+)x", " ".join(tried))
-    assert gains and f"{max(map(float, gains)):.2f}x" in last
+    best = re.findall(r"best: (\w+) (\d+\.\d+)x", " ".join(tried))
+    assert best and f"{best[0][0]} gave most, {best[0][1]}x" in last
+    found = next(step.content for step in run.steps if step.kind == "result" and step.tool == "profile")
+    assert len(asked) == 1 and asked[0][-1] == "any" and all(name in found for name in asked[0][:-1])
+
+
+def test_without_findings_what_stands_in_the_text_is_tried() -> None:
+    row = helped()
+    run = oracle_run(row, "optimize", "time", seed=0)
+    asked = [json.loads(step.content)["causes"] for step in run.steps if step.kind == "call" and step.tool == "rewrite"]
+    assert asked == [[*row.spec.defects, "any"]]
 
 
 def test_the_prompt_is_the_same_whatever_the_feedback() -> None:

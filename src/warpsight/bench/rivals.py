@@ -1,9 +1,9 @@
 """Simple rivals, each a real Model that goes through the same loop and the same tools as any other.
 
 `most-common` says what is right most often in a training corpus; `top-finding` profiles and follows the first finding
-blindly; `known-finding` follows the first one that points at any answer; `tries` has what the findings point at tried,
-the largest first, and says what gave most (suite `optimize`); `random` draws. A tuned model that does not beat the
-others has learned nothing; one that beats `tries` reads the text too.
+blindly; `known-finding` follows the first one that points at any answer; `tries` has all tried that the findings point
+at and what may help any kernel, and says what gave most (suite `optimize`); `random` draws. A tuned model that does
+not beat the others has learned nothing; one that beats `tries` reads the text too.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from warpsight.corpus.build import read_rows
-from warpsight.corpus.kinds import NOTHING, NOTHING_FINDINGS, answers, kinds
+from warpsight.corpus.kinds import NOTHING, NOTHING_FINDINGS, answers, pointed_at
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import MOST_REWRITES, most_of
-from warpsight.learn.prompting import CAUSE, REWRITE
+from warpsight.learn.oracle import most_of
+from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE
 from warpsight.models.model import Model, Request, ToolMessage
 from warpsight.models.scripted import ScriptedModel
 from warpsight.models.text_calls import CLOSE, OPEN
-from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
 
 RIVALS = ("most-common", "top-finding", "known-finding", "tries", "random")
@@ -57,7 +56,7 @@ def most_common(train: Path) -> str:
 def answer_of(findings: Sequence[str], *, skip_unknown: bool) -> str:
     """The first answer that the first finding points at; of all findings in turn if unknown ones are skipped."""
     for name in findings:
-        pointed = [kind.name for kind in kinds().values() if name in kind.findings]
+        pointed = pointed_at(name)
         if pointed or name in NOTHING_FINDINGS or not skip_unknown:
             return pointed[0] if pointed else NOTHING
     return NOTHING
@@ -75,12 +74,8 @@ def _try_findings(request: Request) -> str:
     shown = _shown(request)
     if not shown:
         return PROFILE
-    pointed = (kind.name for name in _findings(shown[0]) for kind in kinds().values() if name in kind.findings)
-    tries = [cause for cause in dict.fromkeys(pointed) if cause in CAUSES][:MOST_REWRITES]
-    results = shown[1:]
-    if len(results) < len(tries):
-        return _call(REWRITE, tries[len(results)])
-    return _submit(most_of(tries, results)[0])
+    pointing = [name for name in dict.fromkeys(_findings(shown[0])) if pointed_at(name)][: MOST_CAUSES - 1]
+    return _submit(most_of(shown[1:])[0]) if shown[1:] else _call(REWRITE, {CAUSES: [*pointing, ANY]})
 
 
 def _shown(request: Request) -> list[str]:
@@ -98,8 +93,8 @@ def _drawn(request: Request, seed: int) -> str:
 
 
 def _submit(answer: str) -> str:
-    return _call(SUBMIT, answer)
+    return _call(SUBMIT, {CAUSE: answer})
 
 
-def _call(tool: str, cause: str) -> str:
-    return f"{OPEN}{json.dumps({'name': tool, 'arguments': {CAUSE: cause}})}{CLOSE}"
+def _call(tool: str, arguments: Mapping[str, object]) -> str:
+    return f"{OPEN}{json.dumps({'name': tool, 'arguments': arguments})}{CLOSE}"

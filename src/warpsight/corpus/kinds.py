@@ -36,3 +36,8 @@ def advice(kind: str) -> str:
 def answers() -> tuple[str, ...]:
     """Everything a recommendation may say."""
     return (*kinds(), NOTHING)
+
+
+def pointed_at(finding: str) -> list[str]:
+    """The kinds that a finding of the lens points at."""
+    return [kind.name for kind in kinds().values() if finding in kind.findings]

@@ -7,6 +7,7 @@ Nothing is added that the tool did not say. Source lines are quoted, not numbere
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from warpsight.tools.profile import Profiled
 from warpsight.tools.rewrite import Rewritten
@@ -22,7 +23,9 @@ RAW_COUNTERS = (
     "busy_issue", "busy_fma", "busy_alu", "busy_sfu", "busy_fp64", "busy_lsu", "busy_l2", "busy_dram", "busy_atomics",
     "stall_long_scoreboard", "stall_barrier",
 )  # fmt: skip
-HELPED = "FASTER"  # how the result of a rewrite that helped begins
+HELPS = 1.03  # as in the truth of the corpus
+SAME = 1.01  # gains that are as good as equal
+BEST = "best:"
 NO_REWRITE = "no rewrite is known"
 _ASIDE = re.compile(r" \([^)]*\)")
 
@@ -55,13 +58,34 @@ def time_words(found: Timed) -> str:
 
 
 def rewrite_words(found: Rewritten) -> str:
-    """What came of the rewrites for a cause."""
+    """What came of the rewrites for one cause."""
     if not found.found:
         return "no rewrite helps" if found.tried else NO_REWRITE
-    if found.ratio is None or found.ratio_to_given is None:
+    if found.ratio is None:
         return f"{found.rewrite}: right"
-    whole = "" if abs(found.ratio_to_given / found.ratio - 1) < 0.005 else f", {found.ratio_to_given:.2f}x in all"
-    return f"{HELPED} {found.ratio:.2f}x{whole} ({found.source})"
+    return f"{found.ratio:.2f}x ({found.source})"
+
+
+def tries_words(alone: Sequence[Rewritten], together: Rewritten | None) -> str:
+    """What came of the causes that were named: which gave most by itself, the others, and all that helped together."""
+    if together is not None and together.ratio is None:
+        return f"{together.cause}: right"
+    gains = {one.cause: one.ratio for one in alone if one.ratio is not None and one.ratio >= HELPS}
+    best = best_cause(gains)
+    told = [f"{BEST} {best} {gains[best]:.2f}x" if best else "nothing helps"]
+    if len(gains) > 1:
+        told.append("also: " + ", ".join(f"{cause} {gain:.2f}x" for cause, gain in gains.items() if cause != best))
+    unknown = [one.cause for one in alone if not one.found and not one.tried]
+    if unknown:
+        told.append(f"{NO_REWRITE}: {', '.join(unknown)}")
+    if best and together is not None:
+        told.append(f"{together.ratio_to_given:.2f}x in all ({together.source})")
+    return "\n".join(told)
+
+
+def best_cause(gains: Mapping[str, float]) -> str:
+    """The one that gives most; of those that give the same, the one that was named first."""
+    return next((cause for cause, gain in gains.items() if gain >= max(gains.values()) / SAME), "")
 
 
 def submit_words(found: Submitted) -> str:

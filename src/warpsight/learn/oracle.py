@@ -11,17 +11,16 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING, kinds
+from warpsight.corpus.kinds import NOTHING, kinds, pointed_at
 from warpsight.corpus.removal import removal_edits
-from warpsight.learn.compact import HELPED, NO_REWRITE
-from warpsight.learn.prompting import CAUSE, REWRITE, Suite
+from warpsight.learn.compact import BEST, NO_REWRITE
+from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
-from warpsight.rewrite import CAUSES
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found
@@ -33,8 +32,8 @@ NO_HELP = ("That does not help: go back.", "No gain: back.", "Not it.")
 HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
-MOST_REWRITES = 4
-_GAIN = re.compile(HELPED + r" (\d+\.\d+)x")
+_BEST = re.compile(BEST + r" (\w+) (\d+\.\d+)x")
+_UNKNOWN = re.compile(NO_REWRITE + r": ([\w, ]+)")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
 
@@ -61,58 +60,40 @@ class Oracle:
         return lambda request: turns[_played(request)]() if _played(request) < len(turns) else ""
 
     def _rewriting(self, draw: random.Random, answer: str) -> Callable[[Request], str]:
-        """Look, have what may be the cause tried one after the other, hand in what came of it, and say what gave most.
+        """Look, have all tried that the findings point at and what may help any kernel, hand in what came of it, and
+        say what gave most.
 
-        What to try stands in the text and in the findings: it is told which defects were planted, and not which of
-        them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
+        Where there are no findings what stands in the text is tried: it is told which defects were planted, and not
+        which of them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
         measured one is not kept.
         """
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
-        tries: list[str] = []
-        words = [(draw.choice(TRY), draw.choice(HELPS), draw.choice(NO_HELP)) for _ in range(MOST_REWRITES)]
+        words = draw.choice(TRY)
 
         def next_turn(request: Request) -> str:
             if _played(request) < len(opening):
                 return opening[_played(request)]()
-            if not tries:
-                tries.extend([answer] if self.feedback == "none" and answer != NOTHING else self._tried(draw))
             results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
-            said = lead if not results else words[len(results) - 1][1 if results[-1].startswith(HELPED) else 2]
-            if len(results) < len(tries):
-                cause = tries[len(results)]
-                return _turn((said, self._reason(cause, words[len(results)][0])), REWRITE, {CAUSE: cause})
+            names = self._tried(draw, answer)
+            if names and not results:
+                return _turn((lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
             if self.feedback == "none":
-                return _turn((said,), SUBMIT, {CAUSE: answer})
-            chosen, why = most_of(tries, results)
-            return _turn((said, why), SUBMIT, {CAUSE: chosen})
+                return _turn((lead,), SUBMIT, {CAUSE: answer})
+            chosen, why = most_of(results, self.row.spec.defects)
+            return _turn((why,), SUBMIT, {CAUSE: chosen})
 
         return next_turn
 
-    def _tried(self, draw: random.Random) -> list[str]:
-        """What is tried: what stands in the text, in the order of the findings that point at it, then perhaps something
-        that a finding points at and the text does not bear out."""
+    def _tried(self, draw: random.Random, answer: str) -> list[str]:
         if self.feedback == "none":
-            return []
-        pointed = self._pointed()
+            return [] if answer == NOTHING else [answer]
+        if self.feedback == "curated":
+            pointing = dict.fromkeys(one.name for one in self.findings() if pointed_at(one.name))
+            return [*list(pointing)[: MOST_CAUSES - 1], ANY]
         planted = list(self.row.spec.defects)
         draw.shuffle(planted)
-        planted.sort(key=lambda cause: pointed.index(cause) if cause in pointed else len(pointed))
-        others = [cause for cause in pointed if cause not in planted]
-        return [*planted, *(others[:1] if draw.random() < TRAP_SHARE else [])][:MOST_REWRITES]
-
-    def _pointed(self) -> list[str]:
-        """The causes that the findings point at, as far as rewrites are known, the largest finding first."""
-        if self.feedback != "curated":
-            return []
-        found = [kind.name for one in self.findings() for kind in kinds().values() if one.name in kind.findings]
-        return [cause for cause in dict.fromkeys(found) if cause in CAUSES]
-
-    def _reason(self, cause: str, words: str) -> str:
-        """Why this is tried: the finding that points at it, or that it stands in the text."""
-        found = self.findings() if self.feedback == "curated" else ()
-        points = [one for one in found if one.name in kinds()[cause].findings]
-        return f"{_said(points[0])}: {cause}?" if points else words.format(cause)
+        return [*planted, ANY]
 
     def _turns(self, draw: random.Random, answer: str, *, opening: bool = False) -> list[Callable[[], str]]:
         looks = self.feedback != "none" or draw.random() < self.vain
@@ -192,14 +173,17 @@ class Oracle:
         return {}
 
 
-def most_of(tried: Sequence[str], results: Sequence[str]) -> tuple[str, str]:
-    """What gave most, and how that is said. Where nothing did: what no rewrite is known for, else nothing."""
-    gains = {cause: float(found[1]) for cause, text in zip(tried, results, strict=True) if (found := _GAIN.match(text))}
-    if gains:
-        best = max(gains, key=lambda cause: gains[cause])
-        return best, f"{best} gave most, {gains[best]:.2f}x." if len(gains) > 1 else f"{best}, {gains[best]:.2f}x."
-    open_ones = [cause for cause, text in zip(tried, results, strict=True) if text.startswith(NO_REWRITE)]
-    return (open_ones[0], f"{open_ones[0]} is left.") if open_ones else (NOTHING, "Nothing helps.")
+def most_of(results: Sequence[str], seen: Collection[str] = ()) -> tuple[str, str]:
+    """What gave most in the first call that helped, and how that is said. Where none did: what was seen in the text and
+    no rewrite is known for, else nothing."""
+    for text in results:
+        if found := _BEST.match(text):
+            return found[1], f"{found[1]} gave most, {found[2]}x."
+    for text in results:
+        for cause in found[1].split(", ") if (found := _UNKNOWN.search(text)) else ():
+            if cause in seen:
+                return cause, f"{cause} is left."
+    return NOTHING, "Nothing helps."
 
 
 def _said(found: Found) -> str:

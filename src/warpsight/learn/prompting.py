@@ -9,11 +9,12 @@ reinforcement all ask through `job_for`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import JsonValue
 
-from warpsight.corpus.kinds import answers
+from warpsight.corpus.kinds import answers, pointed_at
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
@@ -25,6 +26,16 @@ Suite = Literal["recommend", "apply", "optimize"]
 SUITES: tuple[Suite, ...] = ("recommend", "optimize")  # that are benched
 REWRITE = "rewrite"
 CAUSE = "cause"  # the argument of `submit` that holds the answer
+CAUSES = "causes"  # the argument of `rewrite`: causes, findings that point at some, or ANY
+MOST_CAUSES = 8  # of one call
+ANY = "any"  # all of these
+ANY_KERNEL = (
+    "block_too_small",
+    "block_too_large",
+    "too_few_blocks",
+    "scalar_access",
+    "missing_unroll",
+)  # what it means
 MOST_CALLS = {"recommend": 2, "apply": 4, "optimize": 6}
 REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384}
 _WHICH = "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit."
@@ -58,13 +69,20 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
             _spec(SUBMIT, "the answer", {CAUSE: kinds, "kernel": _TEXT}, [CAUSE]),
         )
     changed: dict[str, JsonValue] = {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT}
+    named: dict[str, JsonValue] = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_CAUSES}
     moves: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "string", "enum": ["up", "down"]}}
     return (
         _spec("profile", "what limits the kernel", changed),
-        _spec(REWRITE, "the kernel rewritten for a cause, and how fast that is", {CAUSE: kinds, **changed}, [CAUSE]),
+        _spec(REWRITE, "rewritten for causes, findings or any, and its speed", {CAUSES: named, **changed}, [CAUSES]),
         _spec("time", "is it right, and how fast", changed),
         _spec(SUBMIT, "the answer", {CAUSE: kinds, "predicts": moves, **changed}, [CAUSE]),
     )
+
+
+def causes_of(names: Sequence[str]) -> list[str]:
+    """The causes that are named: by themselves, by findings that point at them, or all that may help any kernel."""
+    named = (ANY_KERNEL if name == ANY else pointed_at(name) or [name] for name in names)
+    return list(dict.fromkeys(cause for causes in named for cause in causes))
 
 
 def job_for(

@@ -11,22 +11,31 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
 from warpsight.corpus.kinds import NOTHING, advice
 from warpsight.corpus.looks import parts_digest
-from warpsight.learn.compact import NO_REWRITE, profile_words, rewrite_words, submit_words, time_words
-from warpsight.learn.prompting import CAUSE, REWRITE, Suite, small_specs
+from warpsight.learn.compact import (
+    HELPS,
+    NO_REWRITE,
+    best_cause,
+    profile_words,
+    rewrite_words,
+    submit_words,
+    time_words,
+    tries_words,
+)
+from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
 from warpsight.nouns import Task
-from warpsight.rewrite import CAUSES
+from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
 from warpsight.tools.edits import KERNEL, kernel_id
-from warpsight.tools.feedback import Feedback
+from warpsight.tools.feedback import Feedback, shows_time
 from warpsight.tools.open import open_box
 from warpsight.tools.profile import Profiled
 from warpsight.tools.rewrite import Rewritten
@@ -129,20 +138,51 @@ class SmallBox:
         return content_key(self.feedback, kernel, self.task.name, self.task.gpu, size, compiler_identity(), parts)
 
     def _rewrite(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        cause = str(arguments[CAUSE])
-        if cause not in CAUSES:
-            return ToolResult(text=NO_REWRITE, data={CAUSE: cause})
-        result = self._judged(REWRITE, {**self._kernel_of(arguments), CAUSE: cause})
-        if result.is_error:
-            return result
-        words = rewrite_words(Rewritten.model_validate_json(json.dumps(result.data)))
-        return result.model_copy(update={"text": words})
+        """Each cause by itself, then together: the best first, the others on top of it as far as they help.
+
+        What gains too little to tell leaves the kernel as it is. Where times are off, the first that can be typed."""
+        said, times = arguments[CAUSES], shows_time(self.feedback)
+        named = causes_of([str(name) for name in said]) if isinstance(said, list) else []
+        kernel = str(self._kernel_of(arguments)[KERNEL])
+        alone: dict[str, ToolResult] = {}
+        for cause in named:
+            alone[cause] = found = self.typed(kernel, cause)
+            if found.is_error:
+                return found
+            if found.made is not None and not times:
+                break
+        tried = {cause: _rewritten(found) for cause, found in alone.items()}
+        gains = {cause: one.ratio or 0.0 for cause, one in tried.items() if one.found}
+        first = best_cause(gains)
+        best = alone[first] if first and (gains[first] >= HELPS or not times) else None
+        if best is not None and times:
+            known = [cause for cause in alone if cause != first and tried[cause].tried]
+            best = self._on_top(best, sorted(known, key=lambda cause: -gains.get(cause, 0.0)))
+        text = tries_words(list(tried.values()), None if best is None else _rewritten(best))
+        data: dict[str, JsonValue] = {"alone": [json.loads(one.model_dump_json()) for one in tried.values()]}
+        if best is None:
+            return ToolResult(text=text, data=data)
+        return best.model_copy(update={"text": text, "data": {**data, "together": best.data}})
+
+    def _on_top(self, best: ToolResult, causes: Sequence[str]) -> ToolResult:
+        for cause in causes:
+            more = self.typed(best.made or "", cause)
+            best = more if more.made is not None else best
+        return best
+
+    def typed(self, kernel: str, cause: str) -> ToolResult:
+        """A kernel rewritten for one cause by the real tool; its record says that none is known where that is so."""
+        if cause not in CAN_REWRITE:
+            none = Rewritten(cause=cause, base=kernel_id(kernel), found=False)
+            return ToolResult(text=NO_REWRITE, data=json.loads(none.model_dump_json()))
+        result = self._judged(REWRITE, {KERNEL: kernel, CAUSE: cause})
+        return result if result.is_error else result.model_copy(update={"text": rewrite_words(_rewritten(result))})
 
     def _apply(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """The answer typed by rule and handed in. An answer that no rule can type is no end: another may be given."""
         if arguments[CAUSE] == NOTHING:
             return self._submit({KERNEL: self.task.kernel, **arguments})
-        typed = self._rewrite({KERNEL: self.task.kernel, **arguments})
+        typed = self.typed(str(self._kernel_of(arguments)[KERNEL]), str(arguments[CAUSE]))
         if typed.made is None:
             return typed.model_copy(update={"text": f"{typed.text}: name another cause", "submitted": False})
         return self._submit({**arguments, KERNEL: typed.made}).model_copy(update={"made": typed.made})
@@ -184,6 +224,10 @@ class SmallBox:
     def _kernel_of(self, arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         text = arguments.get(KERNEL, self.task.kernel)
         return {KERNEL: self._given if text == self.task.kernel else text}
+
+
+def _rewritten(result: ToolResult) -> Rewritten:
+    return Rewritten.model_validate_json(json.dumps(result.data))
 
 
 def _lowered(found: Profiled, lines: int) -> Profiled:

@@ -1,0 +1,98 @@
+"""Several causes in one call: each tried by itself, then together; what is said of it, and what is handed out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import JsonValue
+from tests.learn.rows import small_row
+
+from warpsight.corpus.specs import task_of
+from warpsight.learn.compact import best_cause, tries_words
+from warpsight.learn.prompting import ANY, ANY_KERNEL, causes_of
+from warpsight.learn.small_box import SmallBox
+from warpsight.reason.schema import problems
+from warpsight.tools.box import ToolResult
+from warpsight.tools.feedback import Feedback
+from warpsight.tools.rewrite import Rewritten, Try
+
+BASE = "k-0000000000000000"
+SOME = (Try(rewrite="one", kernel=BASE, outcome="not faster, not checked"),)
+
+
+def found(cause: str, ratio: float, in_all: float | None = None) -> Rewritten:
+    return Rewritten(
+        cause=cause, base=BASE, found=True, ratio=ratio, ratio_to_given=in_all or ratio, source="simulated", tried=SOME
+    )
+
+
+def box_of(feedback: Feedback) -> SmallBox:
+    row = small_row(0, "softmax", ("accidental_double", "block_too_large"))
+    return SmallBox(task_of(row.spec), "optimize", feedback, listed=False)
+
+
+def rewrite(box: SmallBox, *causes: str) -> ToolResult:
+    return box.call("rewrite", {"causes": list(causes)})
+
+
+def test_the_words_name_what_gave_most_then_the_others_then_all_together() -> None:
+    unknown, vain = Rewritten(cause="divergence", base=BASE, found=False), found("spills", 1.02)
+    alone = (found("reloads", 1.2), found("uncoalesced", 2.0), unknown, vain)
+    assert tries_words(alone, found("reloads", 1.1, 2.2)).splitlines() == [
+        "best: uncoalesced 2.00x",
+        "also: reloads 1.20x",
+        "no rewrite is known: divergence",
+        "2.20x in all (simulated)",
+    ]
+    assert tries_words((unknown, vain), vain).splitlines() == ["nothing helps", "no rewrite is known: divergence"]
+
+
+def test_of_equal_gains_the_first_named_is_the_best() -> None:
+    assert best_cause({"missing_unroll": 1.300, "spills": 1.305, "reloads": 1.1}) == "missing_unroll"
+    assert best_cause({"missing_unroll": 1.28, "spills": 1.305}) == "spills"
+    assert best_cause({}) == ""
+
+
+def test_what_helps_is_put_together_and_is_no_slower_than_the_best_alone() -> None:
+    result = rewrite(box_of("curated"), "accidental_double", "block_too_large", "divergence", "accidental_double")
+    alone = [Rewritten.model_validate_json(json.dumps(one)) for one in result.data["alone"]]  # type: ignore[union-attr]
+    assert [one.cause for one in alone] == ["accidental_double", "block_too_large", "divergence"]
+    gains = [one.ratio for one in alone if one.ratio is not None]
+    together = Rewritten.model_validate_json(json.dumps(result.data["together"]))
+    assert result.made is not None and result.evaluation is not None and result.evaluation.timing is not None
+    assert gains and together.ratio_to_given is not None and together.ratio_to_given >= max(gains)
+    assert result.evaluation.timing.ratio == together.ratio_to_given
+    assert result.text.startswith("best: ") and f"{together.ratio_to_given:.2f}x in all (simulated)" in result.text
+
+
+def test_a_second_call_goes_on_from_the_faster_kernel() -> None:
+    box = box_of("curated")
+    first = rewrite(box, "block_too_large")
+    assert first.made is not None
+    second = box.call("rewrite", {"causes": ["accidental_double"], "kernel": first.made})
+    one = Rewritten.model_validate_json(json.dumps(second.data["alone"][0]))  # type: ignore[index,call-overload]
+    assert one.base != json.loads(json.dumps(first.data))["alone"][0]["base"]
+
+
+def test_without_times_the_first_that_can_be_rewritten_is_handed_out_and_no_number_told() -> None:
+    result = rewrite(box_of("none"), "divergence", "accidental_double", "block_too_large")
+    assert result.made is not None and result.text == "accidental_double: right"
+    assert len(result.data["alone"]) == 2  # type: ignore[arg-type]
+
+
+def test_a_finding_stands_for_the_causes_that_it_points_at_and_any_for_what_may_help_any_kernel() -> None:
+    assert causes_of(["low_occupancy", "spills"]) == ["block_too_small", "block_too_large", "shared_hog", "spills"]
+    assert causes_of(["block_too_large", ANY]) == [
+        "block_too_large",
+        *(c for c in ANY_KERNEL if c != "block_too_large"),
+    ]
+    assert causes_of(["launch_overhead"]) == ["launch_overhead"], "what is no cause is told to be unknown"
+    result = rewrite(box_of("curated"), "cosmic_rays")
+    assert result.made is None and result.text.splitlines() == ["nothing helps", "no rewrite is known: cosmic_rays"]
+
+
+@pytest.mark.parametrize("said", [[], "spills", [1], ["spills"] * 9])
+def test_what_is_no_list_of_names_is_refused_by_the_schema(said: JsonValue) -> None:
+    schema = next(spec.parameters for spec in box_of("none").specs() if spec.name == "rewrite")
+    assert problems({"causes": said}, schema) and not problems({"causes": ["spills"]}, schema)
