@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 from tests.learn.rows import small_row
 
 from warpsight.corpus.specs import task_of
@@ -14,6 +14,7 @@ from warpsight.learn.prompting import ANY, ANY_KERNEL, causes_of
 from warpsight.learn.small_box import SmallBox
 from warpsight.reason.schema import problems
 from warpsight.tools.box import ToolResult
+from warpsight.tools.edits import kernel_id
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.rewrite import Rewritten, Try
 
@@ -30,6 +31,10 @@ def found(cause: str, ratio: float, in_all: float | None = None) -> Rewritten:
 def box_of(feedback: Feedback) -> SmallBox:
     row = small_row(0, "softmax", ("accidental_double", "block_too_large"))
     return SmallBox(task_of(row.spec), "optimize", feedback, listed=False)
+
+
+def each_alone(result: ToolResult) -> list[Rewritten]:
+    return TypeAdapter(list[Rewritten]).validate_json(json.dumps(result.data["alone"]))
 
 
 def rewrite(box: SmallBox, *causes: str) -> ToolResult:
@@ -56,7 +61,7 @@ def test_of_equal_gains_the_first_named_is_the_best() -> None:
 
 def test_what_helps_is_put_together_and_is_no_slower_than_the_best_alone() -> None:
     result = rewrite(box_of("curated"), "accidental_double", "block_too_large", "divergence", "accidental_double")
-    alone = [Rewritten.model_validate_json(json.dumps(one)) for one in result.data["alone"]]  # type: ignore[union-attr]
+    alone = each_alone(result)
     assert [one.cause for one in alone] == ["accidental_double", "block_too_large", "divergence"]
     gains = [one.ratio for one in alone if one.ratio is not None]
     together = Rewritten.model_validate_json(json.dumps(result.data["together"]))
@@ -71,14 +76,13 @@ def test_a_second_call_goes_on_from_the_faster_kernel() -> None:
     first = rewrite(box, "block_too_large")
     assert first.made is not None
     second = box.call("rewrite", {"causes": ["accidental_double"], "kernel": first.made})
-    one = Rewritten.model_validate_json(json.dumps(second.data["alone"][0]))  # type: ignore[index,call-overload]
-    assert one.base != json.loads(json.dumps(first.data))["alone"][0]["base"]
+    assert each_alone(second)[0].base == kernel_id(first.made) != each_alone(first)[0].base
 
 
 def test_without_times_the_first_that_can_be_rewritten_is_handed_out_and_no_number_told() -> None:
     result = rewrite(box_of("none"), "divergence", "accidental_double", "block_too_large")
     assert result.made is not None and result.text == "accidental_double: right"
-    assert len(result.data["alone"]) == 2  # type: ignore[arg-type]
+    assert [one.cause for one in each_alone(result)] == ["divergence", "accidental_double"]
 
 
 def test_a_finding_stands_for_the_causes_that_it_points_at_and_any_for_what_may_help_any_kernel() -> None:

@@ -17,6 +17,8 @@ from warpsight.errors import WarpsightError
 from warpsight.nouns import Build, Fault, Profile, Source
 from warpsight.tasks import LaunchSize
 
+CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
+
 
 class CannotProfile(WarpsightError):
     """The kernel faults, or its launch is impossible: its counters would mean nothing. The kernel's fault, not ours."""

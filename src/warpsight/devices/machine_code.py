@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.devices.device import CannotProfile, Value
+from warpsight.devices.device import CHECK_FIRST, CannotProfile, Value
 from warpsight.devices.memory import lay_out
 from warpsight.errors import ToolchainError, UnsupportedInstruction
 from warpsight.nouns import Build
@@ -88,7 +88,8 @@ def time_launch(
             deadline_seconds=deadline_seconds,
         )
         if done.faults:
-            raise CannotProfile(f"the kernel faulted while it was traced: {done.faults[0].message}")
+            what = done.faults[0].message
+            raise CannotProfile(f"the kernel faulted while it was traced: {what}", hint=CHECK_FIRST)
         return done
 
     return predict(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warpsight.devices.device import CannotProfile, Execution, Value
+from warpsight.devices.device import CHECK_FIRST, CannotProfile, Execution, Value
 from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch
 from warpsight.devices.memory import lay_out
 from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
@@ -27,7 +27,6 @@ from warpsight.vgpu.ptx import load_ptx
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
 MOST_WAITING_BLOCKS = 256
-CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
 
 
 @functools.lru_cache(maxsize=64)

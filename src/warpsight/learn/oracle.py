@@ -63,7 +63,7 @@ class Oracle:
         """Look, have all tried that the findings point at and what may help any kernel, hand in what came of it, and
         say what gave most.
 
-        Where there are no findings what stands in the text is tried: it is told which defects were planted, and not
+        Where findings are not shown what stands in the text is tried: it is told which defects were planted, and not
         which of them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
         measured one is not kept.
         """

@@ -28,14 +28,14 @@ REWRITE = "rewrite"
 CAUSE = "cause"  # the argument of `submit` that holds the answer
 CAUSES = "causes"  # the argument of `rewrite`: causes, findings that point at some, or ANY
 MOST_CAUSES = 8  # of one call
-ANY = "any"  # all of these
+ANY = "any"  # stands for these
 ANY_KERNEL = (
     "block_too_small",
     "block_too_large",
     "too_few_blocks",
     "scalar_access",
     "missing_unroll",
-)  # what it means
+)
 MOST_CALLS = {"recommend": 2, "apply": 4, "optimize": 6}
 REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384}
 _WHICH = "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit."
