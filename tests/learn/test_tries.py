@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from pydantic import JsonValue, TypeAdapter
@@ -11,12 +14,14 @@ from tests.learn.rows import small_row
 from warpsight.corpus.specs import task_of
 from warpsight.learn.compact import best_cause, tries_words
 from warpsight.learn.prompting import ANY, ANY_KERNEL, causes_of
-from warpsight.learn.small_box import SmallBox
+from warpsight.learn.small_box import SmallBox, steps_of, store
 from warpsight.reason.schema import problems
+from warpsight.rewrite import CAUSES
 from warpsight.tools.box import ToolResult
 from warpsight.tools.edits import kernel_id
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.rewrite import Rewritten, Try
+from warpsight.tools.task_box import TaskBox
 
 BASE = "k-0000000000000000"
 SOME = (Try(rewrite="one", kernel=BASE, outcome="not faster, not checked"),)
@@ -44,13 +49,11 @@ def rewrite(box: SmallBox, *causes: str) -> ToolResult:
 def test_the_words_name_what_gave_most_then_the_others_then_all_together() -> None:
     unknown, vain = Rewritten(cause="divergence", base=BASE, found=False), found("spills", 1.02)
     alone = (found("reloads", 1.2), found("uncoalesced", 2.0), unknown, vain)
-    assert tries_words(alone, found("reloads", 1.1, 2.2)).splitlines() == [
-        "best: uncoalesced 2.00x",
-        "also: reloads 1.20x",
-        "no rewrite is known: divergence",
-        "2.20x in all (simulated)",
-    ]
-    assert tries_words((unknown, vain), vain).splitlines() == ["nothing helps", "no rewrite is known: divergence"]
+    steps = (found("uncoalesced", 2.0), found("reloads", 1.1, 2.2), found("slow_math", 1.05, 2.31))
+    told = ["best: uncoalesced 2.00x", "also: reloads 1.20x", "no rewrite is known: divergence"]
+    assert tries_words(alone, steps).splitlines() == [*told, "2.31x in all with reloads, slow_math (simulated)"]
+    assert tries_words(alone, steps[:1]).splitlines() == [*told, "2.00x in all (simulated)"]
+    assert tries_words((unknown, vain), ()).splitlines() == ["nothing helps", "no rewrite is known: divergence"]
 
 
 def test_of_equal_gains_the_first_named_is_the_best() -> None:
@@ -64,11 +67,28 @@ def test_what_helps_is_put_together_and_is_no_slower_than_the_best_alone() -> No
     alone = each_alone(result)
     assert [one.cause for one in alone] == ["accidental_double", "block_too_large", "divergence"]
     gains = [one.ratio for one in alone if one.ratio is not None]
-    together = Rewritten.model_validate_json(json.dumps(result.data["together"]))
+    together = steps_of(result)[-1]
     assert result.made is not None and result.evaluation is not None and result.evaluation.timing is not None
     assert gains and together.ratio_to_given is not None and together.ratio_to_given >= max(gains)
     assert result.evaluation.timing.ratio == together.ratio_to_given
-    assert result.text.startswith("best: ") and f"{together.ratio_to_given:.2f}x in all (simulated)" in result.text
+    assert result.text.startswith("best: ") and f"{together.ratio_to_given:.2f}x in all" in result.text
+
+
+def test_what_was_not_named_is_put_on_top_of_what_was_and_helps() -> None:
+    box = box_of("curated")
+    result = rewrite(box, "block_too_large")
+    steps = steps_of(result)
+    assert [one.cause for one in each_alone(result)] == ["block_too_large"]
+    assert steps[0].cause == "block_too_large"
+    assert "accidental_double" in [step.cause for step in steps], "planted, and not named"
+    assert [step.base for step in steps[1:]] == [step.kernel for step in steps[:-1]]
+    assert result.made is not None and kernel_id(result.made) == steps[-1].kernel
+    assert all(box.typed(result.made, cause).made is None for cause in CAUSES), "nothing known helps any more"
+
+
+def test_where_nothing_named_helps_nothing_else_is_tried() -> None:
+    result = rewrite(box_of("curated"), "divergence")
+    assert result.made is None and steps_of(result) == []
 
 
 def test_a_second_call_goes_on_from_the_faster_kernel() -> None:
@@ -100,3 +120,24 @@ def test_a_finding_stands_for_the_causes_that_it_points_at_and_any_for_what_may_
 def test_what_is_no_list_of_names_is_refused_by_the_schema(said: JsonValue) -> None:
     schema = next(spec.parameters for spec in box_of("none").specs() if spec.name == "rewrite")
     assert problems({"causes": said}, schema) and not problems({"causes": ["spills"]}, schema)
+
+
+def test_what_several_conversations_ask_at_once_is_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = small_row(0, "saxpy", ("block_too_small",))
+    monkeypatch.setenv("WARPSIGHT_CACHE", str(tmp_path))
+    store.cache_clear()
+    done: list[str] = []
+    really = TaskBox.call
+
+    def counted(box: TaskBox, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
+        done.append(name)
+        return really(box, name, arguments)
+
+    monkeypatch.setattr(TaskBox, "call", counted)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            boxes = [SmallBox(task_of(row.spec), "optimize") for _ in range(4)]
+            found = list(pool.map(lambda box: box.typed(box.task.kernel, "block_too_small"), boxes))
+    finally:
+        store.cache_clear()
+    assert done == ["rewrite"] and len({result.text for result in found}) == 1

@@ -1,9 +1,10 @@
-"""What recommendations are worth: for each, the rewrite by rule for the cause it names, through the gate.
+"""What recommendations are worth: for each, what the call of `rewrite` that names this one cause gives.
 
-A small model says what is wrong and cannot type the edit; `rewrite` types it. Each pair of task and answer is tried
-once, whoever gave it, and kept in a file, so models, rivals and feedback modes are held to the same kernels. An answer
-that no rule can type, `nothing`, and no answer leave the given kernel: a speed-up of 1. What must stay true: a pair's
-result depends on the task and the answer alone.
+A small model says what is wrong and cannot type the edit; `rewrite` types it, and puts on top what else helps. It is
+the call that models with tools make. Each pair of task and answer is tried once, whoever gave it, and kept in a file,
+so models, rivals and feedback modes are held to the same kernels. An answer that no rule can type, `nothing`, and no
+answer leave the given kernel: a speed-up of 1. What must stay true: a pair's result depends on the task and the answer
+alone.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from pathlib import Path
 from warpsight.bench.units import Outcome, Unit
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.kinds import NOTHING
-from warpsight.corpus.specs import task_of
+from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
+from warpsight.learn.prompting import CAUSES, REWRITE
+from warpsight.learn.small_box import SmallBox, steps_of
 from warpsight.nouns.base import Noun
-from warpsight.rewrite import CAUSES
+from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.runs.lines import whole_lines
-from warpsight.tools.open import open_box
 
 Progress = Callable[[int, int], None]
-SEED = 1
 CEILING = "always-right"
 
 
@@ -57,7 +58,7 @@ def apply_answers(
     for (number, _), one in known.items():
         if one.task and number in rows and one.task != rows[number].spec.key:
             raise UsageError(f"{file} is of other tasks than {corpus}", hint="another file")
-    pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAUSES} - set(known))
+    pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAN_REWRITE} - set(known))
     progress(0, len(pairs))
     with file.open("a") as out:
         for done, one in enumerate(_tried([(rows[row], str(answer)) for row, answer in pairs], processes), start=1):
@@ -83,10 +84,9 @@ def right_answers(corpus: Path, count: int | None = None) -> list[Outcome]:
 
 
 def apply_one(row: Row, answer: str) -> Applied:
-    """The rewrite for this answer, tried by the tools of the task."""
-    task = task_of(row.spec)
-    box = open_box(task, feedback="curated", seed=SEED, cores=1)
-    result = box.call("rewrite", {"kernel": task.kernel, "cause": answer})
+    """The rewrite for this answer, tried by the tools that models of the suite `optimize` have."""
+    box = SmallBox(task_of(row.spec), "optimize", plain=plain_of(row.spec))
+    result = box.call(REWRITE, {CAUSES: [answer]})
     found = result.evaluation
     if found is None or result.made is None:
         return Applied(row=row.number, task=row.spec.key, answer=answer)
@@ -95,7 +95,7 @@ def apply_one(row: Row, answer: str) -> Applied:
         row=row.number,
         task=row.spec.key,
         answer=answer,
-        rewrite=str(result.data.get("rewrite", "")),
+        rewrite=", ".join(step.rewrite for step in steps_of(result)),
         verdict=found.check.verdict,
         decision=(timing.decision or "") if timing else "",
         ratio=timing.ratio if timing else None,

@@ -67,8 +67,10 @@ def rewrite_words(found: Rewritten) -> str:
     return f"{found.ratio:.2f}x ({found.source})"
 
 
-def tries_words(alone: Sequence[Rewritten], together: Rewritten | None) -> str:
-    """What came of the causes that were named: which gave most by itself, the others, and all that helped together."""
+def tries_words(alone: Sequence[Rewritten], steps: Sequence[Rewritten]) -> str:
+    """What came of the causes that were named: which gave most by itself, the others, and all that helped together.
+    `steps` are the rewrites that were put on top of one another."""
+    together = steps[-1] if steps else None
     if together is not None and together.ratio is None:
         return f"{together.cause}: right"
     gains = {one.cause: one.ratio for one in alone if one.ratio is not None and one.ratio >= HELPS}
@@ -80,7 +82,8 @@ def tries_words(alone: Sequence[Rewritten], together: Rewritten | None) -> str:
     if unknown:
         told.append(f"{NO_REWRITE}: {', '.join(unknown)}")
     if best and together is not None:
-        told.append(f"{together.ratio_to_given:.2f}x in all ({together.source})")
+        more = ", ".join(dict.fromkeys(step.cause for step in steps[1:]))
+        told.append(f"{together.ratio_to_given:.2f}x in all{f' with {more}' if more else ''} ({together.source})")
     return "\n".join(told)
 
 

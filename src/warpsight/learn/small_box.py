@@ -10,11 +10,14 @@ the task's own kernel was restyled from: the compiler sees no difference, so all
 from __future__ import annotations
 
 import functools
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from warpsight.corpus.kinds import NOTHING, advice
 from warpsight.corpus.looks import parts_digest
@@ -46,6 +49,8 @@ from warpsight.tools.workbench import IMPOSSIBLE
 
 PROFILE_PARTS = ("vgpu", "devices", "lens", "tools")
 GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")
+MOST_ROUNDS = 3  # over all rewrites that are known, on top of one another
+_LOCKS = tuple(threading.Lock() for _ in range(64))  # two keys that share one only wait
 PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model
 
 
@@ -106,14 +111,16 @@ class SmallBox:
         if self._plain is not None and shown == self.task.kernel and self.feedback != "wrong":
             kernel, lower = self._plain
         key = self._key(kernel)
-        kept = None if key is None else store().get(key)
-        if kept is None:
-            result = self._duration(kernel) if self.feedback == "time" else self.box.call("profile", {KERNEL: kernel})
-            if result.is_error:
-                return result
-            kept = json.dumps(result.data).encode()
-            if key is not None:
-                store().put(key, kept)
+        with _one_at_a_time(key):
+            kept = None if key is None else store().get(key)
+            if kept is None:
+                asked = {KERNEL: kernel}
+                result = self._duration(kernel) if self.feedback == "time" else self.box.call("profile", asked)
+                if result.is_error:
+                    return result
+                kept = json.dumps(result.data).encode()
+                if key is not None:
+                    store().put(key, kept)
         found = _lowered(Profiled.model_validate_json(kept), lower)
         return ToolResult(text=profile_words(found, shown), data=json.loads(found.model_dump_json()))
 
@@ -138,7 +145,7 @@ class SmallBox:
         return content_key(self.feedback, kernel, self.task.name, self.task.gpu, size, compiler_identity(), parts)
 
     def _rewrite(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        """Each cause by itself, then together: the best first, the others on top of it as far as they help.
+        """Each cause by itself; where one helps, all that is known on top of the best, as far as it helps.
 
         What gains too little to tell leaves the kernel as it is. Where times are off, the first that can be typed."""
         said, times = arguments[CAUSES], shows_time(self.feedback)
@@ -155,20 +162,27 @@ class SmallBox:
         gains = {cause: one.ratio or 0.0 for cause, one in tried.items() if one.found}
         first = best_cause(gains)
         best = alone[first] if first and (gains[first] >= HELPS or not times) else None
+        steps = [] if best is None else [best]
         if best is not None and times:
-            known = [cause for cause in alone if cause != first and tried[cause].tried]
-            best = self._on_top(best, sorted(known, key=lambda cause: -gains.get(cause, 0.0)))
-        text = tries_words(list(tried.values()), None if best is None else _rewritten(best))
-        data: dict[str, JsonValue] = {"alone": [json.loads(one.model_dump_json()) for one in tried.values()]}
-        if best is None:
-            return ToolResult(text=text, data=data)
-        return best.model_copy(update={"text": text, "data": {**data, "together": best.data}})
+            order = sorted(CAN_REWRITE, key=lambda cause: (cause not in gains, -gains.get(cause, 0.0)))
+            steps += self._on_top(best, order)
+        made = [_rewritten(step) for step in steps]
+        data: dict[str, JsonValue] = {"alone": _as_data(tried.values()), "steps": _as_data(made)}
+        text = tries_words(list(tried.values()), made)
+        last = steps[-1] if steps else ToolResult(text="")
+        return last.model_copy(update={"text": text, "data": data})
 
-    def _on_top(self, best: ToolResult, causes: Sequence[str]) -> ToolResult:
-        for cause in causes:
+    def _on_top(self, best: ToolResult, causes: Sequence[str]) -> Iterator[ToolResult]:
+        """What helps on top of the best so far, in turn, until all was tried on the same kernel."""
+        vain = 0
+        for cause in itertools.islice(itertools.cycle(causes), MOST_ROUNDS * len(causes)):
             more = self.typed(best.made or "", cause)
-            best = more if more.made is not None else best
-        return best
+            vain += 1
+            if more.made is not None:
+                best, vain = more, 0
+                yield best
+            if vain == len(causes):
+                return
 
     def typed(self, kernel: str, cause: str) -> ToolResult:
         """A kernel rewritten for one cause by the real tool; its record says that none is known where that is so."""
@@ -199,13 +213,14 @@ class SmallBox:
     def _judged(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """A call that goes through the gate, or what came of the same call before."""
         key = self._gate_key(name, arguments)
-        kept = None if key is None else store().get(key)
-        if kept is not None:
-            return ToolResult.model_validate_json(kept)
-        result = self.box.call(name, arguments)
-        if key is not None and not result.is_error:
-            bare = result.model_copy(update={"artefacts": (), "profiled": {}})
-            store().put(key, bare.model_dump_json().encode())
+        with _one_at_a_time(key):
+            kept = None if key is None else store().get(key)
+            if kept is not None:
+                return ToolResult.model_validate_json(kept)
+            result = self.box.call(name, arguments)
+            if key is not None and not result.is_error:
+                bare = result.model_copy(update={"artefacts": (), "profiled": {}})
+                store().put(key, bare.model_dump_json().encode())
         return result
 
     def _gate_key(self, name: str, arguments: Mapping[str, JsonValue]) -> str | None:
@@ -226,14 +241,28 @@ class SmallBox:
         return {KERNEL: self._given if text == self.task.kernel else text}
 
 
+def steps_of(result: ToolResult) -> list[Rewritten]:
+    """The rewrites that a call of `rewrite` put on top of one another."""
+    return TypeAdapter(list[Rewritten]).validate_json(json.dumps(result.data["steps"]))
+
+
 def _rewritten(result: ToolResult) -> Rewritten:
     return Rewritten.model_validate_json(json.dumps(result.data))
+
+
+def _as_data(found: Iterable[Rewritten]) -> list[JsonValue]:
+    return [json.loads(one.model_dump_json()) for one in found]
 
 
 def _lowered(found: Profiled, lines: int) -> Profiled:
     """The same findings for a text whose lines stand lower."""
     moved = (f if f.line is None else f.model_copy(update={"line": f.line + lines}) for f in found.findings)
     return found.model_copy(update={"findings": tuple(moved)}) if lines else found
+
+
+def _one_at_a_time(key: str | None) -> AbstractContextManager[object]:
+    """For conversations that ask the same at the same time: one works, the others wait and take what it kept."""
+    return nullcontext() if key is None else _LOCKS[int(key[:8], 16) % len(_LOCKS)]
 
 
 @functools.cache
