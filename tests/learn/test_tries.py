@@ -11,15 +11,17 @@ import pytest
 from pydantic import JsonValue, TypeAdapter
 from tests.learn.rows import small_row
 
-from warpsight.corpus.specs import task_of
-from warpsight.learn.compact import best_cause, tries_words
-from warpsight.learn.prompting import ANY, ANY_KERNEL, causes_of
+from warpsight.corpus.specs import plain_of, task_of
+from warpsight.learn.compact import best_cause, profile_words, tries_words
+from warpsight.learn.prompting import ANY, ANY_KERNEL, SUITES, causes_of
 from warpsight.learn.small_box import SmallBox, steps_of, store
+from warpsight.lens.findings import WORTH_SAYING
 from warpsight.reason.schema import problems
 from warpsight.rewrite import CAUSES
 from warpsight.tools.box import ToolResult
 from warpsight.tools.edits import kernel_id
 from warpsight.tools.feedback import Feedback
+from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten, Try
 from warpsight.tools.task_box import TaskBox
 
@@ -141,3 +143,28 @@ def test_what_several_conversations_ask_at_once_is_done_once(tmp_path: Path, mon
     finally:
         store.cache_clear()
     assert done == ["rewrite"] and len({result.text for result in found}) == 1
+
+
+def test_where_all_that_is_named_is_tried_small_findings_are_named_after_the_large() -> None:
+    def one(name: str, gain: float) -> Found:
+        return Found(
+            name=name, message=f"{name} it is: so", estimated_gain=gain, line=None, suggestion="", should_move={}
+        )
+
+    large, small = [one("tail", 1.5), one("spills", 1.2)], [one(f"small_{n}", 1.02) for n in range(5)]
+    shown = Profiled(kernel=BASE, profiled=True, bound="latency", findings=tuple(large), smaller=tuple(small))
+    tried = profile_words(shown, "", smaller=True).splitlines()
+    assert [line.split()[0] for line in tried[1:]] == ["tail", "spills", "small_0", "small_1", "small_2"]
+    assert tried[3] == "small_0 1.02x: small_0 it is"
+    assert profile_words(shown, "").splitlines() == tried[:3]
+
+
+def test_what_is_too_small_to_say_is_kept_apart_and_shown_in_the_suite_that_tries() -> None:
+    row = small_row(0, "points", ("uncoalesced",))
+    results = [SmallBox(task_of(row.spec), suite, plain=plain_of(row.spec)).call("profile", {}) for suite in SUITES]
+    found = Profiled.model_validate_json(json.dumps(results[0].data))
+    said = {f.name for f in found.findings}
+    assert found.smaller and not said & {f.name for f in found.smaller}
+    assert all((f.estimated_gain or 0.0) < WORTH_SAYING for f in found.smaller)
+    names = [[line.split()[0] for line in result.text.splitlines()] for result in results]
+    assert "uncoalesced_access" not in names[0] and "uncoalesced_access" in names[1]

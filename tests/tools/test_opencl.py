@@ -25,7 +25,7 @@ def test_times_are_measured_and_counters_are_not_there() -> None:
         assert found.data["source"] == "measured" and "this device has no counters" in found.text
         timed = call(box, "time", base="given")
         assert timed.data["source"] == "measured" and timed.data["decision"] != "FASTER"
-        assert "only CUDA kernels" in call(box, "inspect", base="given", view="sass").text
+        assert "only GPU kernels" in call(box, "inspect", base="given", view="sass").text
         assert call(box, "device", base="given").data["fit"] is None
     finally:
         box.close()

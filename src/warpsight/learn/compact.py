@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from warpsight.corpus.truth import TIE
-from warpsight.tools.profile import Profiled
+from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
 from warpsight.tools.time import Timed
@@ -31,7 +31,7 @@ NO_REWRITE = "no rewrite is known"
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
-def profile_words(found: Profiled, kernel: str) -> str:
+def profile_words(found: Profiled, kernel: str, *, smaller: bool = False) -> str:
     """A profile: findings in a curated run, counters in a raw one, the reason where there is neither."""
     if not found.profiled:
         return f"not profiled: {found.reason}"
@@ -40,13 +40,19 @@ def profile_words(found: Profiled, kernel: str) -> str:
         return "\n".join(shown)
     lines = kernel.splitlines()
     told = [f"bound by {found.bound}" if found.bound else "bound unknown"]
-    for number, finding in enumerate(found.findings[:MOST_FINDINGS]):
+    for number, finding in enumerate(findings_said(found, smaller=smaller)):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
         what = _ASIDE.sub("", finding.message).split(":")[0]
         told.append(f"{finding.name}{gain}: {what}")
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
     return "\n".join(told if len(told) > 1 else [*told, "no findings"])
+
+
+def findings_said(found: Profiled, *, smaller: bool) -> tuple[Found, ...]:
+    """The findings of a profile in few words. The smaller ones are those that are estimated to gain little: worth a
+    word where what is named is tried, since an estimate may be wrong."""
+    return (*found.findings, *(found.smaller if smaller else ()))[:MOST_FINDINGS]
 
 
 def time_words(found: Timed) -> str:

@@ -40,7 +40,7 @@ from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
 from warpsight.tools.edits import KERNEL, kernel_id
 from warpsight.tools.feedback import Feedback, shows_time
 from warpsight.tools.open import open_box
-from warpsight.tools.profile import Profiled
+from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
@@ -122,7 +122,8 @@ class SmallBox:
                 if key is not None:
                     store().put(key, kept)
         found = _lowered(Profiled.model_validate_json(kept), lower)
-        return ToolResult(text=profile_words(found, shown), data=json.loads(found.model_dump_json()))
+        text = profile_words(found, shown, smaller=self.suite == "optimize")
+        return ToolResult(text=text, data=json.loads(found.model_dump_json()))
 
     def _duration(self, kernel: str) -> ToolResult:
         """In a run that shows times alone, a profile is the time and nothing else."""
@@ -256,8 +257,11 @@ def _as_data(found: Iterable[Rewritten]) -> list[JsonValue]:
 
 def _lowered(found: Profiled, lines: int) -> Profiled:
     """The same findings for a text whose lines stand lower."""
-    moved = (f if f.line is None else f.model_copy(update={"line": f.line + lines}) for f in found.findings)
-    return found.model_copy(update={"findings": tuple(moved)}) if lines else found
+
+    def moved(findings: Sequence[Found]) -> tuple[Found, ...]:
+        return tuple(f if f.line is None else f.model_copy(update={"line": f.line + lines}) for f in findings)
+
+    return found.model_copy(update={"findings": moved(found.findings), "smaller": moved(found.smaller)})
 
 
 def _one_at_a_time(key: str | None) -> AbstractContextManager[object]:

@@ -18,6 +18,7 @@ from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError, WarpsightError
+from warpsight.learn.compact import findings_said
 from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
 from warpsight.learn.prompting import Suite, in_rounds, job_for, opening_for
 from warpsight.learn.small_box import SmallBox
@@ -60,7 +61,8 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Wor
 
     def findings() -> Sequence[Found]:
         shown = box.call("profile", {})
-        return Profiled.model_validate_json(json.dumps(shown.data)).findings
+        found = Profiled.model_validate_json(json.dumps(shown.data))
+        return findings_said(found, smaller=suite == "optimize")
 
     said = words or Words()
     oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types)

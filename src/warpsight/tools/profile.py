@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
-from warpsight.lens import render
+from warpsight.lens import detect_findings, render
 from warpsight.nouns import Candidate, Finding, Noun, Profile
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
@@ -38,6 +40,7 @@ class Profiled(Noun):
     duration_us: float | None = None
     bound: str = ""
     findings: tuple[Found, ...] = ()
+    smaller: tuple[Found, ...] = ()  # what is estimated to gain too little to be said, where all can be tried
     counters: dict[str, float] = Field(default_factory=dict[str, float])
     reason: str = ""
 
@@ -65,7 +68,9 @@ def profile(bench: Workbench, kernel: Kernel) -> Answer[Profiled]:
     if set(shown.counters) <= {"duration_us"}:
         notes.append("note: this device has no counters, so nothing can be said of why it is slow")
     text = "\n".join((f"{name}: {render(shown, findings, mode, UNLIMITED)}", *notes))
-    data = _profiled(bench, name, shown, findings)
+    known = None if bench.feedback == "wrong" else build
+    smaller = [one for one in detect_findings(shown, known) if one.name not in {said.name for said in findings}]
+    data = _profiled(bench, name, shown, findings, smaller)
     return Answer(text, data, profiled=made, artefacts=(shown.model_dump_json().encode(),))
 
 
@@ -79,10 +84,27 @@ def _none(name: str, reason: str) -> Profiled:
     return Profiled(kernel=name, profiled=False, reason=reason)
 
 
-def _profiled(bench: Workbench, name: str, shown: Profile, findings: tuple[Finding, ...]) -> Profiled:
+def _profiled(
+    bench: Workbench, name: str, shown: Profile, findings: Sequence[Finding], smaller: Sequence[Finding]
+) -> Profiled:
     raw = bench.feedback == "raw"
     duration = shown.counters.get("duration_us")
-    told = tuple(
+    return Profiled(
+        kernel=name,
+        profiled=True,
+        source=shown.source,
+        gpu=shown.gpu,
+        workload=bench.workload.name,
+        duration_us=None if duration is None else float(duration),
+        bound=shown.bound,
+        findings=() if raw else _told(findings),
+        smaller=() if raw else _told(smaller),
+        counters={key: float(value) for key, value in shown.counters.items() if value} if raw else {},
+    )
+
+
+def _told(findings: Sequence[Finding]) -> tuple[Found, ...]:
+    return tuple(
         Found(
             name=finding.name,
             message=finding.message,
@@ -92,15 +114,4 @@ def _profiled(bench: Workbench, name: str, shown: Profile, findings: tuple[Findi
             should_move=dict(finding.should_move),
         )
         for finding in findings
-    )
-    return Profiled(
-        kernel=name,
-        profiled=True,
-        source=shown.source,
-        gpu=shown.gpu,
-        workload=bench.workload.name,
-        duration_us=None if duration is None else float(duration),
-        bound=shown.bound,
-        findings=() if raw else told,
-        counters={key: float(value) for key, value in shown.counters.items() if value} if raw else {},
     )
