@@ -10,10 +10,9 @@ the task's own kernel was restyled from: the compiler sees no difference, so all
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -21,10 +20,10 @@ from pydantic import JsonValue, TypeAdapter
 
 from warpsight.corpus.kinds import NOTHING, advice
 from warpsight.corpus.looks import parts_digest
+from warpsight.errors import TaskError
+from warpsight.learn.climb import climb, rewritten
 from warpsight.learn.compact import (
-    HELPS,
     NO_REWRITE,
-    best_cause,
     profile_words,
     rewrite_words,
     submit_words,
@@ -32,16 +31,17 @@ from warpsight.learn.compact import (
     tries_words,
 )
 from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
-from warpsight.nouns import Task
+from warpsight.nouns import Evaluation, Task
 from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
+from warpsight.tools.answer import result_of
 from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
 from warpsight.tools.edits import KERNEL, kernel_id
 from warpsight.tools.feedback import Feedback, shows_time
 from warpsight.tools.open import open_box
 from warpsight.tools.profile import Found, Profiled
-from warpsight.tools.rewrite import Rewritten
+from warpsight.tools.rewrite import Rewritten, draft
 from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
@@ -49,7 +49,6 @@ from warpsight.tools.workbench import IMPOSSIBLE
 
 PROFILE_PARTS = ("vgpu", "devices", "lens", "tools")
 GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")
-MOST_ROUNDS = 3  # over all rewrites that are known, on top of one another
 _LOCKS = tuple(threading.Lock() for _ in range(64))  # two keys that share one only wait
 PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model
 
@@ -149,49 +148,58 @@ class SmallBox:
         """Each cause by itself; where one helps, all that is known on top of the best, as far as it helps.
 
         What gains too little to tell leaves the kernel as it is. Where times are off, the first that can be typed."""
-        said, times = arguments[CAUSES], shows_time(self.feedback)
+        said = arguments[CAUSES]
         named = causes_of([str(name) for name in said]) if isinstance(said, list) else []
         kernel = str(self._kernel_of(arguments)[KERNEL])
+        if not shows_time(self.feedback):
+            return self._first_typed(kernel, named)
         alone: dict[str, ToolResult] = {}
         for cause in named:
-            alone[cause] = found = self.typed(kernel, cause)
+            alone[cause] = found = self._draft(kernel, cause)
             if found.is_error:
                 return found
-            if found.made is not None and not times:
-                break
-        tried = {cause: _rewritten(found) for cause, found in alone.items()}
-        gains = {cause: one.ratio or 0.0 for cause, one in tried.items() if one.found}
-        first = best_cause(gains)
-        best = alone[first] if first and (gains[first] >= HELPS or not times) else None
-        steps = [] if best is None else [best]
-        if best is not None and times:
-            order = sorted(CAN_REWRITE, key=lambda cause: (cause not in gains, -gains.get(cause, 0.0)))
-            steps += self._on_top(best, order)
-        made = [_rewritten(step) for step in steps]
-        data: dict[str, JsonValue] = {"alone": _as_data(tried.values()), "steps": _as_data(made)}
-        text = tries_words(list(tried.values()), made)
-        last = steps[-1] if steps else ToolResult(text="")
-        return last.model_copy(update={"text": text, "data": data})
+        up = climb(alone, self._draft, self._judge)
+        tried = [_without(rewritten(one)) if cause in up.refused else rewritten(one) for cause, one in alone.items()]
+        data: dict[str, JsonValue] = {"alone": _as_data(tried), "steps": _as_data(up.steps)}
+        return ToolResult(text=tries_words(tried, up.steps), data=data, evaluation=up.evaluation, made=up.made)
 
-    def _on_top(self, best: ToolResult, causes: Sequence[str]) -> Iterator[ToolResult]:
-        """What helps on top of the best so far, in turn, until all was tried on the same kernel."""
-        vain = 0
-        for cause in itertools.islice(itertools.cycle(causes), MOST_ROUNDS * len(causes)):
-            more = self.typed(best.made or "", cause)
-            vain += 1
-            if more.made is not None:
-                best, vain = more, 0
-                yield best
-            if vain == len(causes):
-                return
+    def _first_typed(self, kernel: str, causes: Sequence[str]) -> ToolResult:
+        """The first cause that a rule can type, without a look at any time."""
+        alone: list[Rewritten] = []
+        for cause in causes:
+            found = self.typed(kernel, cause)
+            if found.is_error:
+                return found
+            alone.append(rewritten(found))
+            if found.made is not None:
+                data: dict[str, JsonValue] = {"alone": _as_data(alone), "steps": _as_data(alone[-1:])}
+                return found.model_copy(update={"text": tries_words(alone, alone[-1:]), "data": data})
+        return ToolResult(text=tries_words(alone, ()), data={"alone": _as_data(alone), "steps": []})
+
+    def _draft(self, kernel: str, cause: str) -> ToolResult:
+        """A kernel rewritten for one cause, perhaps not yet judged by the gate; see `tools.rewrite.draft`."""
+        if cause not in CAN_REWRITE:
+            return _none_known(kernel, cause)
+        asked: dict[str, JsonValue] = {KERNEL: kernel, CAUSE: cause}
+        return self._kept("draft", asked, lambda: self._drafted(kernel, cause))
+
+    def _drafted(self, kernel: str, cause: str) -> ToolResult:
+        try:
+            answer = draft(self.box.bench, kernel, cause)
+        except (*IMPOSSIBLE, TaskError) as impossible:
+            return ToolResult(text=f"error: {impossible.message}", is_error=True)
+        return result_of(answer, answer.text)
+
+    def _judge(self, kernel: str) -> Evaluation | None:
+        asked: dict[str, JsonValue] = {KERNEL: kernel}
+        return self._kept("time", asked, lambda: self.box.call("time", asked)).evaluation
 
     def typed(self, kernel: str, cause: str) -> ToolResult:
         """A kernel rewritten for one cause by the real tool; its record says that none is known where that is so."""
         if cause not in CAN_REWRITE:
-            none = Rewritten(cause=cause, base=kernel_id(kernel), found=False)
-            return ToolResult(text=NO_REWRITE, data=json.loads(none.model_dump_json()))
+            return _none_known(kernel, cause)
         result = self._judged(REWRITE, {KERNEL: kernel, CAUSE: cause})
-        return result if result.is_error else result.model_copy(update={"text": rewrite_words(_rewritten(result))})
+        return result if result.is_error else result.model_copy(update={"text": rewrite_words(rewritten(result))})
 
     def _apply(self, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """The answer typed by rule and handed in. An answer that no rule can type is no end: another may be given."""
@@ -213,12 +221,15 @@ class SmallBox:
 
     def _judged(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """A call that goes through the gate, or what came of the same call before."""
+        return self._kept(name, arguments, lambda: self.box.call(name, arguments))
+
+    def _kept(self, name: str, arguments: Mapping[str, JsonValue], make: Callable[[], ToolResult]) -> ToolResult:
         key = self._gate_key(name, arguments)
         with _one_at_a_time(key):
             kept = None if key is None else store().get(key)
             if kept is not None:
                 return ToolResult.model_validate_json(kept)
-            result = self.box.call(name, arguments)
+            result = make()
             if key is not None and not result.is_error:
                 bare = result.model_copy(update={"artefacts": (), "profiled": {}})
                 store().put(key, bare.model_dump_json().encode())
@@ -247,8 +258,14 @@ def steps_of(result: ToolResult) -> list[Rewritten]:
     return TypeAdapter(list[Rewritten]).validate_json(json.dumps(result.data["steps"]))
 
 
-def _rewritten(result: ToolResult) -> Rewritten:
-    return Rewritten.model_validate_json(json.dumps(result.data))
+def _none_known(kernel: str, cause: str) -> ToolResult:
+    none = Rewritten(cause=cause, base=kernel_id(kernel), found=False)
+    return ToolResult(text=NO_REWRITE, data=json.loads(none.model_dump_json()))
+
+
+def _without(one: Rewritten) -> Rewritten:
+    """What was tried and did not hold."""
+    return Rewritten(cause=one.cause, base=one.base, found=False, tried=one.tried)
 
 
 def _as_data(found: Iterable[Rewritten]) -> list[JsonValue]:

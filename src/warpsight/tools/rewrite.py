@@ -3,7 +3,8 @@
 For a caller that can say what is wrong and cannot type the edit. The texts come from `rewrite/`; verdicts and times are
 the gate's, as everywhere. On the virtual GPU a rewrite is profiled before it is checked, so that only those that would
 win are checked. What must stay true: nothing is handed out that the gate did not find right, no time is told of a
-kernel that it did not, and where times are off none has a part in the choice.
+kernel that it did not, and where times are off none has a part in the choice. A `draft` is for those who put several
+rewrites on top of one another: checked at the small sizes alone, so the caller owes the whole gate to the last of them.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ class Rewritten(Noun):
 
 @dataclass(frozen=True)
 class Winner:
-    """A rewrite that the gate found right, its evaluation, and its speed over the kernel it was made from."""
+    """A rewrite that is right, and its speed over the kernel it was made from; a draft has no evaluation."""
 
     rewrite: Rewrite
     candidate: Candidate
-    evaluation: Evaluation
+    evaluation: Evaluation | None
     ratio: float | None
 
 
@@ -77,7 +78,15 @@ class Search:
 def rewrite(bench: Workbench, kernel: Kernel, cause: Cause) -> Answer[Rewritten]:
     """Try the usual edits for a cause, which you need not write: at most eight, each checked and timed. Gives the best
     that is right and faster, as the new `current`, with its id and what changed; or says that none helps."""
-    found = search(bench, kernel, cause)
+    return _told(bench, kernel, cause, search(bench, kernel, cause))
+
+
+def draft(bench: Workbench, kernel: str, cause: str) -> Answer[Rewritten]:
+    """The same, where times are simulated, with a check of the small sizes alone."""
+    return _told(bench, kernel, cause, search(bench, kernel, cause, drafts=isinstance(bench.device, VirtualGpu)))
+
+
+def _told(bench: Workbench, kernel: str, cause: str, found: Search) -> Answer[Rewritten]:
     base, winner = kernel_id(kernel), found.winner
     data = Rewritten(cause=cause, base=base, found=winner is not None, tried=found.tried)
     told = [f"{one.rewrite}: {one.outcome}" for one in found.tried]
@@ -88,8 +97,11 @@ def rewrite(bench: Workbench, kernel: Kernel, cause: Cause) -> Answer[Rewritten]
     name, changes = kernel_id(winner.rewrite.text), changed_lines(kernel, winner.rewrite.text)
     update = {"kernel": name, "rewrite": winner.rewrite.name, "changes": changes}
     lines = [f"{name}: {winner.rewrite.name}, made from {base}", *changes]
-    timing = winner.evaluation.timing
-    if shows_time(bench.feedback) and timing is not None:
+    timing = None if winner.evaluation is None else winner.evaluation.timing
+    if winner.evaluation is None:
+        update |= {"ratio": winner.ratio, "ratio_to_given": _speed(bench, winner.candidate), "source": "simulated"}
+        lines.insert(1, f"right at the small sizes, {winner.ratio or 0.0:.3f}x")
+    elif shows_time(bench.feedback) and timing is not None:
         update |= {
             "ratio": winner.ratio, "ratio_to_given": timing.ratio,
             "decision": timing.decision or "", "source": timing.source,
@@ -103,7 +115,7 @@ def rewrite(bench: Workbench, kernel: Kernel, cause: Cause) -> Answer[Rewritten]
     )
 
 
-def search(bench: Workbench, kernel: str, cause: str, most: int = MOST) -> Search:
+def search(bench: Workbench, kernel: str, cause: str, most: int = MOST, *, drafts: bool = False) -> Search:
     """Try the rewrites for a cause. The winner is right, and where times count, faster than the kernel."""
     base = bench.candidate(kernel)
     texts = rewrites(kernel, cause, facts_of(bench.task), most) if base.language == "cuda" else ()
@@ -117,7 +129,7 @@ def search(bench: Workbench, kernel: str, cause: str, most: int = MOST) -> Searc
     if not shows_time(bench.feedback):
         winner = _first_right(bench, ready, tried)
     else:
-        winner = _fastest(bench, base, ready, tried)
+        winner = _fastest(bench, base, ready, tried, drafts=drafts)
     order = [tried.get(one.name) or _try(one, "not needed") for one in texts]
     return Search(winner, tuple(order))
 
@@ -141,7 +153,7 @@ def _first_right(bench: Workbench, ready: list[tuple[Rewrite, Candidate]], tried
 
 
 def _fastest(
-    bench: Workbench, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]
+    bench: Workbench, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try], *, drafts: bool
 ) -> Winner | None:
     """The fastest right one. Simulated times first where there are such: what would not win is not checked."""
     start = _speed(bench, base)
@@ -151,6 +163,10 @@ def _fastest(
         if verdict != "right":
             tried[one.name] = _try(one, verdict.replace("_", " "))
             continue
+        if drafts:
+            ratio = _speed(bench, candidate) / start
+            tried[one.name] = _try(one, f"right at the small sizes, {ratio:.3f}x")
+            return Winner(one, candidate, None, ratio)
         evaluation = bench.evaluation(candidate)
         timing = evaluation.timing
         if timing is None or timing.ratio is None:
