@@ -14,6 +14,9 @@ import numpy as np
 
 from warpsight.nouns import Task, Tolerance, WorstElement
 
+STRETCH = 1 << 15
+"""Elements that are compared at a time: what is computed of them stays in the processor's cache."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -77,18 +80,27 @@ def _compare_array(
     name: str, got: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None
 ) -> tuple[int, float, WorstElement]:
     """(wrong elements, how bad the worst is in units of what is allowed, the worst)."""
-    if got.dtype.kind == "f":
-        right, badness = _floats(got, expected, np.zeros(()) if allowed is None else allowed)
-    else:
-        right, badness = _integers(got, expected)
-    # The worst is looked for among the wrong ones first, so that rounding in `badness` cannot point elsewhere.
-    at = int(np.argmax(np.where(right, np.minimum(badness, 1.0), badness + 1.0)))
+    have, want = got.reshape(-1), expected.reshape(-1)
+    bound = np.zeros(()) if allowed is None else allowed
+    wrong, at, most, badness_there = 0, 0, -1.0, 0.0
+    for start in range(0, have.size, STRETCH):
+        part = slice(start, start + STRETCH)
+        if got.dtype.kind == "f":
+            right, badness = _floats(have[part], want[part], bound if bound.ndim == 0 else bound.reshape(-1)[part])
+        else:
+            right, badness = _integers(have[part], want[part])
+        wrong += right.size - int(np.count_nonzero(right))
+        # The worst is looked for among the wrong ones first, so that rounding in `badness` cannot point elsewhere.
+        rank = np.where(right, np.minimum(badness, 1.0), badness + 1.0)
+        first = int(np.argmax(rank))
+        if rank[first] > most:
+            at, most, badness_there = start + first, float(rank[first]), float(badness[first])
     index = tuple(int(i) for i in np.unravel_index(at, got.shape))
-    have, want = got[index].item(), expected[index].item()
-    error = abs(float(have - want)) if np.isfinite(have) and np.isfinite(want) else float("inf")
-    same = have == want or (have != have and want != want)
-    worst = WorstElement(output=name, index=index, got=have, expected=want, error=0.0 if same else error)
-    return int(np.count_nonzero(~right)), float(badness.flat[at]), worst
+    one, wanted = got[index].item(), expected[index].item()
+    error = abs(float(one - wanted)) if np.isfinite(one) and np.isfinite(wanted) else float("inf")
+    same = one == wanted or (one != one and wanted != wanted)
+    worst = WorstElement(output=name, index=index, got=one, expected=wanted, error=0.0 if same else error)
+    return wrong, badness_there, worst
 
 
 def allowed_errors(tolerance: Tolerance, expected: np.ndarray) -> np.ndarray:

@@ -7,12 +7,13 @@ only ever of a kernel whose check said right, and nothing about a hidden workloa
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from warpsight import jail
-from warpsight.devices.device import CannotProfile, Device
+from warpsight.devices.device import CannotProfile, Device, Value
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction, UsageError
 from warpsight.gate.check import check_candidate
@@ -123,12 +124,16 @@ class Workbench:
         def make() -> Profile:
             self.say("profiling")
             ready = kernel_on(kernel, self.build(kernel), self.workload)
-            values = FreshContents(self.task, self.workload, self.seed, pool=1).draw().values
             return best_profile(
-                self.device, ready.build, self.task.entry, values, ready.size, source_text=kernel.source
+                self.device, ready.build, self.task.entry, self._profiled_values, ready.size, source_text=kernel.source
             )
 
         return self._profiles.of(kernel.sha256, make)
+
+    @functools.cached_property
+    def _profiled_values(self) -> tuple[Value, ...]:
+        """The same for every kernel, and made once: devices copy what they are given."""
+        return FreshContents(self.task, self.workload, self.seed, pool=1).draw().values
 
     def foretold_us(self, kernel: Candidate) -> float | None:
         """The simulated time of a kernel that may be wrong: for what is tried first, never told as a result. None on
