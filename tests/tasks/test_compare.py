@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from warpsight.nouns import Argument, Task, Tolerance
 from warpsight.tasks import Comparison, compare
+from warpsight.tasks.compare import STRETCH
 
 NAN, INF = math.nan, math.inf
 
@@ -55,6 +56,15 @@ def test_what_is_not_finite(task: Task, got: float, expected: float, reason: str
 def test_a_nan_is_worse_than_a_large_error(task: Task) -> None:
     result = compared(task, [1e30, NAN, 0.0], [0.0, 0.0, 0.0], atol=1.0)
     assert result.worst is not None and result.worst.index == (1,)
+
+
+def test_the_worst_and_the_wrong_are_those_of_all_stretches(task: Task) -> None:
+    got = np.zeros(2 * STRETCH + 5)
+    got[[3, STRETCH - 1, STRETCH, 2 * STRETCH + 1, 2 * STRETCH + 4]] = 2.0, 3.0, 7.0, 7.0, 0.5
+    result = compared(task, got.tolist(), [0.0] * got.size, atol=1.0)
+    assert (result.wrong_elements, result.total_elements) == (4, got.size)
+    assert result.worst is not None and result.worst.index == (STRETCH,), "of two that are as bad, the first"
+    assert compared(task, got.tolist(), [0.0] * got.size, atol=7.0).ok
 
 
 def test_exactness_with_no_tolerance(task: Task) -> None:

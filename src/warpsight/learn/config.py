@@ -84,6 +84,9 @@ class Rl(Noun):
     reply_tokens: Count = 0  # the longest reply; 0 is what the suite allows. A group waits for its longest
     resample: Count = 2  # other questions tried where all answers to one earned the same
     kl: Annotated[float, Field(ge=0)] = 0.0
+    # How advantages are scaled. By the spread of their group, the price of a call would count as much as a wrong kernel
+    # wherever nothing else differs.
+    scale: Literal["none", "group", "batch"] = "none"
     prices: Prices = Prices()
     output: str
 

@@ -60,6 +60,7 @@ def train_rl(config: Rl) -> Path:
         temperature=config.temperature,
         max_completion_length=config.train.max_tokens,
         beta=config.kl,
+        scale_rewards=config.scale,
         mask_truncated_completions=False,
     )
     rollouts, pace = Rollouts(config, rows, tokenizer), Pace(config.train, output, CURVES)
