@@ -17,6 +17,7 @@ from warpsight.rewrite.division import division_in_loop
 from warpsight.rewrite.fast_math import slow_math
 from warpsight.rewrite.lanes import divergence
 from warpsight.rewrite.local_arrays import spills
+from warpsight.rewrite.merging import one_output_a_thread
 from warpsight.rewrite.precision import accidental_double
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
@@ -45,6 +46,7 @@ CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
     "reloads": reloads,
     "needless_barriers": needless_barriers,
     "too_few_blocks": too_few_blocks,
+    "one_output_a_thread": one_output_a_thread,
 }
 
 
