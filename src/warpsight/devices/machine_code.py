@@ -75,7 +75,7 @@ def time_launch(
     moved = 0 if program.order_sensitive else shift
 
     def trace(blocks: Sequence[int], max_steps: int) -> machine.Launched:
-        memory, params, _ = lay_out(program, values)
+        memory, params, _ = lay_out(program, values, read_in_place=True)
         done = machine.launch(
             program,
             memory,

@@ -12,8 +12,14 @@ from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import Program
 
 
-def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
-    """Copies of the arrays in device memory and the bytes of the parameters, held to what the kernel declares."""
+def lay_out(
+    program: Program, values: Sequence[Value], *, read_in_place: bool = False
+) -> tuple[machine.GlobalMemory, bytes, dict[str, np.ndarray]]:
+    """Copies of the arrays in device memory and the bytes of the parameters, held to what the kernel declares.
+
+    With `read_in_place` what may not be written is not copied: for a launch whose results nobody judges. A store there
+    is a fault, and changes nothing.
+    """
     if len(values) != len(program.params):
         raise ParameterMismatch(
             f"kernel {program.entry!r} takes {len(program.params)} parameters, the task gives {len(values)}",
@@ -24,7 +30,8 @@ def lay_out(program: Program, values: Sequence[Value]) -> tuple[machine.GlobalMe
         if value.is_scalar:
             raw = value.array.tobytes()
         else:
-            arrays[value.name] = np.array(value.array, order="C")
+            shared = read_in_place and not value.writable
+            arrays[value.name] = np.ascontiguousarray(value.array) if shared else np.array(value.array, order="C")
             address = memory.add(value.name, arrays[value.name], writable=value.writable, initialised=value.initialised)
             raw = address.to_bytes(8, "little")
         if len(raw) != param.size:

@@ -140,7 +140,7 @@ class VirtualGpu:
     def _count(
         self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]
     ) -> machine.Launched:
-        memory, params, _ = lay_out(program, values)
+        memory, params, _ = lay_out(program, values, read_in_place=True)
         return machine.launch(
             program,
             memory,
