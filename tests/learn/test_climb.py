@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from warpsight.learn.climb import Climbed, climb
+from warpsight.learn.climb import LAST, MOST_ROUNDS, Climbed, climb
 from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult
 from warpsight.rewrite import CAUSES
 from warpsight.tools.box import ToolResult
@@ -82,4 +82,9 @@ def test_it_ends_though_every_rewrite_helps_again_and_again() -> None:
         return drafted(kernel, cause, 1.1)
 
     found = climb({"spills": drafted(GIVEN, "spills", 1.5)}, draft, lambda kernel: judged(kernel, faster=True))
-    assert found.made is not None and len(found.steps) == 1 + 3 * len(CAUSES)
+    assert found.made is not None and len(found.steps) == 1 + MOST_ROUNDS * (2 * len(CAUSES) - len(LAST))
+
+
+def test_what_leaves_a_text_that_other_rules_hardly_know_again_comes_last() -> None:
+    found, _ = climbed({"spills": 1.2}, (*LAST, "reloads", "slow_math"), ())
+    assert [step.cause for step in found.steps] == ["spills", "slow_math", "reloads", *LAST]
