@@ -24,13 +24,13 @@ def drafted(kernel: str, cause: str, ratio: float | None) -> ToolResult:
     return ToolResult(text="", data=json.loads(record.model_dump_json()), made=made)
 
 
-def judged(kernel: str, *, faster: bool) -> Evaluation:
+def judged(kernel: str, *, faster: bool, ratio: float = 9.0) -> Evaluation:
     sha = "0" * 64
     if not faster:
         return Evaluation(candidate_sha256=sha, check=Check(verdict="refused", reason="not believed"))
     timing = Timing(
-        source="simulated", device="virtual:a100", method="simulated", decision="FASTER", ratio=float(len(kernel)),
-        samples_us=(1.0,), baseline_us=(float(len(kernel)),), workload="w", interval=(1.0, 9999.0),
+        source="simulated", device="virtual:a100", method="simulated", decision="FASTER", ratio=ratio,
+        samples_us=(1.0,), baseline_us=(ratio,), workload="w", interval=(1.0, 9999.0),
     )  # fmt: skip
     return Evaluation(candidate_sha256=sha, check=Check(verdict="right", reason="", workloads=(OK,)), timing=timing)
 
@@ -65,6 +65,21 @@ def test_where_the_gate_refuses_the_last_step_the_one_before_is_handed_out() -> 
     found, asked = climbed({"reloads": 1.5}, {"spills", "slow_math"}, {top, "given reloads spills"})
     assert asked == [top, "given reloads spills", "given reloads"]
     assert found.made == "given reloads" and [step.cause for step in found.steps] == ["reloads"]
+
+
+def test_where_the_gate_charges_the_last_step_with_more_time_the_one_before_is_handed_out() -> None:
+    steps = {"given reloads": 1.5, "given reloads spills": 2.0}
+
+    def draft(kernel: str, cause: str) -> ToolResult:
+        more = drafted(kernel, cause, 1.1 if cause == "spills" and "spills" not in kernel else None)
+        return more.model_copy(update={"data": {**more.data, "ratio_to_given": steps.get(more.made or "")}})
+
+    def judge(kernel: str) -> Evaluation:
+        return judged(kernel, faster=True, ratio=1.2 if "spills" in kernel else steps[kernel])
+
+    first = drafted(GIVEN, "reloads", 1.5)
+    found = climb({"reloads": first.model_copy(update={"data": {**first.data, "ratio_to_given": 1.5}})}, draft, judge)
+    assert found.made == "given reloads" and found.steps[-1].ratio_to_given == 1.5
 
 
 def test_where_the_gate_refuses_even_the_best_it_is_no_gain_and_the_next_is_taken() -> None:

@@ -1,8 +1,8 @@
 """On top of the rewrite that helps most, whatever else helps: the search behind a small model's call of `rewrite`.
 
 Steps are drafts, which on the virtual GPU are right at the small sizes and not yet judged; the gate judges the last,
-and where it refuses that, the one before. What must stay true: what comes out was found right by the whole gate, and a
-cause whose rewrite the gate refuses even by itself is no gain.
+and where it refuses that, or charges it with more time than the step before takes, that one. What must stay true: what
+comes out was found right by the whole gate, and a cause whose rewrite the gate refuses even by itself is no gain.
 """
 
 from __future__ import annotations
@@ -46,20 +46,30 @@ def climb(alone: Mapping[str, ToolResult], draft: Draft, judge: Judge) -> Climbe
     while (first := best_cause(gains)) and gains[first] >= HELPS:
         order = sorted(CAN_REWRITE, key=lambda cause: (cause in LAST, cause not in gains, -gains.get(cause, 0.0)))
         steps = [alone[first], *_on_top(alone[first], order, draft)]
-        while steps:
-            last = steps[-1]
-            found = last.evaluation or judge(last.made or "")
-            timing = None if found is None else found.timing
-            if timing is not None and timing.decision == "FASTER":
-                records = [rewritten(step) for step in steps]
-                records[-1] = records[-1].model_copy(
-                    update={"ratio_to_given": timing.ratio, "decision": timing.decision, "source": timing.source}
-                )
-                return Climbed(records, last.made, found, frozenset(refused))
-            steps.pop()
+        if (found := _highest(steps, judge, frozenset(refused))) is not None:
+            return found
         refused.add(first)
         del gains[first]
     return Climbed([], None, None, frozenset(refused))
+
+
+def _highest(steps: Sequence[ToolResult], judge: Judge, refused: frozenset[str]) -> Climbed | None:
+    """The step that is fastest by the gate's word, looked for from the last one down. What was foretold of a step is the
+    most that it can be worth: the gate may charge it with more time."""
+    best: Climbed | None = None
+    fastest = 0.0
+    for count in range(len(steps), 0, -1):
+        last, records = steps[count - 1], [rewritten(step) for step in steps[:count]]
+        if best is not None and fastest >= (records[-1].ratio_to_given or 0.0):
+            break
+        found = last.evaluation or judge(last.made or "")
+        timing = None if found is None else found.timing
+        if timing is None or timing.decision != "FASTER" or timing.ratio is None or timing.ratio <= fastest:
+            continue
+        told = {"ratio_to_given": timing.ratio, "decision": timing.decision, "source": timing.source}
+        fastest, records[-1] = timing.ratio, records[-1].model_copy(update=told)
+        best = Climbed(records, last.made, found, refused)
+    return best
 
 
 def _on_top(best: ToolResult, causes: Sequence[str], draft: Draft) -> Iterator[ToolResult]:
