@@ -54,8 +54,8 @@ def climb(alone: Mapping[str, ToolResult], draft: Draft, judge: Judge) -> Climbe
 
 
 def _highest(steps: Sequence[ToolResult], judge: Judge, refused: frozenset[str]) -> Climbed | None:
-    """The step that is fastest by the gate's word, looked for from the last one down. What was foretold of a step is the
-    most that it can be worth: the gate may charge it with more time."""
+    """The step that is fastest by the gate's word, looked for from the last one down. What was foretold of a step is
+    the most that it can be worth: the gate may charge it with more time."""
     best: Climbed | None = None
     fastest = 0.0
     for count in range(len(steps), 0, -1):
