@@ -30,7 +30,7 @@ def lay_out(
         if value.is_scalar:
             raw = value.array.tobytes()
         else:
-            shared = read_in_place and not value.writable
+            shared = read_in_place and not value.writable and value.array.flags.writeable  # the core takes no others
             arrays[value.name] = np.ascontiguousarray(value.array) if shared else np.array(value.array, order="C")
             address = memory.add(value.name, arrays[value.name], writable=value.writable, initialised=value.initialised)
             raw = address.to_bytes(8, "little")
