@@ -138,9 +138,7 @@ class _Merge:
         parts, body = split(code, head, ";"), Span(head.last + 1, one.last)
         if len(parts) != 3:
             raise _CannotMerge
-        if not self._depends(head):
-            return f"{pragma}for ({self._text(head, 0)}) {{\n{self.block(body, ways)}\n}}"
-        if len(ways) == 1:
+        if len(ways) == 1 or not self._depends(head):
             return f"{pragma}for ({self._text(head, ways[0])}) {{\n{self.block(body, ways)}\n}}"
         self._require_plain(body)
         starts, tests, steps = ([self._text(part, way) for way in ways] for part in parts)
@@ -161,10 +159,7 @@ class _Merge:
         test = within(code, one.first + 1)
         end = statement_end(code, test.last + 1, one.last)
         then, other = Span(test.last + 1, end), Span(end + 1, one.last)
-        if not self._depends(test):
-            told = f"if ({self._text(test, 0)}) {{\n{self.block(then, ways)}\n}}"
-            return told + (f" else {{\n{self.block(other, ways)}\n}}" if other.first < other.last else "")
-        if len(ways) == 1:
+        if len(ways) == 1 or not self._depends(test):
             told = f"if ({self._text(test, ways[0])}) {{\n{self.block(then, ways)}\n}}"
             return told + (f" else {{\n{self.block(other, ways)}\n}}" if other.first < other.last else "")
         if other.first < other.last or not code.words(then) & _LOOPS:
@@ -204,11 +199,8 @@ class _Merge:
 
     def _text(self, span: Span, way: int) -> str:
         """A piece of text for one way: its own variables, its own thread, the block as large as it was."""
-        code, start, edits = (
-            self.code,
-            self.code.tokens[span.first].start if span.first < span.last else 0,
-            list[Edit](),
-        )
+        code, edits = self.code, list[Edit]()
+        start = code.tokens[span.first].start if span.first < span.last else 0
         for at in range(*span):
             token = code.tokens[at]
             if token.kind != "word" or code[at - 1] in (".", "->"):
