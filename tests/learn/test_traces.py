@@ -12,7 +12,7 @@ from tests.learn.rows import small_row, some_rows
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import answers
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import most_of
+from warpsight.learn.oracle import among, most_of
 from warpsight.learn.prompting import job_for
 from warpsight.learn.traces import NotAnswered, Words, build_traces, confirmed, oracle_run, read_traces, restyled
 from warpsight.models.scripted import ScriptedModel
@@ -75,6 +75,18 @@ def test_what_is_answered_after_tries_is_what_gave_most() -> None:
     assert most_of((none,), ("spills",))[0] == most_of((none,))[0] == most_of(())[0] == "nothing"
 
 
+def test_a_defect_that_helped_is_the_answer_where_another_rewrite_gave_more() -> None:
+    told = (
+        "best: too_few_blocks 1.12x\nalso: spills 1.04x, reloads 1.06x\n"
+        "no rewrite is known: scalar_access, divergence\n1.20x in all with slow_math, spills (simulated)"
+    )
+    assert among((told,), ("divergence",)) is None, "not known to help"
+    assert among((told,), ("reloads",)) == ("reloads", "too_few_blocks gave most, 1.12x; the defect is reloads, 1.06x.")
+    assert among((told,), ("slow_math",)) == ("slow_math", "too_few_blocks gave most, 1.12x; the defect is slow_math.")
+    assert among((told,), ("too_few_blocks", "reloads")) is None, "what gave most is right"
+    assert among((told,), ("nothing",)) is among(("nothing helps",), ("spills",)) is among((), ("spills",)) is None
+
+
 def test_an_optimizing_oracle_tries_what_it_names_and_says_what_the_tools_showed() -> None:
     run = oracle_run(helped(), "optimize", "curated", seed=0)
     asked = [json.loads(step.content)["causes"] for step in run.steps if step.kind == "call" and step.tool == "rewrite"]
@@ -115,6 +127,20 @@ def test_a_file_is_the_same_again_and_goes_on_after_a_cut(tmp_path: Path) -> Non
     cut.write_bytes(whole.read_bytes()[:-200])
     assert build_traces(rows, cut, suite="recommend", feedback="none", variants=2) == 6
     assert _without_clock(cut) == _without_clock(whole)
+
+
+def test_several_processes_write_the_same_file(tmp_path: Path) -> None:
+    rows, one, two = some_rows()[:3], tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    build_traces(rows, one, suite="recommend", feedback="none", variants=2)
+    build_traces(rows[:1], two, suite="recommend", feedback="none")
+    seen: list[tuple[int, int]] = []
+    assert build_traces(
+        rows, two, suite="recommend", feedback="none", variants=2, processes=2, progress=lambda *at: seen.append(at)
+    )
+    assert seen == [(number, 6) for number in range(2, 7)]
+    assert _without_clock(two) == _without_clock(one)
+    with pytest.raises(UsageError, match="one process"):
+        build_traces(rows, two, suite="recommend", feedback="none", teacher=ScriptedModel([]), processes=2)
 
 
 def test_variants_are_other_words_with_the_same_truth(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def traces(
     teacher: Annotated[str | None, typer.Option(help="A model that writes them instead of the oracle.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the teacher is served.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How often a teacher may try a task.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Processes for the tools; the traces are the same.")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -87,6 +88,7 @@ def traces(
             tries=tries,
             variants=variants,
             words=Words(suspects, vain, types),
+            processes=processes,
             progress=count_done,
         )
     made = len(rows) * variants

@@ -33,6 +33,7 @@ HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
 _BEST = re.compile(BEST + r" (\w+) (\d+\.\d+)x")
+_HELPED = re.compile(r"(?:also: |with |, )(\w+)(?: (\d+\.\d+)x)?(?=, |$| \()", re.MULTILINE)
 _UNKNOWN = re.compile(NO_REWRITE + r": ([\w, ]+)")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
@@ -64,8 +65,8 @@ class Oracle:
         say what gave most.
 
         Where findings are not shown what stands in the text is tried: it is told which defects were planted, and not
-        which of them matter. Where times are shown the answer is what the tries showed. A trace whose answer is not the
-        measured one is not kept.
+        which of them matter. Where times are shown the answer is one that the tries showed to help: the measured one
+        where it is among them, else what gave most. A trace whose answer is not the measured one is not kept.
         """
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
@@ -80,7 +81,7 @@ class Oracle:
                 return _turn((lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
             if self.feedback == "none":
                 return _turn((lead,), SUBMIT, {CAUSE: answer})
-            chosen, why = most_of(results, self.row.spec.defects)
+            chosen, why = among(results, self.row.truth.right) or most_of(results, self.row.spec.defects)
             return _turn((why,), SUBMIT, {CAUSE: chosen})
 
         return next_turn
@@ -171,6 +172,18 @@ class Oracle:
                 moves = {name: way for name, way in found.should_move.items() if name != "duration_us"}
                 return {"predicts": dict(list(moves.items())[:1])} if moves else {}
         return {}
+
+
+def among(results: Sequence[str], right: Collection[str]) -> tuple[str, str] | None:
+    """A right cause that helped and did not give most, and how that is said: a rewrite of what is no defect, such as
+    another launch, may give more than mending one."""
+    for text in results:
+        best = _BEST.match(text)
+        helped = "\n".join(line for line in text.splitlines() if not line.startswith(NO_REWRITE))
+        for cause, gain in _HELPED.findall(helped) if best and best[1] not in right else ():
+            if best and cause in right:
+                return cause, f"{best[1]} gave most, {best[2]}x; the defect is {cause}{gain and f', {gain}x'}."
+    return None
 
 
 def most_of(results: Sequence[str], seen: Collection[str] = ()) -> tuple[str, str]:

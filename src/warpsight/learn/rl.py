@@ -13,6 +13,7 @@ as are the ends of turns, which the template puts in.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -145,12 +146,17 @@ class Rollouts:
     def _answers(self, row: Row, local: LocalModel) -> tuple[list[Run], list[float]]:
         """A group of runs and what each earned."""
         seed = self._config.train.seed * 1_000_003 + next(self._number)
-        task, plain = task_of(row.spec), plain_of(row.spec)
+        box = SmallBox(
+            task_of(row.spec),
+            self._config.suite,
+            self._config.feedback,
+            cores=os.cpu_count() or 1,
+            listed=self.listed,
+            plain=plain_of(row.spec),
+            by_plain=True,
+        )
 
         def one(number: int, seat: Seat) -> Run:
-            box = SmallBox(
-                task, self._config.suite, self._config.feedback, listed=self.listed, plain=plain, by_plain=True
-            )
             name = f"rl-{seed}-{row.number}-{number}"
             asked = self._config
             return ask(

@@ -54,7 +54,8 @@ PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the 
 
 
 class SmallBox:
-    """A ToolBox over the tools of one task. The real box is opened when the first call needs it."""
+    """A ToolBox over the tools of one task. The real box is opened when the first call needs it. Conversations on the
+    same task may share one: it remembers nothing of them, and takes one call at a time."""
 
     def __init__(
         self,
@@ -76,12 +77,17 @@ class SmallBox:
         self._plain = plain
         self._decoys = decoys
         self._cores = cores
+        self._turn = threading.Lock()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return small_specs(self.suite, listed=self.listed)
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """One call, by the real tools."""
+        with self._turn:
+            return self._call(name, arguments)
+
+    def _call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         if name == "profile":
             return self._profile(arguments)
         if name == SUBMIT and self.suite == "recommend":

@@ -9,8 +9,12 @@ helps or no rewrite is known). The file has one JSON line a task, and an interru
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -140,30 +144,29 @@ def build_traces(
     tries: int = 1,
     variants: int = 1,
     words: Words | None = None,
+    processes: int = 1,
     progress: Progress = lambda _done, _all: None,
 ) -> int:
     """Write the traces of these rows; the number of those kept. A teacher may try a task several times.
 
-    `variants` writes each task in as many ways: other names and layout, other words; the truth is the same.
+    `variants` writes each task in as many ways: other names and layout, other words; the truth is the same. The file
+    is the same however many `processes` there are.
     """
+    if teacher is not None and processes > 1:
+        raise UsageError("a teacher is asked from one process", hint="leave out --processes")
     if feedback == "wrong":
         raise UsageError("traces are never made with feedback `wrong`: it would teach to follow a false diagnosis")
     made = f"{suite} {feedback} {seed} {words or Words()} {'oracle' if teacher is None else teacher.name}"
     done = {(line["row"], line["variant"]) for line in _lines_of(file, made)}
-    todo = [(row, variant) for variant in range(variants) for row in rows]
+    asked = [(row, variant) for variant in range(variants) for row in rows]
+    todo = [(row, variant) for row, variant in asked if (row.number, variant) not in done]
+    write = partial(_line, suite=suite, feedback=feedback, seed=seed, teacher=teacher, tries=tries, words=words)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a") as out:
-        for number, (row, variant) in enumerate(todo, start=1):
-            if (row.number, variant) not in done:
-                other = restyled(row, variant)
-                line = {
-                    "variant": variant,
-                    "made": made,
-                    **_line(other, suite, feedback, seed + variant, teacher, tries, words),
-                }
-                out.write(json.dumps(line) + "\n")
-                out.flush()
-            progress(number, len(todo))
+    with file.open("a") as out, closing(_in_order(write, todo, processes)) as lines:
+        for number, line in enumerate(lines, start=len(asked) - len(todo) + 1):
+            out.write(json.dumps({"variant": line.pop("variant"), "made": made, **line}) + "\n")
+            out.flush()
+            progress(number, len(asked))
     return sum(1 for _ in read_traces(file))
 
 
@@ -183,20 +186,43 @@ def restyled(row: Row, variant: int) -> Row:
     return row.model_copy(update={"spec": row.spec.model_copy(update={"style_seed": style})})
 
 
+def _in_order(
+    write: Callable[[tuple[Row, int]], dict[str, Any]], todo: Sequence[tuple[Row, int]], processes: int
+) -> Generator[dict[str, Any], None, None]:
+    """The lines, in the order of what is to do."""
+    if processes == 1:
+        yield from map(write, todo)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(write, todo)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
 def _line(
-    row: Row, suite: Suite, feedback: Feedback, seed: int, teacher: Model | None, tries: int, words: Words | None
+    which: tuple[Row, int],
+    *,
+    suite: Suite,
+    feedback: Feedback,
+    seed: int,
+    teacher: Model | None,
+    tries: int,
+    words: Words | None,
 ) -> dict[str, Any]:
-    """What is written for a task: its trace, or that none was confirmed."""
-    for attempt in range(tries):
+    """What is written for a task in one of its ways: its trace, or that none was confirmed."""
+    row, variant = restyled(*which), which[1]
+    line = {"variant": variant, "row": row.number, "key": row.spec.key, "suite": suite, "feedback": feedback}
+    for attempt in range(seed + variant, seed + variant + tries):
         if teacher is None:
-            run = oracle_run(row, suite, feedback, seed + attempt, words)
+            run = oracle_run(row, suite, feedback, attempt, words)
         else:
             box = SmallBox(task_of(row.spec), suite, feedback, plain=plain_of(row.spec))
-            name = f"teacher-{seed}-{row.number}-{attempt}"
-            run = ask(row, box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=seed + attempt)
+            name = f"teacher-{row.number}-{attempt}"
+            run = ask(row, box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=attempt)
         if confirmed(row, suite, run):
-            return {"row": row.number, "key": row.spec.key, "suite": suite, "feedback": feedback, **hf_row(run)}
-    return {"row": row.number, "key": row.spec.key, "suite": suite, "feedback": feedback, "messages": None}
+            return {**line, **hf_row(run)}
+    return {**line, "messages": None}
 
 
 def read_traces(file: Path) -> Iterator[dict[str, Any]]:
