@@ -121,7 +121,7 @@ $(VENV)/.train: $(VENV)/.local
 # The experiment of docs/training.md: tasks, traces, then the models that read the tools and the one that cannot. Hours on
 # two cores; every step goes on where it was cut off.
 WS := $(VENV)/bin/warpsight
-TRACES := $(WS) train traces results/train.jsonl
+TRACES := $(WS) train traces results/train.jsonl --processes 2
 TRIES := --suite optimize --short-first
 train: $(VENV)/.train
 	@mkdir -p results
@@ -136,7 +136,7 @@ train: $(VENV)/.train
 	@$(TRACES) results/traces-optimize-raw.jsonl $(TRIES) --feedback raw --count 64 --seed 50
 	@$(TRACES) results/traces-optimize-time.jsonl $(TRIES) --feedback time --count 64 --seed 60
 	@$(TRACES) results/traces-optimize-vain.jsonl $(TRIES) --feedback none --vain 1 --count 48 --seed 70
-	@for name in scratch-tools tools text optimize text-more optimize-more text-most; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
+	@for name in scratch-tools tools text optimize text-more optimize-more choose text-most; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
 	@$(WS) train rl configs/rl.toml
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.

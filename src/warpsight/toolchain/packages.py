@@ -5,6 +5,7 @@ Found through the import system, so any virtualenv works; nothing is taken from 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from importlib import metadata
 from pathlib import Path
@@ -58,6 +59,7 @@ def program(name: str, package: str) -> Path:
     return path
 
 
+@functools.cache
 def compiler_identity() -> str:
     """Everything whose change can change the output of a compile: the compiler and the headers."""
     return " ".join(f"{package}={version(package)}" for package in COMPILER_PACKAGES)
