@@ -72,6 +72,10 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) ->
     # A model that has learned nothing earns the same every time: each such group was asked again, once.
     assert found["groups"] >= 2 + min(found["equal_groups"], 2)
 
+    train_rl(config.model_copy(update={"train": train.model_copy(update={"max_steps": 3})}))
+    more = json.loads((tmp_path / "rl" / "summary.json").read_text())
+    assert more["steps"] == 3 and more["rollouts"] >= found["rollouts"] + 2, "with what came before"
+
 
 def test_tasks_that_models_are_measured_on_are_not_trained_on(tmp_path: Path) -> None:
     needs_torch()

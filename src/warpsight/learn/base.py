@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -116,22 +116,31 @@ def _essence(config: dict[str, Any]) -> dict[str, Any]:
 class Pace(transformers.TrainerCallback):
     """Saves every few minutes, ends when the minutes are spent, and writes the curves while it goes on."""
 
-    def __init__(self, train: Train, output: Path, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, train: Train, output: Path, names: tuple[str, ...], counted: Callable[[], dict[str, float]] = dict
+    ) -> None:
         self._train = train
         self._output = output
         self._names = names
-        self._clock = output / "seconds.json"
-        before = json.loads(self._clock.read_text()) if self._clock.is_file() and last_checkpoint(output) else 0.0
-        self._saved = time.monotonic()
-        self._began = self._saved - before
+        self._counted = counted
+        self._kept = output / "spent.json"
+        self._before: dict[str, float] = {}
+        if self._kept.is_file() and last_checkpoint(output):
+            self._before = json.loads(self._kept.read_text())
+        self._began = self._saved = time.monotonic()
 
     @property
     def seconds(self) -> float:
         """How long it has trained, with what came before an interruption and was saved."""
-        return time.monotonic() - self._began
+        return self.spent()["seconds"]
+
+    def spent(self) -> dict[str, float]:
+        """That, and all else that is counted."""
+        now = {"seconds": time.monotonic() - self._began, **self._counted()}
+        return {name: value + self._before.get(name, 0) for name, value in now.items()}
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self._clock.write_text(json.dumps(self.seconds))
+        self._kept.write_text(json.dumps(self.spent()))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
         now = time.monotonic()

@@ -64,7 +64,8 @@ def train_rl(config: Rl) -> Path:
         scale_rewards=config.scale,
         mask_truncated_completions=False,
     )
-    rollouts, pace = Rollouts(config, rows, tokenizer), Pace(config.train, output, CURVES)
+    rollouts = Rollouts(config, rows, tokenizer)
+    pace = Pace(config.train, output, CURVES, rollouts.counted)
     trainer = GRPOTrainer(
         model=model,
         args=arguments,
@@ -80,11 +81,7 @@ def train_rl(config: Rl) -> Path:
         "config": config.model_dump(mode="json"),
         "tasks": len(rows),
         "steps": result.global_step,
-        "seconds": pace.seconds,
-        "rollouts": rollouts.made,
-        "rollout_seconds": rollouts.seconds,
-        "equal_groups": rollouts.equal,
-        "groups": rollouts.groups,
+        **pace.spent(),
     }
     return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed, suites=[config.suite])
 
@@ -95,7 +92,7 @@ def earned(completions: Sequence[Any], earned: Sequence[float], **_: Any) -> lis
 
 
 class Rollouts:
-    """What TRL calls for answers. Counts what it made, for the record."""
+    """What TRL calls for answers."""
 
     def __init__(self, config: Rl, rows: Sequence[Row], tokenizer: Any) -> None:
         self._config = config
@@ -106,6 +103,15 @@ class Rollouts:
         self._number = itertools.count()
         self.made = self.equal = self.groups = 0
         self.seconds = 0.0
+
+    def counted(self) -> dict[str, float]:
+        """What was made, for the record."""
+        return {
+            "rollouts": self.made,
+            "rollout_seconds": self.seconds,
+            "equal_groups": self.equal,
+            "groups": self.groups,
+        }
 
     def _encode(self, text: str, special: bool) -> list[int]:
         return self._tokenizer(text, add_special_tokens=False, split_special_tokens=not special)["input_ids"]
