@@ -159,8 +159,8 @@ results: $(VENV)/.train
 	@$(MAKE_FASTER) --adapter results/sft-choose/final --name tools-choose --feedback curated
 	@$(MAKE_FASTER) --adapter results/rl/final --name reinforced --feedback curated
 	@$(MAKE_FASTER) --count 16 --adapter results/rl/final --name reinforced --feedback none,time,raw,wrong
-	@$(MAKE_FASTER) --count 24 --adapter results/sft-choose/final --name tools-choose-sampled --temperature 1
-	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced-sampled --temperature 1
+	@$(MAKE_FASTER) --count 24 --adapter results/sft-choose/final --name tools-choose-sampled --feedback curated --temperature 1
+	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced-sampled --feedback curated --temperature 1
 	@$(ASK) --count 8 --name untrained --feedback none,time,raw,curated,wrong
 	@$(WS) bench apply results/test.jsonl $(MEASURED)/bench.jsonl $(MEASURED)/tried.jsonl --out $(MEASURED)/typed.jsonl
 	@$(WS) bench compare $(TABLES) --suite optimize --one tools-any:curated --other text-most:none

@@ -9,7 +9,7 @@ import pytest
 from tests.learn.rows import some_rows
 
 from warpsight.bench.execute import Processes
-from warpsight.bench.metrics import by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
+from warpsight.bench.metrics import alike, by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
 from warpsight.bench.rivals import answer_of, most_common
 from warpsight.bench.suite import Plan, asked_of, read_outcomes, run_bench, work, work_with
 from warpsight.bench.table import comparison, conditions, report
@@ -165,6 +165,12 @@ def test_pairs_show_a_difference_that_means_alone_hide() -> None:
     assert found.value == pytest.approx(0.25) and found.low > 0.1
     apart = mean_of(better, diagnosed).low < mean_of(base, diagnosed).high
     assert apart, "the intervals of the two alone overlap"
+
+
+def test_what_two_have_alike_is_counted_on_the_tasks_that_both_have() -> None:
+    one = [outcome(0, ratio=2.0), outcome(1, ratio=1.5), outcome(2), outcome(3)]
+    other = [outcome(0, ratio=2.001), outcome(1, ratio=1.4), outcome(2).model_copy(update={"answer": "tail"})]
+    assert alike(one, other) == {"pairs": 3, "same_answer": 2, "as_fast": 2}
 
 
 def test_the_same_number_of_another_corpus_is_another_task() -> None:

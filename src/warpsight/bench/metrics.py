@@ -18,6 +18,7 @@ from warpsight.errors import UsageError
 FAST_P = (1.0, 1.2, 1.5, 2.0)
 DRAWS = 4000
 LEVEL = 0.95
+AS_FAST = 1e-3  # speeds that differ by less are those of the same kernel
 Measure = Callable[[Outcome], float]
 
 
@@ -63,6 +64,17 @@ def difference(one: Sequence[Outcome], other: Sequence[Outcome], measure: Measur
     values = np.array([mine[task] - theirs[task] for task in both])
     low, high = _bootstrap(values, seed)
     return Interval(float(values.mean()), low, high, len(values))
+
+
+def alike(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, int]:
+    """Of the units that both have, how many got the same answer, and how many a kernel as fast."""
+    theirs = {(o.unit.row, o.unit.seed, o.task): o for o in other}
+    pairs = [(o, theirs[key]) for o in one if (key := (o.unit.row, o.unit.seed, o.task)) in theirs]
+    return {
+        "pairs": len(pairs),
+        "same_answer": sum(mine.answer == yours.answer for mine, yours in pairs),
+        "as_fast": sum(abs(mine.speed / yours.speed - 1) < AS_FAST for mine, yours in pairs),
+    }
 
 
 def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[tuple[int, str], float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from warpsight.bench.metrics import Interval, diagnosed, difference, log_speed, summary_of
+from warpsight.bench.metrics import Interval, alike, diagnosed, difference, log_speed, summary_of
 from warpsight.bench.units import Outcome
 
 Condition = tuple[str, str, str]  # suite, model, feedback
@@ -35,6 +35,7 @@ def comparison(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, An
     found: dict[str, Any] = {"accuracy": difference(one, other, diagnosed)._asdict()}
     if one and one[0].unit.suite != "recommend":
         found["log_speedup"] = difference(one, other, log_speed)._asdict()
+        found["alike"] = alike(one, other)
     return found
 
 

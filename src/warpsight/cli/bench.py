@@ -190,6 +190,9 @@ def compare(
             ratio = {key: math.exp(made["log_speedup"][key]) for key in ("value", "low", "high")}
             told = f"{ratio['value']:.2f}x ({ratio['low']:.2f} to {ratio['high']:.2f})"
             console.print(f"speed-up, ratio of the geometric means: {told}", markup=False)
+            same = made["alike"]
+            told = f"the same answer {same['same_answer']} times, a kernel as fast {same['as_fast']} times"
+            console.print(f"of {same['pairs']} pairs: {told}", markup=False)
 
     emit({"one": one, "other": other, **made}, as_json=as_json, render=show)
 

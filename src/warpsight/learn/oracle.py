@@ -179,9 +179,11 @@ def among(results: Sequence[str], right: Collection[str]) -> tuple[str, str] | N
     another launch, may give more than mending one."""
     for text in results:
         best = _BEST.match(text)
+        if best is None or best[1] in right:
+            continue
         helped = "\n".join(line for line in text.splitlines() if not line.startswith(NO_REWRITE))
-        for cause, gain in _HELPED.findall(helped) if best and best[1] not in right else ():
-            if best and cause in right:
+        for cause, gain in _HELPED.findall(helped):
+            if cause in right:
                 return cause, f"{best[1]} gave most, {best[2]}x; the defect is {cause}{gain and f', {gain}x'}."
     return None
 

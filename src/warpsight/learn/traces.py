@@ -194,10 +194,7 @@ def _in_order(
         yield from map(write, todo)
         return
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        try:
-            yield from pool.map(write, todo)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        yield from pool.map(write, todo)  # what is not begun when this is closed is given up
 
 
 def _line(
