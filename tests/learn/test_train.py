@@ -64,7 +64,7 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) ->
     assert len(measured) == 4 and all(each.output_tokens > 0 for each in measured)
 
     train = Train(max_steps=2, batch=2, max_tokens=600, log_steps=1, learning_rate=1e-4)
-    start = Start(weights=str(final), lora_rank=0, dtype="float32")
+    start = Start(weights=str(final), lora_rank=4, dtype="float32")
     config = Rl(corpus=str(corpus), start=start, train=train, group=2, resample=1, output=str(tmp_path / "rl"))
     train_rl(config)
     found = json.loads((tmp_path / "rl" / "summary.json").read_text())
@@ -75,6 +75,28 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) ->
     train_rl(config.model_copy(update={"train": train.model_copy(update={"max_steps": 3})}))
     more = json.loads((tmp_path / "rl" / "summary.json").read_text())
     assert more["steps"] == 3 and more["rollouts"] >= found["rollouts"] + 2, "with what came before"
+
+
+def test_answers_are_written_with_a_merged_copy_and_what_is_trained_stays_as_it_is() -> None:
+    needs_torch()
+    import peft
+    import torch
+
+    from warpsight.learn.rl import as_used
+    from warpsight.learn.scratch import make_scratch
+
+    _, plain = make_scratch(TINY, ["a few words"], 0, "bfloat16")
+    trained = peft.get_peft_model(plain, peft.LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
+    before = {name: value.clone() for name, value in trained.state_dict().items()}
+    tokens = torch.arange(3, 19).unsqueeze(0)
+    used = as_used(trained.train())
+    assert not used.training and not hasattr(used, "peft_config")
+    assert trained.training, "the other one goes on being trained"
+    assert torch.allclose(used(tokens).logits.float(), trained.eval()(tokens).logits.float(), atol=0.05, rtol=0.05)
+    with trained.disable_adapter():
+        assert not torch.allclose(used(tokens).logits.float(), trained(tokens).logits.float(), atol=0.05, rtol=0.05)
+    after = trained.state_dict()
+    assert all(torch.equal(value, after[name]) for name, value in before.items()), "to the last bit"
 
 
 def test_tasks_that_models_are_measured_on_are_not_trained_on(tmp_path: Path) -> None:

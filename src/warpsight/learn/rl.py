@@ -12,6 +12,7 @@ as are the ends of turns, which the template puts in.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import random
@@ -91,6 +92,13 @@ def earned(completions: Sequence[Any], earned: Sequence[float], **_: Any) -> lis
     return [float(each) for each in earned]
 
 
+def as_used(model: Any) -> Any:
+    """A copy of the model as it is now, as it will be used: an adapter is merged, which writes faster too. The weights
+    that are trained are not merged and taken apart again: in half precision that would change them."""
+    copied = copy.deepcopy(model)
+    return (copied.merge_and_unload() if hasattr(copied, "merge_and_unload") else copied).eval()
+
+
 class Rollouts:
     """What TRL calls for answers."""
 
@@ -121,14 +129,9 @@ class Rollouts:
         if not self.made and trainer.state.global_step:  # gone on with: what comes is new
             self._draw = random.Random(f"rl {self._config.train.seed} {trainer.state.global_step}")
             self._number = itertools.count(1000 * trainer.state.global_step)
-        model = trainer.accelerator.unwrap_model(trainer.model)
-        training = model.training
-        model.eval()
-        try:
-            local = LocalModel("policy", Weights(self._tokenizer, model), batch=max(8, self._config.group))
-            found = [each for prompt in _groups(prompts, self._config.group) for each in self._group(prompt, local)]
-        finally:
-            model.train(training)
+        policy = Weights(self._tokenizer, as_used(trainer.accelerator.unwrap_model(trainer.model)))
+        local = LocalModel("policy", policy, batch=max(8, self._config.group))
+        found = [each for prompt in _groups(prompts, self._config.group) for each in self._group(prompt, local)]
         self.seconds += time.monotonic() - began
         return {
             "prompt_ids": [prompt for prompt, _, _, _ in found],
