@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.learn.rows import small_row
 
 from warpsight.bench.apply import Applied, apply_answers, as_optimized, read_applied
+from warpsight.bench.suite import read_outcomes
 from warpsight.bench.units import Outcome, Unit
+from warpsight.cli.app import main
 from warpsight.corpus.build import Row
 
 
@@ -42,3 +45,19 @@ def test_a_pair_is_tried_once_and_kept(tmp_path: Path) -> None:
     seen.clear()
     again = apply_answers(corpus, asked, tried, progress=lambda done, todo: seen.append((done, todo)))
     assert seen == [(0, 0)] and again == made
+
+
+def test_only_the_answers_that_are_asked_for_are_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = small_row(0, "saxpy", ("accidental_double",))
+    corpus, file, tried, out = (tmp_path / name for name in ("c.jsonl", "asked.jsonl", "tried.jsonl", "out.jsonl"))
+    corpus.write_text(row.model_dump_json() + "\n")
+    asked = [outcome(row, "nothing", "text"), outcome(row, "shared_hog", "other")]
+    file.write_text("".join(one.model_dump_json() + "\n" for one in asked))
+    words = ["bench", "apply", str(corpus), str(file), str(tried), "--out", str(out)]
+    with pytest.raises(SystemExit, match="0"):
+        main([*words, "--model", "text"])
+    assert {one.unit.model for one in read_outcomes(out)} == {"text", "always-right"}
+    assert read_applied(tried) == [], "only `other` had an answer that can be tried"
+    with pytest.raises(SystemExit, match="2"):
+        main([*words, "--model", "nobody"])
+    assert "no answers of nobody" in capsys.readouterr().err

@@ -22,6 +22,7 @@ CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
 CURVES_HELP = "The output folder of a training, for its curves; may be given more than once."
 RUNS_HELP = "The folder that `bench run --keep` wrote."
 PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
+ANSWERS_HELP = "Only the answers of this model; may be given more than once."
 MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, random."
 
 
@@ -88,6 +89,7 @@ def apply(
     file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
     tried: Annotated[Path, typer.Argument(metavar="TRIED", help="Where each pair of task and answer is kept.")],
     out: Annotated[Path, typer.Option(help="Where the outcomes of suite optimize go; written anew.")],
+    model: Annotated[list[str] | None, typer.Option(metavar="NAME", help=ANSWERS_HELP)] = None,
     count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
     processes: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -99,14 +101,18 @@ def apply(
 
     \b
     Example:
-      warpsight bench apply test.jsonl out.jsonl tried.jsonl --out optimized.jsonl
+      warpsight bench apply test.jsonl out.jsonl tried.jsonl --out optimized.jsonl --model text
     """
     from warpsight.bench.apply import apply_answers, right_answers
     from warpsight.bench.table import report as table
     from warpsight.cli.progress import counted_on_stderr
+    from warpsight.errors import UsageError
 
+    answered = _read([file])
+    if missing := set(model or ()) - {one.unit.model for one in answered}:
+        raise UsageError(f"{file} has no answers of {', '.join(sorted(missing))}", hint="warpsight bench report FILE")
+    asked = [*(one for one in answered if not model or one.unit.model in model), *right_answers(corpus, count)]
     with counted_on_stderr("kernels", quiet=quiet) as count_done:
-        asked = [*_read([file]), *right_answers(corpus, count)]
         found = apply_answers(corpus, asked, tried, count=count, processes=processes, progress=count_done)
     out.write_text("".join(outcome.model_dump_json() + "\n" for outcome in found))
     emit(_document(found), as_json=as_json, render=lambda console: console.print(table(found), markup=False))
