@@ -11,7 +11,7 @@ from tests.learn.rows import some_rows
 from warpsight.bench.execute import Processes
 from warpsight.bench.metrics import alike, by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
 from warpsight.bench.rivals import answer_of, most_common
-from warpsight.bench.suite import Plan, asked_of, read_outcomes, run_bench, work, work_with
+from warpsight.bench.suite import Plan, asked_of, jobs_of, read_outcomes, run_bench, units_of, work, work_with
 from warpsight.bench.table import comparison, conditions, report
 from warpsight.bench.units import Outcome, Unit
 from warpsight.errors import UsageError
@@ -90,8 +90,17 @@ def test_units_run_in_other_processes_with_the_same_outcomes(corpus: Path, tmp_p
 
     plan = plan_of(corpus, "rival:random")
     here = run_bench(plan, tmp_path / "out.jsonl")
-    there = Processes(1).run(partial(work, plan), [outcome.unit for outcome in here])
+    there = Processes(1).run(partial(work, plan), [(outcome.unit,) for outcome in here])
     assert _plain(list(there)) == _plain(here)
+
+
+def test_a_local_model_gets_batches_of_one_mode_and_others_one_unit_at_a_time(corpus: Path) -> None:
+    modes: tuple[Feedback, ...] = ("curated", "none")
+    units = units_of(plan_of(corpus, "local", modes))
+    batches = jobs_of(plan_of(corpus, "local", modes), units, 2)
+    assert {unit.key for job in batches for unit in job} == {unit.key for unit in units}
+    assert max(map(len, batches)) == 2 and all(len({unit.feedback for unit in job}) == 1 for job in batches)
+    assert all(len(job) == 1 for job in jobs_of(plan_of(corpus, "rival:random", modes), units, 2))
 
 
 def test_results_of_another_model_or_of_other_tasks_are_not_gone_on_with(corpus: Path, tmp_path: Path) -> None:

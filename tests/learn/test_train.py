@@ -62,6 +62,8 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(tmp_path: Path) ->
     )
     measured = run_bench(plan, tmp_path / "bench.jsonl", batch=2)
     assert len(measured) == 4 and all(each.output_tokens > 0 for each in measured)
+    apart = run_bench(plan, tmp_path / "apart.jsonl", batch=2, processes=2)
+    assert {each.unit.key for each in apart} == {each.unit.key for each in measured}
 
     train = Train(max_steps=2, batch=2, max_tokens=600, log_steps=1, learning_rate=1e-4)
     start = Start(weights=str(final), lora_rank=4, dtype="float32")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from warpsight.bench.execute import Batches, Executor, Here, Processes
+from warpsight.bench.execute import Here, Job, Processes
 from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
 from warpsight.bench.units import Outcome, Unit, outcome_of
@@ -23,6 +23,7 @@ from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.learn.prompting import Suite
 from warpsight.learn.small_box import SmallBox
+from warpsight.learn.together import Together
 from warpsight.learn.traces import ask
 from warpsight.learn.trained import must_list_tools
 from warpsight.models.local import embedded_weights, open_local
@@ -83,7 +84,8 @@ def run_bench(
         return found
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as out:
-        for outcome in _executor(plan, processes, batch).run(functools.partial(work, plan), _in_modes(todo)):
+        executor = Processes(processes) if processes > 1 else Here()
+        for outcome in executor.run(functools.partial(work, plan), jobs_of(plan, todo, batch)):
             out.write(outcome.model_dump_json() + "\n")
             out.flush()
             found.append(outcome)
@@ -120,9 +122,12 @@ def read_outcomes(file: Path) -> list[Outcome]:
     return [Outcome.model_validate(json.loads(line)) for line in whole_lines(file)]
 
 
-def work(plan: Plan, unit: Unit) -> Outcome:
-    """One unit, in whatever process."""
-    return work_with(plan, unit, _model(plan))
+def work(plan: Plan, job: Job) -> list[Outcome]:
+    """One job, in whatever process."""
+    model = _model(plan)
+    if len(job) == 1:
+        return [work_with(plan, job[0], model)]
+    return Together(cast(BatchModel, model)).run([functools.partial(work_with, plan, unit) for unit in job])
 
 
 def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
@@ -173,9 +178,12 @@ def _folder_of(plan: Plan) -> Path | None:
     return plan.adapter or (Path(path) if kind == "local" and path else None)
 
 
-def _in_modes(units: Sequence[Unit]) -> list[Unit]:
-    """Units of one mode together: a batch then asks alike, and is as long as its longest."""
-    return sorted(units, key=lambda unit: (unit.seed, unit.row // 8, unit.feedback, unit.row))
+def jobs_of(plan: Plan, units: Sequence[Unit], batch: int) -> list[Job]:
+    """Units one by one, or in batches for a local model; those of one mode together, since a batch that asks alike is
+    as long as its longest."""
+    ordered = sorted(units, key=lambda unit: (unit.seed, unit.row // 8, unit.feedback, unit.row))
+    size = batch if plan.model.partition(":")[0] == "local" else 1
+    return [tuple(ordered[start : start + size]) for start in range(0, len(ordered), size)]
 
 
 @functools.lru_cache(maxsize=2)
@@ -187,10 +195,3 @@ def _model(plan: Plan) -> Model:
         weights = Path(path) if path else embedded_weights()
         return open_local(weights, adapter=plan.adapter, dtype=fast_precision())
     return open_model(plan.model, adapter=plan.adapter, base_url=plan.base_url)
-
-
-def _executor(plan: Plan, processes: int, batch: int) -> Executor:
-    if plan.model.partition(":")[0] == "local":
-        model = cast(BatchModel, _model(plan))
-        return Batches(model, functools.partial(work_with, plan), batch)
-    return Processes(processes) if processes > 1 else Here()

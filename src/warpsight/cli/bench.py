@@ -22,6 +22,7 @@ CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
 CURVES_HELP = "The output folder of a training, for its curves; may be given more than once."
 RUNS_HELP = "The folder that `bench run --keep` wrote."
 PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
+PROCESSES_HELP = "Processes, which share the cores; each loads a local model."
 ANSWERS_HELP = "Only the answers of this model; may be given more than once."
 MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, random."
 
@@ -41,7 +42,7 @@ def run(
     seeds: Annotated[int, typer.Option(min=1, help="How many times each task, with another seed.")] = 1,
     temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help=ROUNDS_HELP)] = 1,
-    processes: Annotated[int, typer.Option(min=1, help="Processes; a local model uses batches instead.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help=PROCESSES_HELP)] = 1,
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
     allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
     keep: Annotated[Path | None, typer.Option(metavar="FOLDER", help=KEEP_HELP)] = None,
