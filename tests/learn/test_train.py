@@ -83,11 +83,13 @@ def test_answers_are_written_with_a_merged_copy_and_what_is_trained_stays_as_it_
     needs_torch()
     import peft
     import torch
+    from trl.trainer.utils import add_fused_lm_head
 
     from warpsight.learn.rl import as_used
     from warpsight.learn.scratch import make_scratch
 
     _, plain = make_scratch(TINY, ["a few words"], 0, "bfloat16")
+    add_fused_lm_head(plain)  # as the trainer does: a forward that would go on calling the model it was made for
     trained = peft.get_peft_model(plain, peft.LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
     before = {name: value.clone() for name, value in trained.state_dict().items()}
     tokens = torch.arange(3, 19).unsqueeze(0)
@@ -99,6 +101,11 @@ def test_answers_are_written_with_a_merged_copy_and_what_is_trained_stays_as_it_
         assert not torch.allclose(used(tokens).logits.float(), trained(tokens).logits.float(), atol=0.05, rtol=0.05)
     after = trained.state_dict()
     assert all(torch.equal(value, after[name]) for name, value in before.items()), "to the last bit"
+    with torch.no_grad():
+        written = used(tokens).logits
+        for value in trained.parameters():
+            value.zero_()
+        assert torch.equal(used(tokens).logits, written), "nothing of the other one is used"
 
 
 def test_tasks_that_models_are_measured_on_are_not_trained_on(tmp_path: Path) -> None:

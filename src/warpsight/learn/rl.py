@@ -96,7 +96,9 @@ def as_used(model: Any) -> Any:
     """A copy of the model as it is now, as it will be used: an adapter is merged, which writes faster too. The weights
     that are trained are not merged and taken apart again: in half precision that would change them."""
     copied = copy.deepcopy(model)
-    return (copied.merge_and_unload() if hasattr(copied, "merge_and_unload") else copied).eval()
+    used = copied.merge_and_unload() if hasattr(copied, "merge_and_unload") else copied
+    vars(used).pop("forward", None)  # TRL's own forward has the model that is trained in its closure
+    return used.eval()
 
 
 class Rollouts:
