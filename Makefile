@@ -127,46 +127,43 @@ train: $(VENV)/.train
 	@mkdir -p results
 	@$(WS) corpus build results/train.jsonl --split train --count 360 --seed 1 --cores 2
 	@$(WS) corpus build results/test.jsonl --split test --count 150 --seed 1 --cores 2
-	@$(TRACES) results/traces-tools.jsonl --feedback curated --variants 8
-	@$(TRACES) results/traces-vain.jsonl --feedback none --vain 1 --count 180
-	@$(TRACES) results/traces-raw.jsonl --feedback raw --variants 2
-	@$(TRACES) results/traces-time.jsonl --feedback time
 	@$(TRACES) results/traces-text.jsonl --feedback none --variants 8
-	@$(TRACES) results/traces-optimize.jsonl $(TRIES) --count 290 --variants 6
-	@$(TRACES) results/traces-optimize-raw.jsonl $(TRIES) --feedback raw --count 64 --seed 50
-	@$(TRACES) results/traces-optimize-time.jsonl $(TRIES) --feedback time --count 64 --seed 60
-	@$(TRACES) results/traces-optimize-vain.jsonl $(TRIES) --feedback none --vain 1 --count 48 --seed 70
-	@for name in scratch-tools tools text optimize text-more optimize-more choose text-most; do $(WS) train sft configs/sft-$$name.toml || exit 1; done
+	@$(TRACES) results/traces-curated.jsonl $(TRIES) --count 88 --variants 6
+	@$(TRACES) results/traces-raw.jsonl $(TRIES) --feedback raw --count 88 --seed 50
+	@$(TRACES) results/traces-time.jsonl $(TRIES) --feedback time --count 88 --seed 60
+	@$(TRACES) results/traces-vain.jsonl $(TRIES) --feedback none --vain 1 --count 88 --seed 70
+	@$(WS) train sft configs/sft-text.toml
+	@$(WS) train sft configs/sft-tools.toml
 	@$(WS) train rl configs/rl.toml
 
 # The same tasks, of families that nobody was trained on, for every model and rival; then what the answers are worth.
 # They are written beside those that ship (MEASURED=results adds to these, and refuses other adapters under their names).
 MEASURED ?= build/measured
 FAILED := $(MEASURED)/failed
-ASK := $(WS) bench run results/test.jsonl $(MEASURED)/bench.jsonl --keep $(FAILED)
-MAKE_FASTER := $(WS) bench run results/test.jsonl $(MEASURED)/made.jsonl --keep $(FAILED) --suite optimize
+EVERY := none,time,raw,curated,wrong
+ASK := $(WS) bench run results/test.jsonl $(MEASURED)/bench.jsonl --keep $(FAILED) --processes 2
+MAKE_FASTER := $(WS) bench run results/test.jsonl $(MEASURED)/made.jsonl --keep $(FAILED) --processes 2 --suite optimize
 TABLES := $(MEASURED)/bench.jsonl $(MEASURED)/made.jsonl $(MEASURED)/typed.jsonl
 results: $(VENV)/.train
 	@mkdir -p $(MEASURED)
+	@$(MAKE_FASTER) --model rival:tries
+	@$(MAKE_FASTER) --name tools --adapter results/sft-tools/final
+	@$(MAKE_FASTER) --name tools --adapter results/sft-tools/final --count 16 --feedback $(EVERY)
+	@$(ASK) --name text --adapter results/sft-text/final --feedback none
+	@$(ASK) --name text --adapter results/sft-text/final --count 16 --feedback $(EVERY)
+	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final
+	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final --count 16 --feedback $(EVERY)
+	@$(ASK) --name untrained --count 8 --feedback $(EVERY)
 	@for rival in top-finding known-finding random most-common; do \
 	  $(ASK) --model rival:$$rival --train results/train.jsonl || exit 1; done
-	@$(ASK) --count 40 --adapter results/sft-tools/final --name tools --feedback none,curated,wrong
-	@$(ASK) --adapter results/sft-text-most/final --name text-most --feedback none
-	@$(MAKE_FASTER) --model rival:tries --processes 2
-	@$(MAKE_FASTER) --adapter results/sft-optimize-more/final --name tools-any --feedback curated
-	@$(MAKE_FASTER) --count 32 --adapter results/sft-optimize-more/final --name tools-any --feedback none,time,raw,wrong
-	@$(MAKE_FASTER) --count 24 --adapter results/sft-optimize/final --name tools-tries --feedback curated
-	@$(MAKE_FASTER) --adapter results/sft-choose/final --name tools-choose --feedback curated
-	@$(MAKE_FASTER) --adapter results/rl/final --name reinforced --feedback curated
-	@$(MAKE_FASTER) --count 16 --adapter results/rl/final --name reinforced --feedback none,time,raw,wrong
-	@$(MAKE_FASTER) --count 24 --adapter results/sft-choose/final --name tools-choose-sampled --feedback curated --temperature 1
-	@$(MAKE_FASTER) --count 24 --adapter results/rl/final --name reinforced-sampled --feedback curated --temperature 1
-	@$(ASK) --count 8 --name untrained --feedback none,time,raw,curated,wrong
-	@$(WS) bench apply results/test.jsonl $(MEASURED)/bench.jsonl $(MEASURED)/tried.jsonl --out $(MEASURED)/typed.jsonl
-	@$(WS) bench compare $(TABLES) --suite optimize --one tools-any:curated --other text-most:none
+	@$(WS) bench apply results/test.jsonl $(MEASURED)/bench.jsonl $(MEASURED)/tried.jsonl --out $(MEASURED)/typed.jsonl \
+	  --model text --processes 2
+	@$(WS) bench compare $(TABLES) --suite optimize --one tools:curated --other text:none
+	@$(WS) bench compare $(TABLES) --suite optimize --one reinforced:curated --other tools:curated
+	@$(WS) bench compare $(TABLES) --suite optimize --one tools:wrong --other tools:curated
 	@$(WS) bench report $(TABLES)
-	@$(WS) bench report $(TABLES) --html $(MEASURED)/bench.html --corpus results/test.jsonl \
-	  --runs $(FAILED) --pair tools-any:curated=text-most:none \
+	@$(WS) bench report $(TABLES) --html $(MEASURED)/bench.html --corpus results/test.jsonl --runs $(FAILED) \
+	  --pair tools:curated=text:none --pair reinforced:curated=tools:curated --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
 picture: setup
