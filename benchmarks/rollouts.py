@@ -1,5 +1,7 @@
-"""Rollouts an hour through the loop, and where their time goes: with the top finding followed (no model to run), and
-with the model that ships where it can run. The tools' results are cold the first time and kept the second."""
+"""Rollouts an hour through the loop, and where their time goes: with `rival:tries` (no model to run: all that the
+findings point at, and `any`, in one call of `rewrite`) and with the model that ships where it can run; then as
+reinforcement asks, eight answers to a question at once. Tools are cold where it says so, else their results are kept.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -19,12 +23,16 @@ from warpsight.errors import WarpsightError
 from warpsight.learn.prompting import Suite
 from warpsight.learn.shipped import Shipped, find_shipped
 from warpsight.learn.small_box import SmallBox, store
+from warpsight.learn.together import Together
 from warpsight.learn.traces import ask
-from warpsight.models.model import Model, OnText, Reply, Request
+from warpsight.models.errors import ModelError
+from warpsight.models.model import BatchModel, Model, OnText, Reply, Request
 from warpsight.tools.box import ToolResult
 
-CORPUS = Path(__file__).parents[1] / "results" / "test.jsonl"
+RESULTS = Path(__file__).parents[1] / "results"
+CORPUS, TRAIN = RESULTS / "test.jsonl", RESULTS / "train.jsonl"
 TASKS = 6
+GROUPS, GROUP, REPLY_TOKENS = 3, 8, 128  # as configs/rl.toml has it
 
 
 class TimedModel:
@@ -39,6 +47,13 @@ class TimedModel:
         started = time.perf_counter()
         try:
             return self._model.reply(request, on_text)
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    def reply_batch(self, requests: Sequence[Request]) -> tuple[Reply | ModelError, ...]:
+        started = time.perf_counter()
+        try:
+            return cast(BatchModel, self._model).reply_batch(requests)
         finally:
             self.seconds += time.perf_counter() - started
 
@@ -68,8 +83,26 @@ def rollouts(what: str, rows: Sequence[Row], model: Model, suite: Suite, *, list
         ask(row, box, timed, run_id=f"rollout-{row.number}", seed=0)
     whole = time.perf_counter() - started
     parts = {"model": timed.seconds, "tools": TimedBox.seconds, "loop": whole - timed.seconds - TimedBox.seconds}
+    tell(what, len(rows), whole, parts)
+
+
+def groups(what: str, rows: Sequence[Row], model: Model, shipped: Shipped) -> None:
+    """As reinforcement does it: the answers to a question are drawn and asked together."""
+    timed, started = TimedModel(model), time.perf_counter()
+    for row in rows:
+        box = SmallBox(task_of(row.spec), shipped.suite, cores=os.cpu_count() or 1, listed=shipped.listed,
+                       plain=plain_of(row.spec), by_plain=True)  # fmt: skip
+        asked = partial(ask, row, box, temperature=1.0, seed=row.number, reply_tokens=REPLY_TOKENS)
+        one = [lambda seat, name=f"group-{row.number}-{n}", asked=asked: asked(seat, run_id=name) for n in range(GROUP)]
+        Together(timed).run(one)
+    whole = time.perf_counter() - started
+    tell(what, GROUP * len(rows), whole, {"model": timed.seconds, "tools and loop": whole - timed.seconds})
+
+
+def tell(what: str, made: int, whole: float, parts: Mapping[str, float]) -> None:
+    """One line: how many an hour, and what the time went to."""
     told = ", ".join(f"{name} {seconds / whole:.0%}" for name, seconds in parts.items())
-    print(f"{what:44} {3600 * len(rows) / whole:8.0f} an hour   {told}", flush=True)
+    print(f"{what:44} {3600 * made / whole:8.0f} an hour   {told}", flush=True)
 
 
 def open_shipped(shipped: Shipped) -> Model | None:
@@ -86,14 +119,17 @@ def open_shipped(shipped: Shipped) -> Model | None:
 
 def main() -> None:
     rows = read_rows(CORPUS)[:TASKS]
-    print(f"load average {os.getloadavg()[0]:.1f}; {len(rows)} held-out tasks, one conversation at a time")
+    print(f"load average {os.getloadavg()[0]:.1f}; {len(rows)} held-out tasks, one conversation at a time;")
+    print(f"then {GROUPS} training tasks, {GROUP} at a time")
     rival = open_rival("tries")
     shipped = find_shipped()
     model = None if shipped is None else open_shipped(shipped)
     with tempfile.TemporaryDirectory() as scratch, empty_cache(Path(scratch)):
         store.cache_clear()
-        rollouts("findings tried in turn, tools cold", rows, rival, "optimize", listed=True)
-        rollouts("findings tried in turn, results kept", rows, rival, "optimize", listed=True)
+        rollouts("findings and any in one call, tools cold", rows, rival, "optimize", listed=True)
+        rollouts("findings and any in one call, results kept", rows, rival, "optimize", listed=True)
         if shipped is not None and model is not None:
-            rollouts("the model that ships, what it asks first", rows, model, shipped.suite, listed=shipped.listed)
             rollouts("the model that ships, results kept", rows, model, shipped.suite, listed=shipped.listed)
+            learned = sorted(read_rows(TRAIN), key=lambda row: row.truth.time_us)[:GROUPS]
+            groups("the same, in groups of 8, tools cold", learned, model, shipped)
+            groups("the same, in groups of 8, results kept", learned, model, shipped)

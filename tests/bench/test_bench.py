@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.learn.rows import some_rows
@@ -14,6 +15,7 @@ from warpsight.bench.rivals import answer_of, most_common
 from warpsight.bench.suite import Plan, asked_of, jobs_of, read_outcomes, run_bench, units_of, work, work_with
 from warpsight.bench.table import comparison, conditions, report
 from warpsight.bench.units import Outcome, Unit
+from warpsight.cli.app import main
 from warpsight.errors import UsageError
 from warpsight.learn.traces import NotAnswered
 from warpsight.models.scripted import ScriptedModel
@@ -47,6 +49,12 @@ def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_pat
     assert _plain(again) == _plain(found)
 
 
+def test_a_rival_that_tries_without_a_look_makes_one_call(corpus: Path, tmp_path: Path) -> None:
+    plan = Plan(corpus=corpus, suite="optimize", model="rival:any", feedback=("curated",), count=3, allow_train=True)
+    found = run_bench(plan, tmp_path / "out.jsonl")
+    assert all(outcome.ended == "submitted" and outcome.is_right and outcome.tool_calls == 1 for outcome in found)
+
+
 def test_rounds_go_on_from_the_faster_kernel_and_never_lose_what_was_gained(corpus: Path, tmp_path: Path) -> None:
     plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True)
     once = run_bench(plan, tmp_path / "once.jsonl")
@@ -73,6 +81,7 @@ def test_a_run_goes_on_after_a_kill_and_asks_nothing_twice(corpus: Path, tmp_pat
     counted: list[int] = []
     run_bench(plan_of(corpus, "rival:random"), cut, progress=lambda done, _all: counted.append(done))
     assert counted == list(range(2, len(lines) + 1))
+    assert cut.read_text().startswith("".join(lines[:2])), "whole lines stay as they are"
     assert _plain(read_outcomes(cut)) == _plain(read_outcomes(whole))
 
 
@@ -182,6 +191,19 @@ def test_what_two_have_alike_is_counted_on_the_tasks_that_both_have() -> None:
     assert alike(one, other) == {"pairs": 3, "same_answer": 2, "as_fast": 2}
 
 
+def test_a_share_of_the_roofline_is_over_all_right_kernels_or_not_told() -> None:
+    known, wrong = outcome(0).model_copy(update={"roofline_share": 0.5}), outcome(1, verdict="wrong")
+    assert summary_of([known, wrong])["roofline_share"] == 0.5
+    assert summary_of([known, wrong, outcome(2)])["roofline_share"] is None
+
+
+def test_answers_are_counted_the_most_common_first() -> None:
+    said = ("tail", "spills", None, "nothing", "spills")
+    found = summary_of([outcome(row).model_copy(update={"answer": answer}) for row, answer in enumerate(said)])
+    assert list(cast("dict[str, int]", found["answers"]).items()) == [("spills", 2), ("nothing", 1), ("tail", 1)]
+    assert found["answered"] == 0.8
+
+
 def test_the_same_number_of_another_corpus_is_another_task() -> None:
     elsewhere = [one.model_copy(update={"task": f"other {one.task}"}) for one in (outcome(0), outcome(1))]
     with pytest.raises(UsageError, match="no task in common"):
@@ -206,6 +228,47 @@ def test_a_finding_points_at_its_kind_and_the_roofline_at_nothing() -> None:
     assert answer_of(["at_roofline", "bank_conflicts"], skip_unknown=True) == "nothing"
     assert answer_of(["no_tensor_cores", "bank_conflicts"], skip_unknown=True) == "bank_conflicts"
     assert answer_of(["no_tensor_cores", "bank_conflicts"], skip_unknown=False) == "nothing"
+
+
+REPORT, COMPARE = ("report",), ("compare", "--one", "m:curated", "--other", "n:curated", "--suite", "optimize")
+
+
+def test_who_reads_the_file_of_a_running_bench_leaves_it_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "out.jsonl"
+    lines = [outcome(row, model=model).model_dump_json() + "\n" for row in range(2) for model in "mn"]
+    file.write_text("".join(lines) + lines[0][:40])
+    before = file.read_bytes()
+    for verb, *options in (REPORT, COMPARE):
+        with pytest.raises(SystemExit, match="0"):
+            main(["bench", verb, str(file), *options])
+    assert len(read_outcomes(file)) == 4 and file.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [REPORT, COMPARE], ids=lambda words: words[0])
+def test_a_file_that_has_no_outcomes_is_refused_with_its_line(
+    words: tuple[str, ...], corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    garbage, none = tmp_path / "garbage.jsonl", tmp_path / "none.jsonl"
+    garbage.write_text(outcome(0).model_dump_json() + "\ngarbage\n")
+    for file, told in (
+        (garbage, f"{garbage}:2: expected an outcome of a bench, found 'garbage'"),
+        (corpus, f"{corpus}:1: expected an outcome of a bench, found '{{"),
+        (none, f"could not read {none}"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(["bench", words[0], str(file), *words[1:]])
+        err = capsys.readouterr().err
+        assert told in err and "Traceback" not in err
+
+
+def test_a_bench_needs_its_corpus_and_adds_to_no_other_kind_of_file(corpus: Path, tmp_path: Path) -> None:
+    out, before = tmp_path / "out.jsonl", corpus.read_bytes()
+    with pytest.raises(UsageError, match=r"could not read .*none\.jsonl"):
+        run_bench(plan_of(tmp_path / "none.jsonl", "rival:random"), out)
+    assert not out.exists()
+    with pytest.raises(UsageError, match=r"rows\.jsonl:1: expected an outcome"):
+        run_bench(plan_of(corpus, "rival:random"), corpus)
+    assert corpus.read_bytes() == before
 
 
 def _plain(outcomes: list[Outcome]) -> list[dict[str, object]]:

@@ -53,7 +53,22 @@ def test_a_number_beyond_the_file_is_told(command: Command, file: Path) -> None:
 def test_stats(command: Command, file: Path) -> None:
     ran = command("corpus", "stats", str(file))
     assert ran.code == 0 and "does not matter: 100%" in ran.out
-    assert command("corpus", "stats", str(file), "--json").document()["answers"] == {"too_few_blocks": 1}
+    assert "1.50x (median), 1.50x (geometric mean), simulated" in ran.out and "all defects removed: 1.62x" in ran.out
+    found = command("corpus", "stats", str(file), "--json").document()
+    assert found["answers"] == {"too_few_blocks": 1}
+    assert (found["geomean_gain"], found["geomean_gain_of_all"]) == pytest.approx((1.5, 6.0 / 3.7))
+
+
+@pytest.mark.parametrize("verb", ["stats", "show"])
+def test_a_file_that_is_no_corpus_is_told(verb: str, command: Command, file: Path) -> None:
+    ran = command("corpus", verb, "none.jsonl")
+    assert ran.code == 2 and "could not read none.jsonl: No such file" in ran.err and not ran.out
+    file.write_text(file.read_text() + "garbage\n")
+    ran = command("corpus", verb, str(file))
+    assert ran.code == 2 and f"{file}:2: expected a row of a corpus, found 'garbage'" in ran.err
+    file.write_text("")
+    ran = command("corpus", verb, str(file))
+    assert ran.code == 2 and f"no tasks in {file}" in ran.err
 
 
 def test_an_unknown_family_is_told(command: Command) -> None:

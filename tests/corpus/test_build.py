@@ -24,9 +24,31 @@ def test_a_build_goes_on_after_a_cut_line_and_gives_the_same_file(tmp_path: Path
     rows = build_corpus(whole, seed=1, split="test", count=3)
     text = whole.read_text()
     cut.write_text(text[: text.rindex("\n", 0, -1) + 40])  # the process was killed while it wrote the third row
-    assert len(read_rows(cut)) == 2
+    before = cut.read_bytes()
+    assert len(read_rows(cut)) == 2 and cut.read_bytes() == before, "reading cuts nothing"
     assert build_corpus(cut, seed=1, split="test", count=3) == rows
     assert cut.read_text() == text
+
+
+def test_a_build_begins_where_there_is_no_file_or_no_row_yet(tmp_path: Path) -> None:
+    none, empty = tmp_path / "folder" / "none.jsonl", tmp_path / "empty.jsonl"
+    empty.write_text('{"number": 0, "dr')  # killed while it wrote its first row
+    for file, told in ((none, "could not read"), (empty, "no tasks in")):
+        with pytest.raises(UsageError, match=told):
+            read_rows(file)
+        assert build_corpus(file, seed=1, split="test", count=1) == read_rows(file)
+    assert none.read_text() == empty.read_text()
+
+
+def test_a_line_that_is_no_row_is_told_and_stays(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(row(0, ("a",)).model_dump_json() + "\n{}\n")
+    before = file.read_bytes()
+    with pytest.raises(UsageError, match=rf"{file}:2: expected a row of a corpus, found '{{}}' \(number: Field"):
+        read_rows(file)
+    with pytest.raises(UsageError, match=rf"{file}:2: expected a row"):
+        build_corpus(file, seed=0, split="train", count=3)
+    assert file.read_bytes() == before
 
 
 @pytest.mark.slow
@@ -74,3 +96,12 @@ def test_stats_say_what_the_text_alone_gives_away() -> None:
     assert (differ.text_decides, differ.text_carries) == (0.5, 0.0)
     assert differ.with_trap == 0.5
     assert differ.most_common_answer == 0.5
+
+
+def test_stats_take_geometric_means_over_all_tasks() -> None:
+    helped, slower = row(0, ("a",)), row(1, ("nothing",))
+    worse = Truth(time_us=2.0, without_us={"a": 4.0, "b": 4.0}, fast_us=0.25, right=("nothing",))
+    found = summarise([helped, slower.model_copy(update={"truth": worse})])
+    assert found.geomean_gain == pytest.approx(1.0), "2x and 0.5x"
+    assert found.geomean_gain_of_all == pytest.approx(4.0), "2x and 8x"
+    assert summarise([]).geomean_gain == summarise([]).geomean_gain_of_all == 1.0

@@ -44,11 +44,11 @@ def said(cause: str, verdict: str | None = None) -> Submission:
 
 
 @given(few=calls, many=calls)
-def test_no_answer_and_wrong_are_below_right_whatever_was_called(few: int, many: int) -> None:
+def test_wrong_is_worst_then_no_answer_then_right_whatever_was_called(few: int, many: int) -> None:
     wrong = reward(said("spills", "right"), evaluated("wrong"), ("spills",), few)
     right = reward(said("tail"), evaluated("right", 1.0), ("spills",), many)
+    assert wrong < reward(None, None, ("spills",), many)
     assert reward(None, None, ("spills",), few) < right
-    assert wrong < right
 
 
 @given(ratio=ratios, few=calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.learn.rows import some_rows
 
-from warpsight.learn.tokens import tokens_of, tokens_of_run
+from warpsight.learn.tokens import Tokens, fit_of, tokens_of, tokens_of_run
 from warpsight.learn.traces import oracle_run
 from warpsight.nouns.run import Run
 from warpsight.runs.hf import hf_row
@@ -65,3 +65,11 @@ def test_a_turn_that_was_refused_is_in_the_text_and_not_trained_on() -> None:
     found = tokens_of(row, characters)
     trained = "".join(chr(token) for token, on in zip(found.ids, found.mask, strict=True) if on)
     assert found.ids == whole.ids and trained == row["messages"][turns[1]]["content"]
+
+
+def test_what_is_left_out_is_counted_by_why() -> None:
+    short, long = Tokens([7] * 3, [0, 1, 1]), Tokens([7] * 9, [0] * 8 + [1])
+    empty, long_and_empty = Tokens([7] * 3, [0] * 3), Tokens([7] * 9, [0] * 9)
+    found = fit_of([short, long, empty, short, long_and_empty], max_tokens=8)
+    assert found.kept == [short, short]
+    assert (found.too_long, found.nothing_to_learn) == (1, 2)

@@ -7,15 +7,20 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 from tests.learn.rows import small_row, some_rows
 
+from warpsight.cli.app import main
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import answers
+from warpsight.corpus.removal import removal_edits
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import among, most_of
 from warpsight.learn.prompting import job_for
+from warpsight.learn.tokens import tokens_of
 from warpsight.learn.traces import NotAnswered, Words, build_traces, confirmed, oracle_run, read_traces, restyled
-from warpsight.models.scripted import ScriptedModel
+from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.models.text_calls import read_calls
 from warpsight.nouns.run import Run
 from warpsight.tools.feedback import Feedback
 
@@ -125,8 +130,36 @@ def test_a_file_is_the_same_again_and_goes_on_after_a_cut(tmp_path: Path) -> Non
     rows, whole, cut = some_rows()[:3], tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     assert build_traces(rows, whole, suite="recommend", feedback="none", variants=2) == 6
     cut.write_bytes(whole.read_bytes()[:-200])
+    before = cut.read_bytes()
+    assert len(list(read_traces(cut))) == 5 and cut.read_bytes() == before, "reading cuts nothing"
     assert build_traces(rows, cut, suite="recommend", feedback="none", variants=2) == 6
     assert _without_clock(cut) == _without_clock(whole)
+
+
+def test_a_file_of_another_kind_is_neither_read_nor_added_to(tmp_path: Path) -> None:
+    row, file = helped(), tmp_path / "t.jsonl"
+    line = {"row": 0, "variant": 0, "suite": "recommend", "messages": [{"role": "user", "content": "x"}], "tools": []}
+    for text, told in (
+        ("garbage", r"1: expected a line of a file of traces, found 'garbage'"),
+        (row.model_dump_json(), r"1: expected a line of a file of traces, found .*\(row: Field required"),
+        (json.dumps(line), "whether it is learned"),
+        (json.dumps({**line, "messages": ["x"], "train": [False]}), r"messages\.0: Input should be"),
+    ):
+        file.write_text(text + "\n")
+        with pytest.raises(UsageError, match=told):
+            read_traces(file)
+        with pytest.raises(UsageError, match=told):
+            build_traces([row], file, suite="recommend", feedback="none")
+        assert file.read_text() == text + "\n"
+    file.write_text(json.dumps({**line, "train": [False], "more": 1}) + "\n")
+    assert list(read_traces(file)) == [{**line, "train": [False], "more": 1}]
+
+
+def test_without_a_corpus_there_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    none, file = tmp_path / "none.jsonl", tmp_path / "traces.jsonl"
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", "traces", str(none), str(file)])
+    assert f"could not read {none}: No such file" in capsys.readouterr().err and not file.exists()
 
 
 def test_several_processes_write_the_same_file(tmp_path: Path) -> None:
@@ -160,6 +193,52 @@ def test_a_teacher_that_is_wrong_leaves_no_trace(tmp_path: Path) -> None:
     file = tmp_path / "taught.jsonl"
     assert build_traces([row], file, suite="recommend", feedback="none", teacher=teacher, tries=2) == 0
     assert len(file.read_text().splitlines()) == 1
+
+
+def submits(cause: str, **more: JsonValue) -> ScriptedModel:
+    """A teacher as an endpoint has them: its calls are data, not text."""
+    look = ScriptedTurn(calls=(ScriptedCall(name="profile"),))
+    hand_in = ScriptedTurn(
+        text="It is clear.", calls=(ScriptedCall(name="submit", arguments={"cause": cause, **more}),)
+    )
+    return ScriptedModel([look, hand_in], name="teacher")
+
+
+def test_the_calls_of_a_teacher_behind_an_endpoint_are_trained_on(tmp_path: Path) -> None:
+    row, file = helped(), tmp_path / "taught.jsonl"
+    teacher = submits(row.truth.right[0])
+    assert build_traces([row], file, suite="recommend", feedback="curated", teacher=teacher) == 1
+    (trace,) = read_traces(file)
+    found = tokens_of(trace, lambda text, _special: [ord(letter) for letter in text])
+    trained = "".join(chr(token) for token, on in zip(found.ids, found.mask, strict=True) if on)
+    calls, malformed = read_calls(trained)
+    assert [(call.name, json.loads(call.arguments)) for call in calls] == [
+        ("profile", {}),
+        ("submit", {"cause": row.truth.right[0]}),
+    ]
+    assert not malformed and "It is clear." in trained and "bound" not in trained
+
+
+def test_a_teacher_is_kept_only_where_its_kernel_was_measured_to_be_faster(tmp_path: Path) -> None:
+    row = helped()
+    right = row.truth.right[0]
+    edits: list[JsonValue] = [{"search": one.search, "replace": one.replace} for one in removal_edits(row.spec, right)]
+    for name, teacher, kept in (
+        ("idle", submits(right), 0),  # the right cause, and the kernel as it was
+        ("faster", submits(right, edits=edits), 1),
+    ):
+        file = tmp_path / f"{name}.jsonl"
+        assert build_traces([row], file, suite="optimize", feedback="curated", teacher=teacher) == kept, name
+
+
+def test_an_oracle_that_makes_a_detour_goes_back(tmp_path: Path) -> None:
+    row = small_row(90, "points", ("slow_math", "uncoalesced"))
+    traps = [defect for defect, without in row.truth.without_us.items() if row.truth.time_us / without < 1.03]
+    assert traps, "a defect that stands in the text and does not matter"
+    run = oracle_run(row, "optimize", "curated", seed=0, words=Words(detours=1.0))
+    tries = [json.loads(step.content)["causes"] for step in run.steps if step.tool == "rewrite" and step.kind == "call"]
+    assert len(tries) == 2 and tries[0] == traps[:1] and len(tries[1]) > 1
+    assert confirmed(row, "optimize", run, types=False)
 
 
 def test_a_file_of_other_traces_is_not_gone_on_with(tmp_path: Path) -> None:

@@ -1,37 +1,39 @@
 """What recommendations are worth: for each, what the call of `rewrite` that names this one cause gives.
 
-A small model says what is wrong and cannot type the edit; `rewrite` types it, and puts on top what else helps. It is
-the call that models with tools make. Each pair of task and answer is tried once, whoever gave it, and kept in a file,
-so models, rivals and feedback modes are held to the same kernels. An answer that no rule can type, `nothing`, and no
-answer leave the given kernel: a speed-up of 1. What must stay true: a pair's result depends on the task and the answer
-alone.
+A small model says what is wrong and cannot type the edit; `rewrite` types it, and puts on top what else helps. Models
+with tools name more in a call: what several findings point at, and what may help any kernel. What comes of it is handed
+in and judged as theirs is. Each pair of task and answer is tried once, whoever gave it, and kept in a file, so models,
+rivals and feedback modes are held to the same kernels. An answer that no rule can type, `nothing`, and no answer leave
+the given kernel: a speed-up of 1. What must stay true: a pair's result depends on the task and the answer alone.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from warpsight.bench.units import Outcome, Unit
+from warpsight.bench.units import Outcome, Unit, share_of_roof
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import CAUSES, REWRITE
+from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE
 from warpsight.learn.small_box import SmallBox, steps_of
 from warpsight.nouns.base import Noun
 from warpsight.rewrite import CAUSES as CAN_REWRITE
-from warpsight.runs.lines import whole_lines
+from warpsight.runs.lines import cut_half_line, read_records
+from warpsight.tools.box import SUBMIT
+from warpsight.tools.edits import KERNEL
 
 Progress = Callable[[int, int], None]
 CEILING = "always-right"
 
 
 class Applied(Noun):
-    """What came of one answer to one task. `ratio` is the speed of the rewritten kernel over the given one."""
+    """What came of one answer to one task. `ratio` is the speed of the rewritten kernel over the given one;
+    older lines have no `roofline_share`."""
 
     row: int
     task: str = ""
@@ -40,6 +42,7 @@ class Applied(Noun):
     verdict: str = ""
     decision: str = ""
     ratio: float | None = None
+    roofline_share: float | None = None
 
 
 def apply_answers(
@@ -54,12 +57,13 @@ def apply_answers(
     """The recommendations as outcomes of the suite `optimize`; pairs that the file lacks are tried and added to it."""
     rows = {row.number: row for row in read_rows(corpus)[:count]}
     asked = [o for o in outcomes if o.unit.suite == "recommend" and o.unit.row in rows]
-    known = {(one.row, one.answer): one for one in read_applied(file)}
+    known = {(one.row, one.answer): one for one in (read_applied(file) if file.exists() else ())}
     for (number, _), one in known.items():
         if one.task and number in rows and one.task != rows[number].spec.key:
             raise UsageError(f"{file} is of other tasks than {corpus}", hint="another file")
     pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAN_REWRITE} - set(known))
     progress(0, len(pairs))
+    cut_half_line(file)
     with file.open("a") as out:
         for done, one in enumerate(_tried([(rows[row], str(answer)) for row, answer in pairs], processes), start=1):
             out.write(one.model_dump_json() + "\n")
@@ -87,8 +91,8 @@ def apply_one(row: Row, answer: str) -> Applied:
     """The rewrite for this answer, tried by the tools that models of the suite `optimize` have."""
     box = SmallBox(task_of(row.spec), "optimize", plain=plain_of(row.spec))
     result = box.call(REWRITE, {CAUSES: [answer]})
-    found = result.evaluation
-    if found is None or result.made is None:
+    found = box.call(SUBMIT, {CAUSE: answer, KERNEL: result.made}).evaluation if result.made is not None else None
+    if found is None:
         return Applied(row=row.number, task=row.spec.key, answer=answer)
     timing = found.timing
     return Applied(
@@ -99,6 +103,7 @@ def apply_one(row: Row, answer: str) -> Applied:
         verdict=found.check.verdict,
         decision=(timing.decision or "") if timing else "",
         ratio=timing.ratio if timing else None,
+        roofline_share=share_of_roof(timing),
     )
 
 
@@ -107,13 +112,13 @@ def as_optimized(outcome: Outcome, applied: Applied | None) -> Outcome:
     unit = outcome.unit.model_copy(update={"suite": "optimize"})
     kept = {"unit": unit, "source": "simulated", "verdict": "right", "decision": "SAME", "ratio": 1.0}
     if applied is not None and applied.verdict:
-        kept |= {"verdict": applied.verdict, "decision": applied.decision, "ratio": applied.ratio}
+        kept |= applied.model_dump(include={"verdict", "decision", "ratio", "roofline_share"})
     return outcome.model_copy(update=kept)
 
 
 def read_applied(file: Path) -> list[Applied]:
-    """The finished lines of a file; one that an interruption cut is taken off."""
-    return [Applied.model_validate(json.loads(line)) for line in whole_lines(file)]
+    """All finished lines of a file."""
+    return read_records(file, Applied, "an answer that `bench apply` tried")
 
 
 def _tried(pairs: Sequence[tuple[Row, str]], processes: int) -> Iterator[Applied]:

@@ -7,6 +7,7 @@ is wrong or was not accepted leaves the given one in place, so its speed-up is 1
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -77,6 +78,12 @@ def alike(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, int]:
     }
 
 
+def answers_of(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How often each answer was given, the most common first; no answer is not counted."""
+    found = Counter(outcome.answer for outcome in outcomes if outcome.answer is not None)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
 def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[tuple[int, str], float]:
     """The mean of each task, by its number and what it is: the same number of another corpus is another task."""
     found: dict[tuple[int, str], list[float]] = {}
@@ -94,6 +101,7 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
     found: dict[str, object] = {
         "tasks": len(by_task(outcomes, diagnosed)),
         "answered": _share(outcomes, lambda o: o.answer is not None),
+        "answers": answers_of(outcomes),
         "accuracy": mean_of(outcomes, diagnosed)._asdict(),
         "tool_calls": _mean(outcomes, lambda o: o.tool_calls),
         "input_tokens": _mean(outcomes, lambda o: o.input_tokens),
@@ -102,12 +110,14 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
     }
     if outcomes[0].unit.suite != "recommend":
         roofs = [outcome.roofline_share for outcome in outcomes if outcome.roofline_share is not None]
+        # `bench apply` does not know it of every kernel; a mean over the others would be one over other tasks.
+        whole = bool(roofs) and not any(o.is_right and o.roofline_share is None for o in outcomes)
         found |= {
             "source": sources[0] if sources else "",
             "right": _share(outcomes, lambda o: o.is_right),
             "fast_p": {f"{p:g}": _mean(outcomes, faster_than(p)) for p in FAST_P},
             "geomean_speedup": mean_of(outcomes, log_speed, geometric=True)._asdict(),
-            "roofline_share": sum(roofs) / len(roofs) if roofs else None,
+            "roofline_share": sum(roofs) / len(roofs) if whole else None,
             "predictions_right": sum(o.predictions_right for o in outcomes) / scored if scored else None,
         }
     return found

@@ -2,8 +2,9 @@
 
 `most-common` says what is right most often in a training corpus; `top-finding` profiles and follows the first finding
 blindly; `known-finding` follows the first one that points at any answer; `tries` has all tried that the findings point
-at and what may help any kernel, and says what gave most (suite `optimize`); `random` draws. A tuned model that does
-not beat the others has learned nothing; one that beats `tries` reads the text too.
+at and what may help any kernel, and says what gave most (suite `optimize`); `any` does so without a profile, so what it
+lacks is what the profile brings; `random` draws. A tuned model that does not beat the others has learned nothing; one
+that beats `tries` reads the text too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from warpsight.models.scripted import ScriptedModel
 from warpsight.models.text_calls import CLOSE, OPEN
 from warpsight.tools.box import SUBMIT
 
-RIVALS = ("most-common", "top-finding", "known-finding", "tries", "random")
+RIVALS = ("most-common", "top-finding", "known-finding", "tries", "any", "random")
 PREFIX = "rival:"
 PROFILE = f'{OPEN}{{"name": "profile", "arguments": {{}}}}{CLOSE}'
 
@@ -42,6 +43,8 @@ def open_rival(name: str, *, train: Path | None = None, seed: int = 0) -> Model:
         return ScriptedModel(_follow(skip_unknown=name == "known-finding"), name=PREFIX + name)
     if name == "tries":
         return ScriptedModel(_try_findings, name=PREFIX + name)
+    if name == "any":
+        return ScriptedModel(_try_any, name=PREFIX + name)
     raise UsageError(f"expected a rival of {', '.join(RIVALS)}, got {name!r}")
 
 
@@ -76,6 +79,11 @@ def _try_findings(request: Request) -> str:
         return PROFILE
     pointing = [name for name in dict.fromkeys(_findings(shown[0])) if pointed_at(name)][: MOST_CAUSES - 1]
     return _submit(most_of(shown[1:])[0]) if shown[1:] else _call(REWRITE, {CAUSES: [*pointing, ANY]})
+
+
+def _try_any(request: Request) -> str:
+    shown = _shown(request)
+    return _submit(most_of(shown)[0]) if shown else _call(REWRITE, {CAUSES: [ANY]})
 
 
 def _shown(request: Request) -> list[str]:

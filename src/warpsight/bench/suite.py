@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
 from warpsight.models.precision import fast_precision
 from warpsight.nouns import Task
-from warpsight.runs.lines import whole_lines
+from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.tools.feedback import Feedback
 
 Progress = Callable[[int, int], None]
@@ -75,7 +74,8 @@ def run_bench(
     """Run what is not in the file yet, and return all outcomes of the plan."""
     units = units_of(plan)
     wanted = {unit.key for unit in units}
-    found = [outcome for outcome in read_outcomes(file) if outcome.unit.key in wanted]
+    before = read_outcomes(file) if file.exists() else []
+    found = [outcome for outcome in before if outcome.unit.key in wanted]
     _require_same(plan, found)
     done = {outcome.unit.key for outcome in found}
     todo = [unit for unit in units if unit.key not in done]
@@ -83,6 +83,7 @@ def run_bench(
     if not todo:
         return found
     file.parent.mkdir(parents=True, exist_ok=True)
+    cut_half_line(file)
     with file.open("a") as out:
         executor = Processes(processes) if processes > 1 else Here()
         for outcome in executor.run(functools.partial(work, plan), jobs_of(plan, todo, batch)):
@@ -118,8 +119,8 @@ def asked_of(plan: Plan) -> str:
 
 
 def read_outcomes(file: Path) -> list[Outcome]:
-    """All finished lines of a file; one that an interruption cut is taken off."""
-    return [Outcome.model_validate(json.loads(line)) for line in whole_lines(file)]
+    """All finished lines of a file, also of one that a bench is adding to."""
+    return read_records(file, Outcome, "an outcome of a bench", hint="make some: warpsight bench run CORPUS FILE")
 
 
 def work(plan: Plan, job: Job) -> list[Outcome]:
@@ -153,8 +154,6 @@ def _all_rows(corpus: Path) -> tuple[Row, ...]:
 def rows_of(plan: Plan) -> tuple[Row, ...]:
     """The tasks; those of training families are refused, since a number on them would mean nothing."""
     rows = _all_rows(plan.corpus)
-    if not rows:
-        raise UsageError(f"no tasks in {plan.corpus}", hint="make them: warpsight corpus build FILE --split test")
     if not plan.allow_train and any(row.split != "test" for row in rows):
         raise UsageError(
             f"{plan.corpus} has tasks of families that are trained on",

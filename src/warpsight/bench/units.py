@@ -12,6 +12,7 @@ from warpsight.corpus.build import Row
 from warpsight.learn.prompting import Suite
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
+from warpsight.nouns.timing import Timing
 from warpsight.reason.predictions import accuracy
 from warpsight.tools.feedback import Feedback
 
@@ -32,7 +33,8 @@ class Unit(Noun):
 
 class Outcome(Noun):
     """What came. `ratio` is to the given kernel and 1 where nothing faster was handed in; `source` says what kind of
-    time it is. `roofline_share` is how much of the least possible time the final kernel's time is."""
+    time it is. `roofline_share` is the gate's floor, with the gate's margin, over the time of the final kernel: 1 is
+    the fastest that the gate believes."""
 
     unit: Unit
     task: str
@@ -84,7 +86,7 @@ def outcome_of(unit: Unit, row: Row, run: Run, asked: str = "") -> Outcome:
         decision=(timing.decision or "") if timing is not None else "",
         ratio=timing.ratio if timing is not None else None,
         source=timing.source if timing is not None else "",
-        roofline_share=_share(run),
+        roofline_share=share_of_roof(timing),
         predictions_right=guessed.right,
         predictions_scored=guessed.scored,
         tool_calls=run.spent.tool_calls,
@@ -95,8 +97,8 @@ def outcome_of(unit: Unit, row: Row, run: Run, asked: str = "") -> Outcome:
     )
 
 
-def _share(run: Run) -> float | None:
-    timing = run.submitted.timing if run.submitted is not None else None
+def share_of_roof(timing: Timing | None) -> float | None:
+    """The least time that the gate believes, over the time that was found."""
     if timing is None or timing.roof is None or not timing.samples_us:
         return None
     return min(1.0, timing.roof.floor_us / timing.samples_us[0])

@@ -24,7 +24,7 @@ RUNS_HELP = "The folder that `bench run --keep` wrote."
 PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
 PROCESSES_HELP = "Processes, which share the cores; each loads a local model."
 ANSWERS_HELP = "Only the answers of this model; may be given more than once."
-MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, random."
+MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, any, random."
 
 
 @bench.command()

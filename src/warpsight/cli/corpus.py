@@ -169,7 +169,10 @@ def _show_built(console: Console, found: Stats, unfit: Path) -> None:
 
 def _show_stats(console: Console, found: Stats) -> None:
     console.print(f"{found.tasks} tasks of {len(found.families)} families on {', '.join(found.gpus)}", markup=False)
-    console.print(f"best single removal: {found.median_gain:.2f}x (median, simulated)")
+    console.print(
+        f"best single removal: {found.median_gain:.2f}x (median), {found.geomean_gain:.2f}x (geometric mean), simulated"
+    )
+    console.print(f"all defects removed: {found.geomean_gain_of_all:.2f}x (geometric mean, simulated)")
     console.print(f"with a defect in the text that does not matter: {found.with_trap:.0%}")
     console.print(f"where nothing helps: {found.nothing:.0%}")
     console.print(f"always the most common answer is right: {found.most_common_answer:.0%}")

@@ -48,6 +48,12 @@ def traces(
     types: Annotated[
         bool, typer.Option("--types", help="Suite optimize: write the edits, instead of naming a cause to `rewrite`.")
     ] = False,
+    detours: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="Suite optimize: how often it first tries what does not help, and goes back."
+        ),
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same traces.")] = 0,
     teacher: Annotated[str | None, typer.Option(help="A model that writes them instead of the oracle.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the teacher is served.")] = None,
@@ -62,7 +68,7 @@ def traces(
     Examples:
       warpsight train traces train.jsonl traces.jsonl --variants 4
       warpsight train traces train.jsonl text.jsonl --feedback none
-      warpsight train traces train.jsonl taught.jsonl --teacher openai:NAME --base-url URL --tries 4
+      warpsight train traces train.jsonl taught.jsonl --suite optimize --teacher openai:NAME --base-url URL --tries 4
     """
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.corpus.build import read_rows
@@ -87,7 +93,7 @@ def traces(
             teacher=model,
             tries=tries,
             variants=variants,
-            words=Words(suspects, vain, types),
+            words=Words(suspects, vain, types, detours),
             processes=processes,
             progress=count_done,
         )

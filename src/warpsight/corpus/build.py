@@ -22,12 +22,14 @@ from warpsight.corpus.specs import Spec, draw_specs
 from warpsight.corpus.truth import BelowRoof, Truth, measure
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun
+from warpsight.runs.lines import cut_half_line, read_records
 
 Progress = Callable[[int, int], None]
 MOST_SHARE = 0.14  # an answer that is right for this share of the tasks so far is common
 FEW = 3
 KEPT_OF_SAME = 3  # one in so many
 PATIENCE = 40
+MAKE_ONE = "make one: warpsight corpus build FILE, for a bench with --split test"
 AHEAD = 1
 
 
@@ -43,27 +45,29 @@ class Row(Noun):
 
 
 def read_rows(file: Path) -> list[Row]:
-    """The rows of a corpus file; a last line that was cut by an interruption is left out."""
-    rows: list[Row] = []
-    lines = file.read_text().split("\n") if file.exists() else []
-    for at, line in enumerate(lines[:-1]):  # what follows the last newline was not finished
-        try:
-            rows.append(Row.model_validate(json.loads(line)))
-        except ValueError as problem:
-            raise UsageError(f"{file}:{at + 1}: expected a row of a corpus, found {str(problem)[:200]}") from None
+    """The rows of a corpus file, of which there is at least one; half a last line is left out."""
+    rows = _rows_of(file)
+    if not rows:
+        raise UsageError(f"no tasks in {file}", hint=MAKE_ONE)
     return rows
+
+
+def _rows_of(file: Path) -> list[Row]:
+    return read_records(file, Row, "a row of a corpus", hint=MAKE_ONE)
 
 
 def build_corpus(
     file: Path, *, seed: int, split: Split, count: int, cores: int = 1, progress: Progress = lambda _done, _all: None
 ) -> list[Row]:
     """Write rows until the file has `count`; rows that are there already are kept."""
-    rows = read_rows(file)
+    rows = _rows_of(file) if file.exists() else []
     if any(row.seed != seed or row.split != split for row in rows):
         raise UsageError(f"{file} was built with another seed or split", hint="give another file, or the same --seed")
-    _drop_cut_line(file, rows)
     if len(rows) >= count:
         return rows
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for written in (file, unfit_file(file)):
+        cut_half_line(written)
     todo = itertools.islice(enumerate(draw_specs(seed, split)), rows[-1].draw + 1 if rows else 0, None)
     with file.open("a") as out, closing(_measured(todo, cores)) as measured:
         for draw, spec, truth in measured:
@@ -133,13 +137,3 @@ def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[i
         finally:
             for _, _, result in waiting:
                 result.cancel()
-
-
-def _drop_cut_line(file: Path, rows: list[Row]) -> None:
-    """Cut off what an interruption left unfinished, so that the next row starts on a line of its own."""
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        return
-    whole = "".join(f"{line}\n" for line in file.read_text().split("\n")[: len(rows)])
-    if whole != file.read_text():
-        file.write_text(whole)

@@ -8,6 +8,7 @@ known only afterwards; `text_carries` how often the answer of one task is right 
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ class Stats:
     with_trap: float
     nothing: float
     median_gain: float
+    geomean_gain: float
+    geomean_gain_of_all: float
 
 
 def summarise(rows: Sequence[Row]) -> Stats:
@@ -51,12 +54,18 @@ def summarise(rows: Sequence[Row]) -> Stats:
         with_trap=trapped / max(1, len(rows)),
         nothing=sum(row.truth.right == (NOTHING,) for row in rows) / max(1, len(rows)),
         median_gain=gains[len(gains) // 2] if gains else 1.0,
+        geomean_gain=_geomean(gains),
+        geomean_gain_of_all=_geomean([row.truth.time_us / row.truth.fast_us for row in rows]),
     )
 
 
 def has_trap(row: Row) -> bool:
     """A defect stands in the text whose removal gives less than 3 %."""
     return any(row.truth.time_us / time < 1.03 for time in row.truth.without_us.values())
+
+
+def _geomean(gains: Sequence[float]) -> float:
+    return statistics.geometric_mean(gains) if gains else 1.0
 
 
 def _same_text(rows: Sequence[Row]) -> list[list[Row]]:

@@ -84,6 +84,7 @@ class Rl(Noun):
     reply_tokens: Count = 0  # the longest reply; 0 is what the suite allows. A group waits for its longest
     resample: Count = 2  # other questions tried where all answers to one earned the same
     kl: Annotated[float, Field(ge=0)] = 0.0
+    vllm_memory: Annotated[float, Field(ge=0, lt=1)] = 0.0  # the share of a GPU's memory for vLLM; 0: not with vLLM
     # How advantages are scaled. By the spread of their group, the price of a call would count as much as a wrong kernel
     # wherever nothing else differs.
     scale: Literal["none", "group", "batch"] = "none"

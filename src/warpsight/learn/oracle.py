@@ -2,7 +2,7 @@
 
 A script for the loop (models/scripted.py): the calls are real calls and their results are in the transcript, only the
 words between them are made here, from a seed. It looks (unless it is a text-only trace), weighs what was found, in the
-suite `optimize` has what may be the cause tried and goes back where it does not help, and then answers. What must stay
+suite `optimize` has what may be the cause tried, if asked to also what does not help, and then answers. What must stay
 true: it never states a number that a tool did not show it, and what it answers is compared with what was measured.
 """
 
@@ -50,6 +50,7 @@ class Oracle:
     suspects: float = SUSPECT_SHARE  # how often it first says what stands in the text
     vain: float = 0.0  # how often it looks where profiles are off, is told so, and answers from the text
     types: bool = False  # in the suite `optimize`: writes the edits itself instead of naming the cause to `rewrite`
+    detours: float = 0.0  # in the suite `optimize`: how often it first has a defect tried that does not matter
 
     def script(self) -> Callable[[Request], str]:
         """The turns, decided as the conversation goes on."""
@@ -71,20 +72,34 @@ class Oracle:
         opening = self._turns(draw, answer, opening=True)
         lead = "" if opening else draw.choice(FIRST_TEXT_ONLY)
         words = draw.choice(TRY)
+        detour, back = self._detour()
 
         def next_turn(request: Request) -> str:
             if _played(request) < len(opening):
                 return opening[_played(request)]()
             results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
+            if detour and not results:
+                return _turn((words.format(detour),), REWRITE, {CAUSES: [detour]})
             names = self._tried(draw, answer)
-            if names and not results:
-                return _turn((lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
+            if names and len(results) == bool(detour) and not any(map(_BEST.match, results)):
+                return _turn((back if detour else lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
             if self.feedback == "none":
                 return _turn((lead,), SUBMIT, {CAUSE: answer})
             chosen, why = among(results, self.row.truth.right) or most_of(results, self.row.spec.defects)
             return _turn((why,), SUBMIT, {CAUSE: chosen})
 
         return next_turn
+
+    def _detour(self) -> tuple[str, str]:
+        """A defect that stands in the text and was measured not to matter, and what is said when it did not help."""
+        draw = random.Random(f"detour {self.seed} {self.row.spec.key} {self.row.number}")
+        traps = self._traps() if self.feedback != "none" and draw.random() < self.detours else []
+        return (draw.choice(traps), draw.choice(NO_HELP)) if traps else ("", "")
+
+    def _traps(self) -> list[str]:
+        """Defects that were measured not to matter."""
+        truth = self.row.truth
+        return sorted(defect for defect, without in truth.without_us.items() if truth.time_us / without < 1.03)
 
     def _tried(self, draw: random.Random, answer: str) -> list[str]:
         if self.feedback == "none":
@@ -117,10 +132,10 @@ class Oracle:
     def _tries(self, draw: random.Random, answer: str, lead: str) -> list[Callable[[], str]]:
         """Changes that are made: perhaps one that was measured not to help, then the one that helps most."""
         turns: list[Callable[[], str]] = []
-        traps = [d for d, t in self.row.truth.without_us.items() if self.row.truth.time_us / t < 1.03]
+        traps = self._traps()
         back = ""
         if self.feedback != "none" and traps and draw.random() < TRAP_SHARE:
-            trap, said = draw.choice(sorted(traps)), draw.choice(TRY)
+            trap, said = draw.choice(traps), draw.choice(TRY)
             change = self._edits(trap)
             turns.append(lambda: _turn((lead, said.format(trap)), "time", {"edits": change}))
             lead, back = "", draw.choice(NO_HELP)

@@ -1,9 +1,9 @@
 """The reward of one answer: a pure function of what the gate evaluated and of what was measured to be right.
 
-The order that must hold: no answer and a wrong kernel are worst; with the same recommendation a right kernel that is
+The order that must hold: a wrong kernel is worst, then no answer; with the same recommendation a right kernel that is
 not faster comes next, then the faster the better on a logarithmic scale. A right recommendation is worth as much as a
-doubling of speed, a right prediction a little; each tool call costs a little, so that looking must pay for itself.
-Nothing that a model says is read here.
+doubling of speed, a right prediction a little; each tool call costs a little, so that looking must pay for itself. Of
+what a model says the named cause is read, and nothing else.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from warpsight.reason.predictions import accuracy
 class Prices(Noun):
     """What each thing is worth. What calls cost must stay below what being right adds."""
 
-    no_answer: float = -1.0
-    wrong: float = -0.75
+    wrong: float = -1.0
+    no_answer: float = -0.75
     right: float = 0.0
     per_doubling: float = 1.0
     most_doublings: float = 4.0

@@ -13,6 +13,7 @@ as are the ends of turns, which the template puts in.
 from __future__ import annotations
 
 import copy
+import importlib.util
 import itertools
 import os
 import random
@@ -27,7 +28,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.specs import plain_of, task_of
-from warpsight.errors import UsageError
+from warpsight.errors import ToolMissing, UsageError
 from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Rl
 from warpsight.learn.reward import reward_of
@@ -36,6 +37,7 @@ from warpsight.learn.together import Seat, Together
 from warpsight.learn.tokens import Encode, tokens_of_run
 from warpsight.learn.traces import ask
 from warpsight.learn.trained import must_list_tools
+from warpsight.learn.vllm_weights import open_vllm
 from warpsight.models.local import LocalModel
 from warpsight.models.weights import Weights
 from warpsight.nouns.run import Run
@@ -49,8 +51,6 @@ def train_rl(config: Rl) -> Path:
     if (learned := begin(config, output)) is not None:
         return learned
     rows = read_rows(Path(config.corpus))
-    if not rows:
-        raise UsageError(f"no tasks in {config.corpus}", hint="make them: warpsight corpus build FILE")
     if any(row.split == "test" for row in rows):
         raise UsageError(f"{config.corpus} has tasks that models are measured on", hint="one of --split train")
     if config.count:
@@ -64,6 +64,7 @@ def train_rl(config: Rl) -> Path:
         beta=config.kl,
         scale_rewards=config.scale,
         mask_truncated_completions=False,
+        **vllm_arguments(config),
     )
     rollouts = Rollouts(config, rows, tokenizer)
     pace = Pace(config.train, output, CURVES, rollouts.counted)
@@ -85,6 +86,22 @@ def train_rl(config: Rl) -> Path:
         **pace.spent(),
     }
     return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed, suites=[config.suite])
+
+
+def vllm_arguments(config: Rl) -> dict[str, Any]:
+    """What TRL is told where vLLM writes the answers. Their probabilities are taken from the trainer's own weights."""
+    if not config.vllm_memory:
+        return {}
+    if config.train.cpu:
+        raise UsageError("vllm_memory is for a GPU, and the configuration says cpu = true", hint="cpu = false")
+    if importlib.util.find_spec("vllm") is None:
+        raise ToolMissing("vllm_memory is set and vLLM is not installed", hint="pip install 'trl[vllm]'")
+    return {
+        "use_vllm": True,
+        "vllm_mode": "colocate",
+        "vllm_gpu_memory_utilization": config.vllm_memory,
+        "vllm_importance_sampling_correction": False,
+    }
 
 
 def earned(completions: Sequence[Any], earned: Sequence[float], **_: Any) -> list[float]:
@@ -131,8 +148,7 @@ class Rollouts:
         if not self.made and trainer.state.global_step:  # gone on with: what comes is new
             self._draw = random.Random(f"rl {self._config.train.seed} {trainer.state.global_step}")
             self._number = itertools.count(1000 * trainer.state.global_step)
-        policy = Weights(self._tokenizer, as_used(trainer.accelerator.unwrap_model(trainer.model)))
-        local = LocalModel("policy", policy, batch=max(8, self._config.group))
+        local = LocalModel("policy", self._policy(trainer), batch=max(8, self._config.group))
         found = [each for prompt in _groups(prompts, self._config.group) for each in self._group(prompt, local)]
         self.seconds += time.monotonic() - began
         return {
@@ -142,6 +158,12 @@ class Rollouts:
             "earned": [value for _, _, _, value in found],
             "logprobs": None,
         }
+
+    def _policy(self, trainer: Any) -> Weights:
+        """The weights as they are now."""
+        if self._config.vllm_memory:
+            return open_vllm(self._tokenizer, trainer)
+        return Weights(self._tokenizer, as_used(trainer.accelerator.unwrap_model(trainer.model)))
 
     def _group(self, prompt: str, local: LocalModel) -> list[tuple[list[int], list[int], list[int], float]]:
         """The answers to a question, or to another one where these teach nothing."""

@@ -22,7 +22,7 @@ from trl import SFTConfig, SFTTrainer
 from warpsight.errors import UsageError
 from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Sft
-from warpsight.learn.tokens import Tokens, tokens_of
+from warpsight.learn.tokens import Tokens, fit_of, tokens_of
 from warpsight.learn.traces import read_traces
 from warpsight.learn.trained import lists_tools
 
@@ -42,10 +42,10 @@ def train_sft(config: Sft) -> Path:
     def encode(text: str, special: bool) -> list[int]:
         return tokenizer(text, add_special_tokens=False, split_special_tokens=not special)["input_ids"]
 
-    rows = [tokens_of(trace, encode) for trace in traces]
-    kept = [row for row in rows if len(row.ids) <= config.train.max_tokens and 1 in row.mask]
+    kept, too_long, nothing_to_learn = fit_of([tokens_of(trace, encode) for trace in traces], config.train.max_tokens)
     if not kept:
-        raise UsageError(f"no trace has at most {config.train.max_tokens} tokens", hint="raise [train] max_tokens")
+        told = f"{too_long} have more than {config.train.max_tokens} tokens, {nothing_to_learn} have nothing to learn"
+        raise UsageError(f"no trace to train on: {told}", hint="raise [train] max_tokens, or make other traces")
     data = Dataset.from_list([{"input_ids": row.ids, "labels": labels_of(row), "length": len(row.ids)} for row in kept])
     arguments = SFTConfig(
         **arguments_of(config.train, output),
@@ -70,7 +70,8 @@ def train_sft(config: Sft) -> Path:
     summary = {
         "config": config.model_dump(mode="json"),
         "traces": len(kept),
-        "too_long": len(rows) - len(kept),
+        "too_long": too_long,
+        "nothing_to_learn": nothing_to_learn,
         "tokens_a_trace": tokens,
         "written_tokens_a_trace": sum(sum(row.mask) for row in kept) / len(kept),
         "steps": result.global_step,

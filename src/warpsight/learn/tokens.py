@@ -8,12 +8,14 @@ special ones. What follows the last written token is left out: it would cost tim
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from warpsight.models.local import kept_tokens
-from warpsight.models.model import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from warpsight.models.model import AssistantMessage, Message, SystemMessage, ToolCall, ToolMessage, UserMessage
 from warpsight.models.template import parts_of
+from warpsight.models.text_calls import OPEN
 from warpsight.nouns.run import Run
 from warpsight.nouns.tool import ToolSpec
 from warpsight.reason.job import job_of
@@ -26,6 +28,21 @@ class Tokens(NamedTuple):
 
     ids: list[int]
     mask: list[int]
+
+
+class Fit(NamedTuple):
+    """The traces that are trained on, and how many were left out, by why."""
+
+    kept: list[Tokens]
+    too_long: int
+    nothing_to_learn: int  # however long: no token of it is trained on
+
+
+def fit_of(rows: Sequence[Tokens], max_tokens: int) -> Fit:
+    """What can be trained on; what is too long is left out, never cut."""
+    taught = [row for row in rows if 1 in row.mask]
+    kept = [row for row in taught if len(row.ids) <= max_tokens]
+    return Fit(kept, too_long=len(taught) - len(kept), nothing_to_learn=len(rows) - len(taught))
 
 
 def tokens_of(trace: Mapping[str, Any], encode: Encode) -> Tokens:
@@ -70,8 +87,15 @@ def _message(written: Mapping[str, Any]) -> Message:
     if written["role"] == "user":
         return UserMessage(text=text)
     if written["role"] == "assistant":
-        return AssistantMessage(text=text)  # its calls stand in the text
+        calls = () if OPEN in text else map(_call, written.get("tool_calls", ()))
+        return AssistantMessage(text=text, calls=tuple(calls))
     return ToolMessage(call_id=str(written["tool_call_id"]), name=str(written["name"]), text=text)
+
+
+def _call(written: Mapping[str, Any]) -> ToolCall:
+    """A call that was no text, as models behind an endpoint make them: it is written out as local models write it."""
+    called = written["function"]
+    return ToolCall(id=str(written["id"]), name=str(called["name"]), arguments=json.dumps(called["arguments"]))
 
 
 def tokens_of_run(run: Run, encode: Encode) -> Tokens:

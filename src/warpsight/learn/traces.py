@@ -3,7 +3,8 @@
 Each trace is a run of the loop, so what the model wrote and what was put in is known by its steps, and the loss mask
 comes from there. Only traces that the measurement confirms are kept: the recommendation is a right one and, in the
 suite `optimize`, the kernel that was submitted went through the gate and is FASTER (or was left alone where nothing
-helps or no rewrite is known). The file has one JSON line a task, and an interrupted build goes on where it stopped.
+helps or, by the oracle, where no rewrite is known). The file has one JSON line a task, and an interrupted build goes on
+where it stopped.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+from pydantic import ConfigDict, model_validator
 
 from warpsight.corpus.build import Row
 from warpsight.corpus.kinds import NOTHING
@@ -28,13 +31,14 @@ from warpsight.learn.prompting import Suite, in_rounds, job_for, opening_for
 from warpsight.learn.small_box import SmallBox
 from warpsight.models.model import Model
 from warpsight.models.scripted import ScriptedModel
+from warpsight.nouns.base import Noun, require
 from warpsight.nouns.run import Run
 from warpsight.reason.job import Job, Opening
 from warpsight.reason.loop import run_loop
 from warpsight.reason.progress import best_of
 from warpsight.reason.strategies import largest_step, run_strategy
 from warpsight.runs.hf import hf_row
-from warpsight.runs.lines import whole_lines
+from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.store import RESUMABLE
 from warpsight.tasks import read_candidate
@@ -42,6 +46,35 @@ from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found, Profiled
 
 Progress = Callable[[int, int], None]
+
+
+class Said(Noun):
+    """What a message of a trace has at least."""
+
+    model_config = ConfigDict(extra="allow")
+
+    role: str
+    content: str
+
+
+class TraceLine(Noun):
+    """What a line of a file of traces has at least: a trace, or no messages where none was confirmed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    row: int
+    variant: int
+    suite: Suite
+    messages: list[Said] | None
+    tools: list[dict[str, Any]] | None = None
+    train: list[bool] | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.messages is not None:
+            require(self.tools is not None, "a trace says which tools there were")
+            require(len(self.train or ()) == len(self.messages), "a trace says of each message whether it is learned")
+        return self
 
 
 class NotAnswered(WarpsightError):
@@ -57,6 +90,7 @@ class Words:
     suspects: float = SUSPECT_SHARE
     vain: float = 0.0
     types: bool = False
+    detours: float = 0.0
 
 
 def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
@@ -69,7 +103,7 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Wor
         return findings_said(found, smaller=suite == "optimize")
 
     said = words or Words()
-    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types)
+    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types, said.detours)
     return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
@@ -118,8 +152,8 @@ def _whole(run: Run) -> Run:
     return run
 
 
-def confirmed(row: Row, suite: Suite, run: Run) -> bool:
-    """Whether the measurement bears out what was answered."""
+def confirmed(row: Row, suite: Suite, run: Run, *, types: bool = True) -> bool:
+    """Whether the measurement bears out what was answered. Who cannot type may leave a kernel as it was."""
     if run.submission is None or run.submission.cause not in row.truth.right:
         return False
     if suite == "recommend":
@@ -127,10 +161,11 @@ def confirmed(row: Row, suite: Suite, run: Run) -> bool:
     found = run.submitted
     if found is None or found.check.verdict != "right" or found.timing is None:
         return False
+    if run.submission.cause == NOTHING:
+        return found.timing.decision != "SLOWER"
     task = task_of(row.spec)
     given = {read_candidate(text, task).sha256 for text in (task.kernel, plain_of(row.spec)[0])}
-    unchanged = found.candidate_sha256 in given  # no rewrite was known
-    return unchanged or run.submission.cause == NOTHING or found.timing.decision == "FASTER"
+    return found.timing.decision == "FASTER" or (not types and found.candidate_sha256 in given)
 
 
 def build_traces(
@@ -162,6 +197,7 @@ def build_traces(
     todo = [(row, variant) for row, variant in asked if (row.number, variant) not in done]
     write = partial(_line, suite=suite, feedback=feedback, seed=seed, teacher=teacher, tries=tries, words=words)
     file.parent.mkdir(parents=True, exist_ok=True)
+    cut_half_line(file)
     with file.open("a") as out, closing(_in_order(write, todo, processes)) as lines:
         for number, line in enumerate(lines, start=len(asked) - len(todo) + 1):
             out.write(json.dumps({"variant": line.pop("variant"), "made": made, **line}) + "\n")
@@ -172,7 +208,7 @@ def build_traces(
 
 def _lines_of(file: Path, made: str) -> Iterator[dict[str, Any]]:
     """The lines of a file that is to be gone on with; one that was asked for otherwise is refused."""
-    for line in read_lines(file):
+    for line in read_lines(file) if file.exists() else ():
         if line.get("made", made) != made:
             raise UsageError(
                 f"{file} has traces of `{line['made']}`, these would be of `{made}`", hint="write to another file"
@@ -217,7 +253,7 @@ def _line(
             box = SmallBox(task_of(row.spec), suite, feedback, plain=plain_of(row.spec))
             name = f"teacher-{row.number}-{attempt}"
             run = ask(row, box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=attempt)
-        if confirmed(row, suite, run):
+        if confirmed(row, suite, run, types=teacher is not None or (words or Words()).types):
             return {**line, **hf_row(run)}
     return {**line, "messages": None}
 
@@ -228,6 +264,7 @@ def read_traces(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """All finished lines; what an interruption cut is dropped from the file, so that it can be added to."""
-    for line in whole_lines(file):
-        yield json.loads(line)
+    """All finished lines, also of tasks without a confirmed trace."""
+    made = "make them: warpsight train traces CORPUS FILE"
+    lines = read_records(file, TraceLine, "a line of a file of traces", hint=made)
+    return (line.model_dump(exclude_unset=True) for line in lines)
