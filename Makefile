@@ -146,12 +146,12 @@ MAKE_FASTER := $(WS) bench run results/test.jsonl $(MEASURED)/made.jsonl --keep 
 TABLES := $(MEASURED)/bench.jsonl $(MEASURED)/made.jsonl $(MEASURED)/typed.jsonl
 results: $(VENV)/.train
 	@mkdir -p $(MEASURED)
-	@$(MAKE_FASTER) --model rival:tries
+	@for rival in tries any; do $(MAKE_FASTER) --model rival:$$rival || exit 1; done
 	@$(MAKE_FASTER) --name tools --adapter results/sft-tools/final
 	@$(MAKE_FASTER) --name tools --adapter results/sft-tools/final --count 16 --feedback $(EVERY)
 	@$(ASK) --name text --adapter results/sft-text/final --feedback none
 	@$(ASK) --name text --adapter results/sft-text/final --count 16 --feedback $(EVERY)
-	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final --count 32
+	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final
 	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final --count 16 --feedback $(EVERY)
 	@$(ASK) --name untrained --count 8 --feedback $(EVERY)
 	@for rival in top-finding known-finding random most-common; do \
@@ -159,11 +159,13 @@ results: $(VENV)/.train
 	@$(WS) bench apply results/test.jsonl $(MEASURED)/bench.jsonl $(MEASURED)/tried.jsonl --out $(MEASURED)/typed.jsonl \
 	  --model text --processes 2
 	@$(WS) bench compare $(TABLES) --suite optimize --one tools:curated --other text:none
+	@$(WS) bench compare $(TABLES) --suite optimize --one tools:curated --other rival:any:curated
 	@$(WS) bench compare $(TABLES) --suite optimize --one reinforced:curated --other tools:curated
 	@$(WS) bench compare $(TABLES) --suite optimize --one tools:wrong --other tools:curated
 	@$(WS) bench report $(TABLES)
 	@$(WS) bench report $(TABLES) --html $(MEASURED)/bench.html --corpus results/test.jsonl --runs $(FAILED) \
-	  --pair tools:curated=text:none --pair reinforced:curated=tools:curated --pair tools:wrong=tools:curated \
+	  --pair tools:curated=text:none --pair tools:curated=rival:any:curated --pair reinforced:curated=tools:curated \
+	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
 picture: setup

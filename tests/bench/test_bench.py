@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import cast
 
@@ -242,6 +243,16 @@ def test_who_reads_the_file_of_a_running_bench_leaves_it_as_it_is(tmp_path: Path
         with pytest.raises(SystemExit, match="0"):
             main(["bench", verb, str(file), *options])
     assert len(read_outcomes(file)) == 4 and file.read_bytes() == before
+
+
+def test_a_table_of_the_first_tasks_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "out.jsonl"
+    file.write_text("".join(outcome(row).model_dump_json() + "\n" for row in range(5)))
+    with pytest.raises(SystemExit, match="0"):
+        main(["bench", "report", str(file), "--count", "3", "--json"])
+    assert [one["tasks"] for one in json.loads(capsys.readouterr().out)["conditions"]] == [3]
+    with pytest.raises(SystemExit, match="2"):
+        main(["bench", "report", str(file), "--count", "3", "--html", str(tmp_path / "page.html")])
 
 
 @pytest.mark.parametrize("words", [REPORT, COMPARE], ids=lambda words: words[0])

@@ -28,3 +28,9 @@ def some_rows() -> list[Row]:
         for at, family in enumerate(picked)
         for which, defect in enumerate(list(family.defects)[:2])
     ]
+
+
+def many_rows() -> list[Row]:
+    """Tens of tasks: one for each defect of four small families."""
+    picked = [(name, defect) for name in ("gather", "hash", "points", "saxpy") for defect in families()[name].defects]
+    return [small_row(number, name, (defect,)) for number, (name, defect) in enumerate(picked)]

@@ -127,6 +127,7 @@ def report(
     curves: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=CURVES_HELP)] = None,
     runs: Annotated[Path | None, typer.Option(metavar="FOLDER", help=RUNS_HELP)] = None,
     pair: Annotated[list[str] | None, typer.Option(metavar="ONE=OTHER", help=PAIR_HELP)] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Only the first tasks, in the table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """All conditions of some files in one table, with 95 % intervals over tasks; or as a page to look at.
@@ -134,12 +135,16 @@ def report(
     \b
     Examples:
       warpsight bench report out.jsonl
+      warpsight bench report out.jsonl --count 16
       warpsight bench report out.jsonl --html bench.html --corpus test.jsonl --runs failed/
       warpsight bench report out.jsonl --html bench.html --curves results/sft-tools --pair tools:curated=text:none
     """
     from warpsight.bench.table import report as table
+    from warpsight.errors import UsageError
 
-    found = _read(files)
+    if count is not None and html is not None:
+        raise UsageError("--count is for the table: the page shows all tasks", hint="leave one of the two out")
+    found = _read(files, count)
     document = _document(found)
     if html is None:
         emit(document, as_json=as_json, render=lambda console: console.print(table(found), markup=False))
@@ -204,11 +209,12 @@ def compare(
     emit({"one": one, "other": other, **made}, as_json=as_json, render=show)
 
 
-def _read(files: list[Path]) -> list[Outcome]:
+def _read(files: list[Path], count: int | None = None) -> list[Outcome]:
     from warpsight.bench.suite import read_outcomes
     from warpsight.errors import UsageError
 
-    found = [outcome for file in files for outcome in read_outcomes(file)]
+    every = [outcome for file in files for outcome in read_outcomes(file)]
+    found = [outcome for outcome in every if count is None or outcome.unit.row < count]
     if not found:
         raise UsageError("no outcomes in these files", hint="make some: warpsight bench run CORPUS FILE")
     return found

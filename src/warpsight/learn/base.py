@@ -9,7 +9,9 @@ or `--adapter FOLDER` (an adapter), and an adapter is stored in half precision, 
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -89,12 +91,19 @@ def arguments_of(train: Train, output: Path) -> dict[str, Any]:
     }
 
 
-def begin(config: Sft | Rl, output: Path) -> Path | None:
-    """What this very run has learned, where it is finished. A folder with a run of another configuration is refused:
-    its checkpoints would be gone on with."""
+def begin(config: Sft | Rl, output: Path, inputs: Iterable[Path]) -> Path | None:
+    """What this very run has learned, where it is finished. A folder with a run of another configuration, or on other
+    `inputs` of the same names, is refused: its checkpoints would be gone on with."""
     asked = config.model_dump(mode="json")
     summary, kept, final = output / "summary.json", output / "config.json", output / FINAL
-    if summary.is_file() and final.is_dir() and json.loads(summary.read_text())["config"] == asked:
+    given, noted = digest_of(inputs), output / "inputs.sha256"
+    done = summary.is_file() and final.is_dir() and json.loads(summary.read_text())["config"] == asked
+    if (done or last_checkpoint(output)) and noted.is_file() and noted.read_text().strip() != given:
+        raise UsageError(
+            f"{output} was trained on other files than those that now have their names",
+            hint="another `output`, or remove that folder",
+        )
+    if done:
         print(f"finished before: {final}", flush=True)
         return final
     if kept.is_file() and last_checkpoint(output) and _essence(json.loads(kept.read_text())) != _essence(asked):
@@ -103,8 +112,19 @@ def begin(config: Sft | Rl, output: Path) -> Path | None:
             hint="another `output`, or remove that folder",
         )
     output.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(asked, indent=2) + "\n")
+    write_whole(kept, json.dumps(asked, indent=2) + "\n")
+    write_whole(noted, given + "\n")
     return None
+
+
+def digest_of(inputs: Iterable[Path]) -> str:
+    """A digest of what the files hold; of a folder, of all its files. What is missing is told by who reads it."""
+    found = hashlib.sha256()
+    for path in inputs:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def _essence(config: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +160,7 @@ class Pace(transformers.TrainerCallback):
         return {name: value + self._before.get(name, 0) for name, value in now.items()}
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self._kept.write_text(json.dumps(self.spent()))
+        write_whole(self._kept, json.dumps(self.spent()))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
         now = time.monotonic()
@@ -167,10 +187,24 @@ def quieten(trainer: Any) -> None:
 
 
 def last_checkpoint(output: Path) -> str | None:
-    """The newest whole checkpoint, to go on from."""
+    """The newest whole checkpoint, to go on from: one whose state, which is written last, can be read."""
     folder = output / "checkpoints"
-    found = [p for p in folder.glob("checkpoint-*") if (p / "trainer_state.json").is_file()]
+    found = [p for p in folder.glob("checkpoint-*") if _is_whole(p / "trainer_state.json")]
     return str(max(found, key=lambda p: int(p.name.rpartition("-")[2]))) if found else None
+
+
+def _is_whole(state: Path) -> bool:
+    try:
+        return bool(json.loads(state.read_text()))
+    except (OSError, ValueError):
+        return False
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a small file so that a kill leaves the old one or the new one, and never half of it."""
+    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    aside.write_text(text)
+    aside.replace(file)
 
 
 def save_final(
@@ -184,7 +218,7 @@ def save_final(
         tokenizer.save_pretrained(str(final))
     write_trained(final, listed=listed, suites=suites)
     _forget_paths(final, summary)
-    (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    write_whole(output / "summary.json", json.dumps(summary, indent=2) + "\n")
     return final
 
 

@@ -48,7 +48,7 @@ CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_leng
 def train_rl(config: Rl) -> Path:
     """Train, and return the folder of what was learned."""
     output = Path(config.output)
-    if (learned := begin(config, output)) is not None:
+    if (learned := begin(config, output, _inputs_of(config))) is not None:
         return learned
     rows = read_rows(Path(config.corpus))
     if any(row.split == "test" for row in rows):
@@ -203,6 +203,11 @@ class Rollouts:
         self.groups += 1
         self.equal += max(values) - min(values) <= 1e-6
         return runs, values
+
+
+def _inputs_of(config: Rl) -> list[Path]:
+    """What is learned from: the tasks, and the adapter that training begins with."""
+    return [Path(named) for named in (config.corpus, config.start.adapter) if named]
 
 
 def _folder_of(config: Rl) -> Path | None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from datasets import Dataset
+from transformers.trainer_pt_utils import LengthGroupedSampler
 from trl import SFTConfig, SFTTrainer
 
 from warpsight.errors import UsageError
@@ -33,7 +34,7 @@ CURVES = ("loss", "mean_token_accuracy", "learning_rate")
 def train_sft(config: Sft) -> Path:
     """Train, and return the folder of what was learned."""
     output = Path(config.output)
-    if (learned := begin(config, output)) is not None:
+    if (learned := begin(config, output, map(Path, config.traces))) is not None:
         return learned
     traces = read_all(config.traces)
     texts = (message["content"] for trace in traces for message in trace["messages"])
@@ -51,8 +52,6 @@ def train_sft(config: Sft) -> Path:
         **arguments_of(config.train, output),
         max_length=None,  # what is too long was left out, never cut
         packing=False,
-        train_sampling_strategy="group_by_length",
-        length_column_name="length",
     )
     pace = Pace(config.train, output, CURVES)
     trainer = WrittenOnly(
@@ -87,9 +86,21 @@ def train_sft(config: Sft) -> Path:
     )
 
 
+class ByLength(LengthGroupedSampler):
+    """Traces of about the same length together. A later epoch is shuffled by its number, not by what was drawn before,
+    so that a run that goes on within it sees the rest of that epoch."""
+
+    def set_epoch(self, epoch: int) -> None:
+        self.generator = torch.Generator().manual_seed(epoch) if epoch else None
+
+
 class WrittenOnly(SFTTrainer):
     """The loss of the tokens that the model wrote, and the scores of no others: of a vocabulary of fifty thousand words
     they are a fifth of the work, and nine in ten tokens of a trace were not written by the model."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> ByLength:
+        together = self.args.train_batch_size * self.args.gradient_accumulation_steps
+        return ByLength(together, lengths=list((train_dataset or self.train_dataset)["length"]))
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
