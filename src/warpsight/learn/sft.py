@@ -52,6 +52,8 @@ def train_sft(config: Sft) -> Path:
         **arguments_of(config.train, output),
         max_length=None,  # what is too long was left out, never cut
         packing=False,
+        train_sampling_strategy="group_by_length",
+        length_column_name="length",
     )
     pace = Pace(config.train, output, CURVES)
     trainer = WrittenOnly(
@@ -99,8 +101,8 @@ class WrittenOnly(SFTTrainer):
     they are a fifth of the work, and nine in ten tokens of a trace were not written by the model."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> ByLength:
-        together = self.args.train_batch_size * self.args.gradient_accumulation_steps
-        return ByLength(together, lengths=list((train_dataset or self.train_dataset)["length"]))
+        found = super()._get_train_sampler(train_dataset)
+        return ByLength(found.batch_size, lengths=found.lengths)
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
