@@ -101,7 +101,7 @@ class WrittenOnly(SFTTrainer):
     they are a fifth of the work, and nine in ten tokens of a trace were not written by the model."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> ByLength:
-        found = super()._get_train_sampler(train_dataset)
+        found: Any = super()._get_train_sampler(train_dataset)
         return ByLength(found.batch_size, lengths=found.lengths)
 
     def compute_loss(
