@@ -151,7 +151,7 @@ results: $(VENV)/.train
 	@$(MAKE_FASTER) --name tools --adapter results/sft-tools/final --count 16 --feedback $(EVERY)
 	@$(ASK) --name text --adapter results/sft-text/final --feedback none
 	@$(ASK) --name text --adapter results/sft-text/final --count 16 --feedback $(EVERY)
-	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final
+	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final --count 64
 	@$(MAKE_FASTER) --name reinforced --adapter results/rl/final --count 16 --feedback $(EVERY)
 	@$(ASK) --name untrained --count 8 --feedback $(EVERY)
 	@for rival in top-finding known-finding random most-common; do \

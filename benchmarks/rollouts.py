@@ -31,8 +31,8 @@ from warpsight.tools.box import ToolResult
 
 RESULTS = Path(__file__).parents[1] / "results"
 CORPUS, TRAIN = RESULTS / "test.jsonl", RESULTS / "train.jsonl"
-TASKS = 6
-GROUPS, GROUP, REPLY_TOKENS = 3, 8, 128  # as configs/rl.toml has it
+TASKS = 3
+GROUPS, GROUP, REPLY_TOKENS = 2, 8, 128  # as configs/rl.toml has it
 
 
 class TimedModel:
