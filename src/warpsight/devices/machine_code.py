@@ -6,9 +6,11 @@ A form of machine code that we do not read is no error: the caller falls back to
 from __future__ import annotations
 
 import functools
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,18 @@ from numpy.typing import NDArray
 from warpsight.devices.device import CHECK_FIRST, CannotProfile, Value
 from warpsight.devices.memory import lay_out
 from warpsight.errors import ToolchainError, UnsupportedInstruction
-from warpsight.nouns import Build
+from warpsight.nouns import Build, Fault
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.sass import disassemble
 from warpsight.vgpu import machine, schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.sample import Tracer
 from warpsight.vgpu.sass import load_sass
-from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction, predict
+from warpsight.vgpu.timemodel import STEP_BUDGET, WHOLE_STEP_BUDGET, Prediction, predict
+
+MOST_WATCHED_BLOCKS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -63,19 +68,68 @@ def time_launch(
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
-    shift: int = 0,
 ) -> Prediction:
-    """The simulated time of one launch on `gpu`; `without` leaves terms of the model out.
+    """A draft of the simulated time on `gpu`, from a few blocks run by themselves; `without` leaves terms out."""
 
-    With `shift` other blocks are traced, so much further on in the grid, around its end; of a launch all blocks of
-    which are alike the time is the same. Not where blocks wait for earlier ones.
-    """
-    usage = next(e for e in build.entries if e.name == program.entry)
-    total = size.grid[0] * size.grid[1] * size.grid[2]
-    moved = 0 if program.order_sensitive else shift
-
-    def trace(blocks: Sequence[int], max_steps: int) -> machine.Launched:
+    def run(blocks: Sequence[int], max_steps: int) -> machine.Launched:
         memory, params, _ = lay_out(program, values, read_in_place=True)
+        return machine.launch(
+            program,
+            memory,
+            grid=size.grid,
+            block=size.block,
+            params=params,
+            dynamic_shared_bytes=size.shared_bytes,
+            blocks=blocks,
+            max_trace_steps=max_steps,
+            deadline_seconds=deadline_seconds,
+        )
+
+    return predict(
+        program,
+        gpu,
+        _faultless(run),
+        step_budget=step_budget,
+        without=without,
+        constants=constants,
+        **_sizes(program, build, values, size),
+    )
+
+
+@dataclass(frozen=True)
+class WholeLaunch:
+    """The complete run of a launch: its arrays afterwards, what each instruction did, and its simulated time."""
+
+    arrays: Mapping[str, np.ndarray]
+    launched: machine.Launched
+    time: Prediction
+
+
+def time_whole_launch(
+    program: Program,
+    build: Build,
+    gpu: Gpu,
+    values: Sequence[Value],
+    size: LaunchSize,
+    *,
+    seed: int,
+    cores: int | None = None,
+    max_instructions: int = machine.DEFAULT_INSTRUCTIONS,
+    deadline_seconds: float = 600.0,
+    without: Sequence[str] = (),
+    constants: Constants = PUBLISHED,
+) -> WholeLaunch:
+    """The simulated time from the complete run of all blocks; `seed` says which of them are traced.
+
+    A kernel that faults raises CannotProfile.
+    """
+    if math.prod(size.grid) > MOST_WATCHED_BLOCKS:
+        raise CannotProfile(f"a launch of {math.prod(size.grid)} blocks; at most {MOST_WATCHED_BLOCKS} are timed whole")
+    clocks = np.ascontiguousarray(schedule.step_table(program, gpu, constants)[:, schedule.INTERVAL])
+    last: list[tuple[Mapping[str, np.ndarray], machine.Launched]] = []
+
+    def run(traced: Sequence[int], max_steps: int) -> machine.Launched:
+        memory, params, arrays = lay_out(program, values, read_in_place=True)
         done = machine.launch(
             program,
             memory,
@@ -83,28 +137,66 @@ def time_launch(
             block=size.block,
             params=params,
             dynamic_shared_bytes=size.shared_bytes,
-            blocks=[(block + moved) % total for block in blocks],
+            cores=cores,
+            max_instructions=max_instructions,
             max_trace_steps=max_steps,
+            traced=traced,
+            pipe_clocks=clocks,
             deadline_seconds=deadline_seconds,
         )
-        if done.faults:
-            what = done.faults[0].message
-            raise CannotProfile(f"the kernel faulted while it was traced: {what}", hint=CHECK_FIRST)
+        last[:] = [(arrays, done)]
         return done
 
-    return predict(
+    time = predict(
         program,
         gpu,
-        trace,
-        total_blocks=total,
-        threads=size.block[0] * size.block[1] * size.block[2],
-        registers=usage.registers,
-        shared_bytes=usage.shared_bytes + size.shared_bytes,
-        array_bytes=sum(v.array.nbytes for v in values if not v.is_scalar),
-        step_budget=step_budget,
+        _faultless(run),
+        whole_seed=seed,
+        step_budget=WHOLE_STEP_BUDGET,
         without=without,
         constants=constants,
+        **_sizes(program, build, values, size),
     )
+    arrays, done = last[0]
+    return WholeLaunch(arrays, done, time)
+
+
+def _faultless(run: Tracer) -> Tracer:
+    def traced(blocks: Sequence[int], max_steps: int) -> machine.Launched:
+        done = run(blocks, max_steps)
+        if done.faults:
+            raise FaultInLaunch(done.faults[0])
+        return done
+
+    return traced
+
+
+class FaultInLaunch(CannotProfile):
+    """The kernel faulted while it was run for its time."""
+
+    def __init__(self, fault: Fault) -> None:
+        what = f"{fault.kind} at line {fault.line}: {fault.message}"
+        super().__init__(f"the kernel faulted while it was traced: {what}", hint=CHECK_FIRST)
+        self.fault = fault
+
+
+class _Sizes(TypedDict):
+    total_blocks: int
+    threads: int
+    registers: int
+    shared_bytes: int
+    array_bytes: int
+
+
+def _sizes(program: Program, build: Build, values: Sequence[Value], size: LaunchSize) -> _Sizes:
+    usage = next(e for e in build.entries if e.name == program.entry)
+    return {
+        "total_blocks": math.prod(size.grid),
+        "threads": math.prod(size.block),
+        "registers": usage.registers,
+        "shared_bytes": usage.shared_bytes + size.shared_bytes,
+        "array_bytes": sum(v.array.nbytes for v in values if not v.is_scalar),
+    }
 
 
 TIME_UNITS = {

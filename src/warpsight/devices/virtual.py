@@ -1,18 +1,20 @@
 """The virtual GPU as a device, in this process: PTX for results and faults, machine code for counts and time.
 
-Profiles of large launches come from chosen blocks and are scaled; the profile says how many ran. Where the machine code
-has a form we do not read, counts are of the PTX, there is no time, and the profile says so.
+A profile comes from the complete run of a launch that fits the budget; of a larger one it comes from chosen blocks, is
+scaled, and says so. `observe` always runs the whole launch, whatever it costs: verdicts are made of it. Where the
+machine code has a form we do not read, counts are of the PTX, there is no time, and the profile says so.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from warpsight.devices.device import CHECK_FIRST, CannotProfile, Execution, Value
-from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch
+from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch, time_whole_launch
 from warpsight.devices.memory import lay_out
 from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
 from warpsight.nouns import Build, Profile, Source
@@ -23,6 +25,7 @@ from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import block_limits
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.ptx import load_ptx
+from warpsight.vgpu.timemodel import Prediction
 
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
@@ -33,6 +36,15 @@ MOST_WAITING_BLOCKS = 256
 def program_of(ptx: str, entry: str) -> Program:
     """The bytecode of one kernel; kept, since the same kernel is run on many workloads."""
     return load_ptx(ptx, entry)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A launch that ran whole: its profile, every array after it, and its simulated time."""
+
+    profile: Profile
+    arrays: Mapping[str, np.ndarray]
+    time: Prediction
 
 
 class VirtualGpu:
@@ -118,12 +130,12 @@ class VirtualGpu:
         source_text: str,
         blocks: Sequence[int] | None = None,
     ) -> Profile:
-        if refused := refusal(build, entry, size):
-            raise CannotProfile(f"the launch is not possible: {refused}")
-        code = machine_code(build.cubin, entry, source_file(build.ptx)) if self.gpu is not None else MachineCode(None)
+        code = self._possible(build, entry, size)
         program = code.program or program_of(build.ptx, entry)
         total = size.grid[0] * size.grid[1] * size.grid[2]
         chosen = blocks if blocks is not None else self._choose_blocks(program, values, size, total)
+        if blocks is None and not chosen and self.gpu is not None and code.program is not None:
+            return self.observe(build, entry, values, size, source_text=source_text).profile
         done = self._count(program, values, size, chosen)
         if done.faults:
             first = done.faults[0]
@@ -136,6 +148,39 @@ class VirtualGpu:
             return with_trust(make_profile(counted, source_text, self.name, notes=notes), build)
         time = time_launch(program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
         return with_trust(make_profile(counted, source_text, self.name, time), build)
+
+    def observe(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str, seed: int = 0
+    ) -> Observed:
+        """The complete run of the machine code: its outputs, exact counters, and the time of that very run.
+
+        `seed` decides which of its blocks are simulated; a kernel must not be able to know it. Raises CannotProfile
+        where there is no machine code to run, and FaultInLaunch where it faults.
+        """
+        code = self._possible(build, entry, size)
+        if self.gpu is None or code.program is None:
+            raise CannotProfile(f"there is no time: {code.reason or 'the virtual GPU is of no kind in particular'}")
+        found = time_whole_launch(
+            code.program,
+            build,
+            self.gpu,
+            values,
+            size,
+            seed=seed,
+            cores=self.cores,
+            max_instructions=self.max_instructions,
+            deadline_seconds=self.deadline_seconds,
+        )
+        total = size.grid[0] * size.grid[1] * size.grid[2]
+        launched = launch_counters(build, entry, size, self.gpu)
+        counted = Counted(code.program, found.launched.counts, total, total, launched)
+        profile = with_trust(make_profile(counted, source_text, self.name, found.time), build)
+        return Observed(profile, found.arrays, found.time)
+
+    def _possible(self, build: Build, entry: str, size: LaunchSize) -> MachineCode:
+        if refused := refusal(build, entry, size):
+            raise CannotProfile(f"the launch is not possible: {refused}")
+        return machine_code(build.cubin, entry, source_file(build.ptx)) if self.gpu is not None else MachineCode(None)
 
     def _count(
         self, program: Program, values: Sequence[Value], size: LaunchSize, blocks: Sequence[int]

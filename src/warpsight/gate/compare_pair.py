@@ -3,13 +3,14 @@
 Measured: a candidate that seems faster is measured again, with other seeds, in fresh processes opened in the other
 order, and only if both measurements say so is it FASTER. That removes what differs from process to process, and the
 ratio that is reported is the second one, which did not choose the winner (the first is too high by the winner's luck).
-Simulated: both kernels on the same secret contents; the interval is what the ratio is between the base and the boost
-clock. A winner's machine code then runs in all blocks: its output is verified, since a fast wrong answer is no time,
-and it is held to the time of blocks that nobody could foresee.
+Simulated: both launches run whole on the same secret contents, and their times are those of these very runs. The
+interval is what the ratio is between the base and the boost clock, widened by how far samples of the launches are
+apart. The output of a winner's run is verified, since a fast wrong answer is no time.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpsight.devices.device import CannotProfile, TimedDevice, Value
-from warpsight.devices.machine_code import machine_code, source_file, time_launch
-from warpsight.devices.virtual import VirtualGpu
+from warpsight.devices.machine_code import FaultInLaunch
+from warpsight.devices.virtual import Observed, VirtualGpu
 from warpsight.errors import DeviceError, TaskError
 from warpsight.gate import statistics
 from warpsight.gate.copy_floor import copy_roof
@@ -26,12 +27,11 @@ from warpsight.gate.fresh import FreshContents
 from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.gate.timing import PairTimer, Progress, Side
 from warpsight.gate.values import verify_outputs
-from warpsight.gate.whole_launch import run_whole
 from warpsight.nouns import HOST_CODE_NOTE, Build, Candidate, Profile, Task, Timing, Workload
 from warpsight.nouns.timing import Measurement, Roof, TimingReason
 from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
-SIMULATED = "time model at boost and base clock"
+SIMULATED = "time model over the whole launch, at boost and base clock"
 MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
 MEASURED_ALONE = "calls of one kernel, not compared"
 
@@ -64,35 +64,42 @@ def trusted(found: Timing, *builds: Build) -> Timing:
 def compare_simulated(
     task: Task, workload: Workload, baseline: Kernel, candidate: Kernel, device: VirtualGpu, *, seed: int
 ) -> tuple[Timing, Profile | None]:
-    """The decision by the time model, and the candidate's profile that it came from."""
+    """The decision by the time model, and the candidate's profile that it came from.
+
+    Both launches run whole, on the same secret contents; the same secret chooses the blocks that are simulated.
+    """
     given = FreshContents(task, workload, seed, pool=1).draw()
-    profile = device.profile(
-        candidate.build, task.entry, given.values, candidate.size, source_text=candidate.candidate.source
+    try:
+        mine = _observed(task, candidate, device, given.values, seed)
+    except FaultInLaunch as faulted:
+        return _rejected(device.name, "fault_in_timed_call", faulted.fault.message, workload), None
+    except CannotProfile as impossible:
+        return _rejected(device.name, "no_time", impossible.message, workload), None
+    try:
+        theirs = _observed(task, baseline, device, given.values, seed)
+    except CannotProfile as impossible:
+        raise DeviceError(f"the baseline has no simulated time: {impossible.message}") from None
+    assert device.gpu is not None
+    name, roof = f"{device.name}:{device.gpu.key}", simulated_roof(task, workload, device.gpu)
+    spread = math.hypot(mine.time.spread, theirs.time.spread)
+    found = simulated_timing(
+        name, workload.name, _clocks(mine), _clocks(theirs), roof, mine.profile.notes, round(spread, 6)
     )
-    gpu, counters = device.gpu, profile.counters
-    if gpu is None or "duration_us" not in counters:
-        why = "; ".join(profile.notes) or "the virtual GPU is of no kind in particular"
-        return _rejected(device.name, "no_time", why, workload), profile
-    mine = float(counters["duration_us"]), float(counters["duration_us_at_base_clock"])
-    theirs = _simulated_us(task, baseline, device, given.values)
-    name, roof = f"{device.name}:{gpu.key}", simulated_roof(task, workload, gpu)
-    found = simulated_timing(name, workload.name, mine, theirs, roof, profile.notes)
     if found.decision == "FASTER":
-        done = run_whole(
-            candidate.build, task.entry, given.values, candidate.size, device, claimed_us=mine[0], seed=seed
-        )
-        if done.faults:
-            return rejected(found, "fault_in_timed_call", done.faults[0].message), profile
-        result = verify_outputs(task, workload, given.inputs, done.arrays)
+        result = verify_outputs(task, workload, given.inputs, mine.arrays)
         if not result.ok:
-            return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), profile
-        if done.charge is None:
-            return rejected(found, "no_time", done.unlike), profile
-        if done.unlike:
-            charged = mine[0] * done.charge, mine[1] * done.charge
-            notes = (*profile.notes, f"charged with {done.charge:.2f} times its time: {done.unlike}")
-            found = simulated_timing(name, workload.name, charged, theirs, roof, notes)
-    return found, profile
+            return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), mine.profile
+    return found, mine.profile
+
+
+def _observed(task: Task, kernel: Kernel, device: VirtualGpu, values: Sequence[Value], seed: int) -> Observed:
+    text = kernel.candidate.source
+    return device.observe(kernel.build, task.entry, values, kernel.size, source_text=text, seed=seed)
+
+
+def _clocks(found: Observed) -> tuple[float, float]:
+    """Time at boost and base clock."""
+    return round(found.time.time_us, 3), round(found.time.time_us_base, 3)
 
 
 def simulated_timing(
@@ -102,10 +109,11 @@ def simulated_timing(
     theirs_us: tuple[float, float],
     roof: Roof,
     notes: tuple[str, ...] = (),
+    spread: float = 0.0,
 ) -> Timing:
     """The decision from times at (boost, base) clock. Pure, so that a certificate can be checked."""
     ratios = theirs_us[0] / mine_us[0], theirs_us[1] / mine_us[1]
-    interval = min(ratios), max(ratios)
+    interval = min(ratios) * (1 - spread), max(ratios) * (1 + spread)
     decision = statistics.place(*interval)
     found = Timing(
         source="simulated",
@@ -115,6 +123,7 @@ def simulated_timing(
         baseline_us=theirs_us,
         ratio=ratios[0],
         interval=interval,
+        spread=spread,
         decision=decision,
         reason="interval_too_wide" if decision == "AMBIGUOUS" else "",
         workload=workload,
@@ -203,16 +212,6 @@ def _rejected(device: str, reason: TimingReason, detail: str, workload: Workload
         detail=detail,
         workload=workload.name,
     )
-
-
-def _simulated_us(task: Task, kernel: Kernel, device: VirtualGpu, values: Sequence[Value]) -> tuple[float, float]:
-    """Time at boost and base clock, without counting."""
-    build = kernel.build
-    code = machine_code(build.cubin, task.entry, source_file(build.ptx))
-    if code.program is None or device.gpu is None:
-        raise DeviceError(f"the baseline has no simulated time: {code.reason}", hint="choose another baseline")
-    time = time_launch(code.program, build, device.gpu, values, kernel.size, deadline_seconds=device.deadline_seconds)
-    return round(time.time_us, 3), round(time.time_us_base, 3)
 
 
 def _measure(

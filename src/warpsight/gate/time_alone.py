@@ -12,7 +12,8 @@ from contextlib import closing
 
 import numpy as np
 
-from warpsight.devices.device import TimedDevice, caveats
+from warpsight.devices.device import CannotProfile, TimedDevice, caveats
+from warpsight.devices.machine_code import FaultInLaunch
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, Kernel, rejected
 from warpsight.gate.fresh import Contents, FreshContents
@@ -25,20 +26,23 @@ FEWEST = 5
 
 
 def time_simulated(task: Task, workload: Workload, kernel: Kernel, device: VirtualGpu, *, seed: int) -> Timing:
-    """One sample at the boost clock, one at the base clock; REJECTED where there is no time or a wrong output."""
+    """One sample at the boost clock, one at the base clock, of a launch that ran whole.
+
+    REJECTED where there is no time or a wrong output.
+    """
     given = FreshContents(task, workload, seed, pool=1).draw()
-    profile = device.profile(kernel.build, task.entry, given.values, kernel.size, source_text=kernel.candidate.source)
     name = device.name if device.gpu is None else f"{device.name}:{device.gpu.key}"
     found = {"source": "simulated", "device": name, "method": SIMULATED, "workload": workload.name}
-    if "duration_us" not in profile.counters:
-        told = "; ".join(profile.notes) or "the virtual GPU is of no kind in particular"
-        return Timing.model_validate({**found, "decision": "REJECTED", "reason": "no_time", "detail": told})
-    clocks = profile.counters["duration_us"], profile.counters["duration_us_at_base_clock"]
-    timing = Timing.model_validate({**found, "samples_us": clocks, "notes": profile.notes})
-    done = device.execute(kernel.build, task.entry, given.values, kernel.size, check=False)
-    if done.refused or done.faults:
-        return rejected(timing, "fault_in_timed_call", done.refused or done.faults[0].message)
-    right = verify_outputs(task, workload, given.inputs, done.arrays)
+    source = kernel.candidate.source
+    try:
+        seen = device.observe(kernel.build, task.entry, given.values, kernel.size, source_text=source, seed=seed)
+    except CannotProfile as impossible:
+        reason = "fault_in_timed_call" if isinstance(impossible, FaultInLaunch) else "no_time"
+        return Timing.model_validate({**found, "decision": "REJECTED", "reason": reason, "detail": impossible.message})
+    clocks = round(seen.time.time_us, 3), round(seen.time.time_us_base, 3)
+    spread = round(seen.time.spread, 6)
+    timing = Timing.model_validate({**found, "samples_us": clocks, "spread": spread, "notes": seen.profile.notes})
+    right = verify_outputs(task, workload, given.inputs, seen.arrays)
     return timing if right.ok else rejected(timing, "wrong_in_timed_call", f"{right.reason}: {right.detail}")
 
 

@@ -92,7 +92,7 @@ def _simulated(timing: Timing) -> Timing | None:
     if len(timing.samples_us) != 2 or len(timing.baseline_us) != 2 or timing.roof is None:
         return None
     mine, theirs = (timing.samples_us[0], timing.samples_us[1]), (timing.baseline_us[0], timing.baseline_us[1])
-    return simulated_timing(timing.device, timing.workload, mine, theirs, timing.roof, timing.notes)
+    return simulated_timing(timing.device, timing.workload, mine, theirs, timing.roof, timing.notes, timing.spread)
 
 
 def pairs_of(m: Measurement) -> Pairs:

@@ -86,7 +86,8 @@ class Roof(Noun):
 class Timing(Noun):
     """Times of a candidate and, where compared, of its baseline in interleaved pairs. ratio > 1 is faster.
 
-    Simulated: one sample at the boost clock and one at the base clock; the interval is what the ratio is at the two.
+    Simulated: one sample at the boost clock and one at the base clock; the interval is what the ratio is at the two,
+    widened by `spread`, how far samples of the launches are apart.
     Measured: `measurements` holds all raw samples; those of the last are `samples_us` and `baseline_us`, and the ratio
     of a winner is that of its second measurement, which did not choose it.
     """
@@ -98,6 +99,7 @@ class Timing(Noun):
     baseline_us: tuple[float, ...] = ()
     ratio: float | None = Field(default=None, gt=0)
     interval: tuple[float, float] | None = None
+    spread: float = Field(default=0.0, ge=0, lt=1)
     decision: Decision | None = None
     reason: str = ""
     detail: str = ""

@@ -35,6 +35,10 @@ class LaunchRecord(TypedDict):
     warp_instructions: int
     cores_used: int
     traces: Traces
+    work: NDArray[np.uint64]
+    loaded_sectors: int
+    stored_sectors: int
+    hottest_atomic: int
 
 class SimulationRecord(TypedDict):
     """What one simulated multiprocessor did; `stalls` is indexed [instruction, reason]."""
@@ -74,6 +78,10 @@ class Traces:
     def steps(self) -> int: ...
     @property
     def blocks(self) -> int: ...
+    def chosen(self, which: Sequence[int], /) -> Traces:
+        """Some of them, by their place in the list."""
+    def work(self, table: NDArray[np.uint16], /) -> list[int]:
+        """What the traced steps did, in the numbers of core/work.hpp."""
     def hottest_atomic(self, table: NDArray[np.uint16], /) -> int: ...
     def footprints(self, table: NDArray[np.uint16], counts: Sequence[int], /) -> list[tuple[int, int]]:
         """(loaded, stored) sectors of the first n blocks, for each n of `counts`."""
@@ -107,7 +115,12 @@ def launch(
     heap_base: int = 0,
     heap_bytes: int = 0,
     max_trace_steps: int = 0,
+    traced: Sequence[int] = ...,
+    pipe_clocks: Sequence[int] = ...,
 ) -> LaunchRecord: ...
+def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
+    """The multiprocessor of each block."""
+
 def simulate(traces: Traces, table: NDArray[np.uint16], numbers: dict[str, int | float]) -> SimulationRecord: ...
 def run_lanes(program: Program, rows: NDArray[np.uint32], preds: NDArray[np.uint32], mask: int) -> None: ...
 

@@ -73,7 +73,11 @@ class GlobalMemory:
 
 @dataclass(frozen=True)
 class Launched:
-    """What a launch did. `counts` is indexed [instruction, counter] as counters.RAW says."""
+    """What a launch did. `counts` is indexed [instruction, counter] as counters.RAW says.
+
+    Of a watched launch: `work` is what each block did, indexed [block, number of core/work.hpp], and distinct sectors
+    that the launch loaded and stored, and the atomic passes at the sector that had most of them.
+    """
 
     counts: NDArray[np.uint64]
     faults: tuple[Fault, ...]
@@ -83,6 +87,10 @@ class Launched:
     warp_instructions: int
     cores_used: int
     traces: Traces
+    work: NDArray[np.uint64]
+    loaded_sectors: int
+    stored_sectors: int
+    hottest_atomic: int
 
 
 def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
@@ -159,11 +167,14 @@ def launch(
     max_instructions: int = DEFAULT_INSTRUCTIONS,
     deadline_seconds: float = 600.0,
     max_trace_steps: int = 0,
+    traced: Sequence[int] = (),
+    pipe_clocks: NDArray[np.uint16] | None = None,
     source: str = "",
 ) -> Launched:
     """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well.
 
-    With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model.
+    With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model; of the `traced` blocks
+    if some are given. With `pipe_clocks`, one number an instruction, the launch is watched: each block's work is kept.
     """
     from warpsight.vgpu import _core
 
@@ -196,6 +207,8 @@ def launch(
         heap_base=heap_base,
         heap_bytes=heap_bytes,
         max_trace_steps=max_trace_steps,
+        traced=list(traced),
+        pipe_clocks=[] if pipe_clocks is None else pipe_clocks.tolist(),
     )
     lines = source.splitlines()
     return Launched(
@@ -207,6 +220,10 @@ def launch(
         warp_instructions=raw["warp_instructions"],
         cores_used=raw["cores_used"],
         traces=raw["traces"],
+        work=raw["work"],
+        loaded_sectors=raw["loaded_sectors"],
+        stored_sectors=raw["stored_sectors"],
+        hottest_atomic=raw["hottest_atomic"],
     )
 
 

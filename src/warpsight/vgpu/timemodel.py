@@ -1,33 +1,32 @@
-"""How long a launch takes on a GPU: traces of a few blocks, a simulation of one SM over the real schedule, the grid.
+"""How long a launch takes on a GPU: traces of some blocks, a simulation of one SM over the real schedule, the grid.
 
 Everything is simulated and no constant is fitted: rates, sizes and latencies come from the GPU's data sheet, what all
-GPUs share from `constants.py`. The SM is simulated with as many blocks as fit on it at once; L2 and DRAM are pools
-whose traffic is estimated from what neighbouring blocks touch. Not modelled: instruction cache, TLB, power and its
-effect on the clock (the time at the base clock is given as well).
+GPUs share from `constants.py`. `sample.py` says which blocks stand for the launch, and how many of each kind the SM
+with most to do has; each kind is simulated with as many blocks as fit on an SM at once. L2 and DRAM are pools whose
+traffic `reach.py` estimates. Not modelled: instruction cache, TLB, power and its effect on the clock (the time at the
+base clock is given as well).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.errors import DeviceError
-from warpsight.vgpu import schedule
+from warpsight.vgpu import sample, schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.machine import Launched
 from warpsight.vgpu.occupancy import Occupancy, occupancy
+from warpsight.vgpu.reach import dram_share, reach_of
+from warpsight.vgpu.sample import Grid, Part, Sample, Tracer
 
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
-NEIGHBOURS = 8
-FAR_BLOCKS = 4  # enough to tell whether blocks that lie apart share what they touch
 STEP_BUDGET = 1_500_000
-WAVES = 3
+WHOLE_STEP_BUDGET = 4_000_000
 TERMS = (
     "load/store cycles",
     "tag passes",
@@ -42,16 +41,13 @@ TERMS = (
 )
 """What `predict` can leave out."""
 
-Tracer = Callable[[Sequence[int], int], Launched]
-"""Runs the chosen blocks with tracing on; the second argument is the most steps to keep of a warp."""
-
 
 @dataclass(frozen=True)
 class Prediction:
     """A simulated time (at the boost clock, and at the base clock) and where it goes.
 
+    `spread` is how far the samples of the launch are apart, as a share of the time: zero says that there was one.
     `shares` says how much of the time each resource was taken; `bound` names the busiest, or latency when none is busy.
-    `totals` is the work of the whole launch as the traced blocks foretell it: to be held against what it really does.
     """
 
     gpu: str
@@ -71,14 +67,14 @@ class Prediction:
     stalls: NDArray[np.uint64]
     stall_share: dict[str, float]
     simulated_cycles: int
-    totals: dict[str, float]
+    spread: float
     notes: tuple[str, ...] = ()
 
 
 def predict(
     program: Program,
     gpu: Gpu,
-    trace: Tracer,
+    run: Tracer,
     *,
     total_blocks: int,
     threads: int,
@@ -88,38 +84,47 @@ def predict(
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
+    whole_seed: int | None = None,
 ) -> Prediction:
-    """The simulated time of one launch. `without` leaves terms out (see TERMS), to show what each contributes."""
+    """The simulated time of one launch. `without` leaves terms out (see TERMS), to show what each contributes.
+
+    With `whole_seed`, `run` executes and watches the whole launch, and the seed says which blocks are traced; without,
+    it executes the chosen blocks alone, and the time is a draft.
+    """
     table = schedule.step_table(program, gpu, constants, without=without)
     fits = occupancy(gpu, threads, 0 if "register occupancy" in without else registers, shared_bytes)
-    per_sm = -(-total_blocks // gpu.sms)
-    resident = max(1, min(fits.blocks_per_sm, per_sm))
-    wanted = min(per_sm, WAVES * resident)
+    resident = max(1, min(fits.blocks_per_sm, -(-total_blocks // gpu.sms)))
+    grid = Grid(gpu, total_blocks, resident, -(-threads // schedule.WARP), step_budget, table)
+    if whole_seed is None:
+        taken = sample.draft(run, grid, in_order=program.order_sensitive)
+    else:
+        taken = sample.whole(run, grid, whole_seed)
+    done = taken.whole
+    reach = reach_of(
+        taken.near, taken.far, table,
+        stretch=taken.near_stretch, array_bytes=array_bytes, total_blocks=total_blocks,
+        whole=None if done is None else (done.loaded_sectors, done.stored_sectors),
+    )  # fmt: skip
 
-    near = _traced(trace, range(min(NEIGHBOURS, total_blocks)), step_budget, threads)
-    # Blocks that are on the SM together are all traced, shorter if need be: what they share decides what L1 holds.
-    distinct = min(wanted, max(resident, step_budget // max(1, near.steps // near.blocks)))
-    sparse = [k * gpu.sms for k in range(distinct) if k * gpu.sms < total_blocks]
-    chosen = list(range(distinct)) if program.order_sensitive else sparse
-    own = near if chosen == list(range(near.blocks)) else _traced(trace, chosen, step_budget, threads)
-    far = own if own.blocks >= FAR_BLOCKS and own is not near else _far(trace, near, total_blocks, step_budget, threads)
-    reach = _reach(near, far, table, array_bytes / 32)
+    def simulated(l2_miss: float, waves: int) -> list[_Simulated]:
+        found: list[_Simulated] = []
+        for part in taken.parts:
+            resident = max(1, min(grid.resident, part.on_sm))
+            blocks = max(1, min(part.on_sm, waves * resident))
+            numbers = _numbers(gpu, constants, resident, shared_bytes, without)
+            wanted = numbers | {"blocks": blocks, "l2_miss": l2_miss}
+            done = tuple(simulate(traces, table, wanted) for traces in part.stretches)
+            found.append(_Simulated(part, done, resident, blocks))
+        return found
 
-    numbers = _numbers(gpu, constants, resident, shared_bytes, without)
-    first = simulate(own.traces, table, numbers | {"blocks": resident, "l2_miss": 0.5})
-    misses_per_block = own.stretch * first["l1_misses"] / resident
-    l2_miss = _l2_miss(gpu, reach, near.stretch, misses_per_block, total_blocks, resident)
-    run = simulate(own.traces, table, numbers | {"blocks": wanted, "l2_miss": l2_miss})
-
-    sm_cycles = own.stretch * _whole_sm(run["block_end"], resident, wanted, per_sm, tail="tail" not in without)
-    # The pace of a few blocks can promise more than a pipe can do: no part is busy for longer than the SM.
-    sm_cycles *= max(1.0, *_busy(run, gpu, own.stretch * per_sm / wanted / max(1.0, sm_cycles)).values())
-    scale = own.stretch * total_blocks / wanted
-    load_misses, stores = run["l1_misses"] * scale, run["store_sectors"] * scale
-    l2_bytes = 32.0 * (load_misses + stores + run["atomic_sectors"] * scale)
-    dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, near.stretch * reach.stored(total_blocks)))
-    meeting = near.stretch * near.traces.hottest_atomic(table) * total_blocks / near.blocks
-    hot = meeting * schedule.atomic_clocks(program, constants)
+    misses = sum(one.in_launch("l1_misses") for one in simulated(0.5, 1))
+    l2_miss = dram_share(gpu, reach, misses, resident)
+    runs = simulated(l2_miss, grid.waves)
+    sm_cycles = taken.missed * _sm_cycles(runs, grid, tail="tail" not in without)
+    load_misses, stores = (sum(one.in_launch(what) for one in runs) for what in ("l1_misses", "store_sectors"))
+    l2_bytes = 32.0 * (load_misses + stores + sum(one.in_launch("atomic_sectors") for one in runs))
+    dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, reach.stored(total_blocks)))
+    hot = _hottest(taken, table, total_blocks) * schedule.atomic_clocks(program, constants)
     pools = {"L2 bandwidth": l2_bytes / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:
         pools, dram_bytes = dict.fromkeys(pools, 0.0), 0.0
@@ -130,12 +135,14 @@ def predict(
         return max(sm_cycles, *needed.values()), needed
 
     cycles, needed = at(gpu.boost_mhz)
-    busy = _busy(run, gpu, own.stretch * per_sm / wanted / max(1.0, sm_cycles))
-    shares = {name: share * sm_cycles / cycles for name, share in busy.items()}
+    busy = _added(one.busy(gpu) for one in runs)
+    shares = {name: taken.missed * clocks / cycles for name, clocks in busy.items()}
     shares |= {name: value / cycles for name, value in needed.items()}
     bound = max(shares, key=lambda name: shares[name])
-    stalls = np.asarray(run["stalls"], dtype=np.uint64)
+    stalls = _stalls(runs)
     samples = max(1, int(stalls.sum()))
+    hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
+    issued, spent = (sum(one.mean(what) * one.repeats for one in runs) for what in ("issued", "cycles"))
     return Prediction(
         gpu=gpu.key,
         cycles=cycles,
@@ -145,48 +152,102 @@ def predict(
         bound=bound if shares[bound] >= constants.bound_share else "latency",
         shares={k: round(v, 4) for k, v in sorted(shares.items(), key=lambda item: -item[1])},
         sm_cycles=sm_cycles,
-        l1_hit_rate=run["l1_hits"] / max(1, run["l1_hits"] + run["l1_misses"]),
+        l1_hit_rate=hits / max(1, hits + missed),
         l2_miss_share=l2_miss,
         l2_bytes=l2_bytes,
         dram_bytes=dram_bytes,
-        waves=per_sm / resident,
-        issued_per_cycle=run["issued"] / max(1, run["cycles"]),
+        waves=grid.per_sm / resident,
+        issued_per_cycle=issued / max(1, spent),
         stalls=stalls,
         stall_share={name: round(float(stalls[:, i].sum()) / samples, 4) for i, name in enumerate(schedule.STALLS)},
-        simulated_cycles=int(run["cycles"]),
-        totals=_totals(run, scale),
-        notes=_notes(own, wanted),
+        simulated_cycles=sum(int(run["cycles"]) for one in runs for run in one.runs),
+        spread=_spread(runs, tail="tail" not in without),
+        notes=taken.notes,
     )
 
 
 @dataclass(frozen=True)
-class _Traced:
-    """Blocks that were traced; `stretch` is how much longer a block is than what was kept of it."""
+class _Simulated:
+    """One kind of blocks on one SM, as simulated over each of its stretches."""
 
-    traces: Any
+    part: Part
+    runs: tuple[dict[str, Any], ...]
+    resident: int
     blocks: int
-    steps: int
-    stretch: float
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        return self.resident, self.blocks, self.part.on_sm
+
+    @property
+    def repeats(self) -> float:
+        """How often the SM does what was simulated."""
+        return self.part.stretch * self.part.on_sm / self.blocks
+
+    def mean(self, what: str) -> float:
+        return sum(run[what] for run in self.runs) / len(self.runs)
+
+    def in_launch(self, what: str) -> float:
+        """Sectors of a sort in the whole launch: their share of those that were simulated."""
+        moved = sum(self.mean(sort) for sort in ("l1_hits", "l1_misses", "store_sectors", "atomic_sectors"))
+        return self.part.sectors * self.mean(what) / max(1.0, moved)
+
+    def busy(self, gpu: Gpu) -> dict[str, float]:
+        """Clocks of each unit of the SM for all of its blocks of this kind."""
+        clocks = _added(_busy_clocks(run, gpu) for run in self.runs)
+        return {name: self.repeats * value / len(self.runs) for name, value in clocks.items()}
+
+    def cycles(self, gpu: Gpu, *, tail: bool) -> float:
+        """By itself: the pace of a few blocks can promise more than a unit can do."""
+        paced = sum(_whole_sm(run["block_end"], *self.sizes, tail=tail) for run in self.runs) / len(self.runs)
+        return max(self.part.stretch * paced, *self.busy(gpu).values())
+
+    def added(self, gpu: Gpu, places: int) -> float:
+        """Beside blocks of another kind that take longer: the busiest unit's clocks, or its part of the places."""
+        held = self.part.stretch * self.part.on_sm
+        if self.blocks < 2 * self.resident:
+            held *= self.mean("cycles") / -(-self.blocks // self.resident) / places
+        else:
+            held *= sum(_pace(sorted(run["block_end"]), self.resident) for run in self.runs) / len(self.runs)
+        return max(held, *self.busy(gpu).values())
 
 
-def _traced(trace: Tracer, blocks: Sequence[int], budget: int, threads: int) -> _Traced:
-    warps = -(-threads // schedule.WARP)
-    done = trace(blocks, max(256, budget // (warps * len(blocks))))
-    if done.faults:
-        raise DeviceError(f"the kernel faulted while it was traced: {done.faults[0].message}")
-    visible = int(done.counts[:, 0].sum())
-    return _Traced(done.traces, len(blocks), visible, max(1.0, visible / max(1, done.traces.steps)))
+def _stalls(runs: Sequence[_Simulated]) -> NDArray[np.uint64]:
+    """Samples of several simulations as those of one."""
+    each = [(run["stalls"], one.repeats / len(one.runs)) for one in runs for run in one.runs]
+    if len(each) == 1:
+        return np.asarray(each[0][0], dtype=np.uint64)
+    return np.rint(sum(np.asarray(stalls, np.float64) * weight for stalls, weight in each)).astype(np.uint64)
 
 
-def _notes(own: _Traced, wanted: int) -> tuple[str, ...]:
-    notes: list[str] = []
-    if own.blocks < wanted:
-        notes.append(
-            f"{own.blocks} blocks were traced; the SM runs them again in place of {wanted - own.blocks} others"
-        )
-    if own.stretch > 1.001:
-        notes.append(f"only the first 1/{own.stretch:.1f} of each block was simulated; its pace is taken for the rest")
-    return tuple(notes)
+def _sm_cycles(runs: Sequence[_Simulated], grid: Grid, *, tail: bool) -> float:
+    """The SM with most to do: the kind that takes longest, and what the others add to it."""
+    here = [one for one in runs if one.part.on_sm]
+    alone = [one.cycles(grid.gpu, tail=tail) for one in here]
+    longest = int(np.argmax(alone))
+    return alone[longest] + sum(one.added(grid.gpu, grid.resident) for at, one in enumerate(here) if at != longest)
+
+
+def _spread(runs: Sequence[_Simulated], *, tail: bool) -> float:
+    """Half the distance between what the stretches of the longest kind say, as a share of it."""
+    each = [[_whole_sm(run["block_end"], *one.sizes, tail=tail) for run in one.runs] for one in runs if one.part.on_sm]
+    longest = max(each, key=sum)
+    return (max(longest) - min(longest)) / (max(longest) + min(longest))
+
+
+def _hottest(taken: Sample, table: NDArray[np.uint16], total_blocks: int) -> float:
+    """Atomic passes at the sector that gets most: counted, or as the neighbours foretell."""
+    if taken.whole is not None:
+        return taken.whole.hottest_atomic
+    return taken.near_stretch * taken.near.hottest_atomic(table) * total_blocks / taken.near.blocks
+
+
+def _added(parts: Iterable[dict[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for part in parts:
+        for name, clocks in part.items():
+            total[name] = total.get(name, 0.0) + clocks
+    return total
 
 
 def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -> dict[str, Any]:
@@ -231,111 +292,34 @@ def _numbers(
     }
 
 
-@dataclass(frozen=True)
-class _Growth:
-    """Distinct sectors that `blocks` neighbours touch, and two ways to go on from there; the larger counts.
-
-    Neighbours that share one part and each add their own: `slope` sectors a block. Neighbours that write parts of the
-    same sectors (a stride of the grid's size) add nothing to one another, and yet the launch touches everything: of
-    what a group touches, the next group touches the share `fresh` anew, as blocks that lie apart say.
-    """
-
-    blocks: int
-    there: float
-    slope: float
-    fresh: float
-
-    def at(self, n: float) -> float:
-        more = max(self.slope * (n - self.blocks), self.there * self.fresh * (n / self.blocks - 1.0))
-        return max(0.0, self.there + more)
-
-
-@dataclass(frozen=True)
-class _Reach:
-    """Distinct sectors that n neighbouring blocks touch, no more than the arrays have: `most` sectors."""
-
-    most: float
-    loads: _Growth
-    stores: _Growth
-
-    def loaded(self, n: float) -> float:
-        return min(self.most, self.loads.at(n))
-
-    def stored(self, n: float) -> float:
-        return min(self.most, self.stores.at(n))
-
-
-def _reach(near: _Traced, far: _Traced, table: NDArray[np.uint16], most: float) -> _Reach:
-    half = max(1, near.blocks // 2)
-    before, after = _ends(near, table, half)
-    one, apart = _ends(far, table, 1)
-
-    def growth(kind: int) -> _Growth:
-        slope = (after[kind] - before[kind]) / max(1, near.blocks - half)
-        added = (apart[kind] - one[kind]) / max(1, far.blocks - 1)
-        return _Growth(near.blocks, after[kind], slope, min(1.0, added / one[kind]) if one[kind] else 0.0)
-
-    return _Reach(most, growth(0), growth(1))
-
-
-def _ends(traced: _Traced, table: NDArray[np.uint16], some: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Sectors (loaded, stored) that `some` of the blocks touch, and that all of them touch."""
-    points = traced.traces.footprints(table, sorted({some, traced.blocks}))
-    return points[0], points[-1]
-
-
-def _far(trace: Tracer, near: _Traced, total_blocks: int, step_budget: int, threads: int) -> _Traced:
-    """A few blocks spread over the launch, where that is more than the neighbours."""
-    if total_blocks <= near.blocks:
-        return near
-    apart = (total_blocks - 1) // (FAR_BLOCKS - 1)
-    return _traced(trace, [k * apart for k in range(FAR_BLOCKS)], step_budget, threads)
-
-
-def _l2_miss(
-    gpu: Gpu, reach: _Reach, stretch: float, misses_per_block: float, total_blocks: int, resident: int
-) -> float:
-    """The share of L1 misses that DRAM serves: what a wave (the launch, if it all fits) touches for the first time."""
-    if not misses_per_block:
-        return 0.0
-    everything = min(reach.most, stretch * (reach.loaded(total_blocks) + reach.stored(total_blocks)))
-    together = total_blocks if everything * 32 <= gpu.l2_bytes else min(total_blocks, gpu.sms * resident)
-    touched = min(reach.most, stretch * reach.loaded(together))
-    return min(1.0, touched / (misses_per_block * together))
-
-
 def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *, tail: bool = True) -> float:
-    """The time of all of an SM's blocks from those that were simulated.
-
-    The pace is that of the second wave: the first starts cold, and in the last the blocks that are left have the SM to
-    themselves.
-    """
+    """The time of all of an SM's blocks from those that were simulated."""
     done = sorted(ends)
     if per_sm <= simulated:
         return float(done[-1]) if tail else done[-1] * per_sm / (resident * -(-per_sm // resident))
-    pace = (done[2 * resident - 1] - done[resident - 1]) / resident
-    return done[-1] + pace * (per_sm - simulated)
+    return done[-1] + _pace(done, resident) * (per_sm - simulated)
 
 
-def _totals(run: dict[str, Any], scale: float) -> dict[str, float]:
-    """Warp instructions, sectors of global and local memory, and clocks of each pipe."""
-    sectors = run["l1_hits"] + run["l1_misses"] + run["store_sectors"] + run["atomic_sectors"]
-    p = schedule.Pipe
-    pipes = {pipe.name.lower(): run["pipe_busy"][pipe] for pipe in p if pipe not in (p.NONE, p.MEMORY)}
-    return {name: scale * value for name, value in {"instructions": run["issued"], "sectors": sectors, **pipes}.items()}
+def _pace(done: Sequence[int], resident: int) -> float:
+    """Clocks from block to block, between the first wave and the last.
+
+    The first starts cold, and in the last the blocks that are left have the SM to themselves.
+    """
+    first, last = resident - 1, max(2, len(done) // resident - 1) * resident - 1
+    return (done[last] - done[first]) / (last - first)
 
 
-def _busy(run: dict[str, Any], gpu: Gpu, scale: float) -> dict[str, float]:
-    """Share of the SM's time that each of its parts was taken; `scale` takes the simulated blocks to all of them."""
+def _busy_clocks(run: dict[str, Any], gpu: Gpu) -> dict[str, float]:
+    """Clocks that each unit of the SM was taken."""
     pipes = run["pipe_busy"]
     units = schedule.fma_units(gpu)
     p = schedule.Pipe
     return {
-        "issue slots": run["issued"] * scale / gpu.schedulers,
-        "FP32/IMAD pipe": (pipes[p.FMA] + pipes[p.FMA_HEAVY]) * scale / gpu.schedulers / units,
-        "integer pipe": pipes[p.ALU] * scale / gpu.schedulers,
-        "special-function pipe": pipes[p.SFU] * scale / gpu.schedulers,
-        "FP64 pipe": pipes[p.FP64] * scale / gpu.schedulers,
-        "tensor pipe": pipes[p.TENSOR] * scale / gpu.schedulers,
-        "load/store unit": run["lsu_busy"] * scale,
+        "issue slots": run["issued"] / gpu.schedulers,
+        "FP32/IMAD pipe": (pipes[p.FMA] + pipes[p.FMA_HEAVY]) / gpu.schedulers / units,
+        "integer pipe": pipes[p.ALU] / gpu.schedulers,
+        "special-function pipe": pipes[p.SFU] / gpu.schedulers,
+        "FP64 pipe": pipes[p.FP64] / gpu.schedulers,
+        "tensor pipe": pipes[p.TENSOR] / gpu.schedulers,
+        "load/store unit": run["lsu_busy"],
     }

@@ -92,7 +92,7 @@ def test_a_kernel_that_faults_where_it_is_timed_is_not_a_broken_device() -> None
     gpu, size = find_gpu("a100"), LaunchSize((512, 1, 1), (256, 1, 1), 0)
     text = DAXPY.replace("y[i] = ", "if (blockIdx.x == 0) i += 1 << 28;\n    y[i] = ")
     build, values = compile_cuda(text, gpu_arch=gpu.arch), daxpy_values(512 * 256)
-    with pytest.raises(CannotProfile, match="faulted while it was traced: access outside"):
+    with pytest.raises(CannotProfile, match="faulted while it was traced: out_of_bounds at line 5: access outside"):
         VirtualGpu(gpu=gpu).profile(build, "daxpy", values, size, source_text=text, blocks=[300])
 
 

@@ -126,6 +126,7 @@ void atomic(Warp &w, const Ins &x, u32 m) {
         const u32 passes = most_at_one_address(a);
         n[k_atomic_passes] += passes;
         trace_passes(w, passes);
+        if (b.touched) watch_atomic(w, a, p, passes);
     }
     if (o.check) {
         note_access(w, a, p, size, false, (u8)Kind::atomic, nullptr);

@@ -40,7 +40,7 @@ struct PyMemory {
 };
 
 struct PyTraces {
-    std::vector<BlockTrace> blocks;
+    Traces blocks;
 };
 
 struct PyProgram {
@@ -73,7 +73,8 @@ nb::dict fault_record(const Fault &f) {
 nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block,
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
-                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps) {
+                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
+                std::vector<u16> pipe_clocks) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -94,6 +95,10 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.deadline_seconds = deadline_seconds;
     o.heap_base = heap_base, o.heap_bytes = heap_bytes;
     o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
+    o.traced = std::move(traced);
+    o.watch = !pipe_clocks.empty(), o.pipe_clocks = std::move(pipe_clocks);
+    if (o.watch && o.pipe_clocks.size() != p.program->code.size())
+        throw nb::value_error("a watched launch needs the clocks of every instruction");
     LaunchResult r;
     {
         nb::gil_scoped_release free;
@@ -111,6 +116,11 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     d["blocks_run"] = r.blocks_run;
     d["warp_instructions"] = r.warp_instructions;
     d["cores_used"] = r.cores_used;
+    auto *work = new std::vector<BlockWork>(std::move(r.work));
+    nb::capsule work_owner(work, [](void *q) noexcept { delete (std::vector<BlockWork> *)q; });
+    d["work"] = nb::ndarray<nb::numpy, u64>(work->data(), {work->size(), (size_t)kWorks}, work_owner);
+    d["loaded_sectors"] = r.loaded_sectors, d["stored_sectors"] = r.stored_sectors;
+    d["hottest_atomic"] = r.hottest_atomic;
     d["traces"] = nb::cast(new PyTraces{std::move(r.traces)}, nb::rv_policy::take_ownership);
     return d;
 }
@@ -151,6 +161,13 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     }
     std::memcpy(rows_in.data(), w.base[0], (size_t)p.program->n_rows * kRowBytes);
     std::memcpy(preds.data(), w.preds, preds.shape(0) * 4);
+}
+
+nb::ndarray<nb::numpy, u32> dispatch_blocks(Array<double> clocks, u32 multiprocessors, u32 resident) {
+    if (!multiprocessors || !resident) throw nb::value_error("no place for a block");
+    auto *where = new std::vector<u32>(dispatch(clocks.data(), clocks.size(), multiprocessors, resident));
+    nb::capsule owner(where, [](void *q) noexcept { delete (std::vector<u32> *)q; });
+    return nb::ndarray<nb::numpy, u32>(where->data(), {where->size()}, owner);
 }
 
 // Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, bypass_l1, keep_groups,
@@ -247,16 +264,28 @@ NB_MODULE(_core, m) {
         "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a);
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
-          "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0);
+          "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
+          "traced"_a = std::vector<u64>(), "pipe_clocks"_a = std::vector<u16>());
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {
                          u64 n = 0;
-                         for (const BlockTrace &b : t.blocks)
-                             for (const WarpTrace &w : b.warps) n += w.steps.size();
+                         for (const auto &b : t.blocks)
+                             for (const WarpTrace &w : b->warps) n += w.steps.size();
                          return n;
                      })
         .def_prop_ro("blocks", [](const PyTraces &t) { return t.blocks.size(); })
+        .def("chosen",
+             [](const PyTraces &t, const std::vector<size_t> &which) {
+                 auto some = std::make_unique<PyTraces>();
+                 for (size_t i : which) some->blocks.push_back(t.blocks.at(i));
+                 return some;
+             })
+        .def("work",
+             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
+                 const BlockWork sum = work_of(t.blocks, to_steps(table));
+                 return std::vector<u64>(sum.begin(), sum.end());
+             })
         .def("hottest_atomic",
              [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
                  return hottest_atomic(t.blocks, to_steps(table));
@@ -269,6 +298,7 @@ NB_MODULE(_core, m) {
                      out.emplace_back(f.loaded, f.stored);
                  return out;
              });
+    m.def("dispatch", &dispatch_blocks, "clocks"_a, "multiprocessors"_a, "resident"_a);
     m.attr("STALLS") = kStalls;
     m.def("simulate", &simulate, "traces"_a, "table"_a, "numbers"_a);
     m.def("run_lanes", &run_lanes, "program"_a, "rows"_a, "preds"_a, "mask"_a);

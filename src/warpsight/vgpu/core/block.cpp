@@ -67,6 +67,8 @@ void Block::start(u64 linear) {
     fences = 0;
     acquired = false;
     barriers.fill(Barrier{});
+    work.fill(0);
+    if (touched) near.clear();
     const size_t n = warps.size();
     std::memset(rows, 0, (size_t)(local - rows) + (o.local_bytes ? (size_t)(shared - local) : 0));
     std::memset(shared, 0, o.shared_bytes);
@@ -142,6 +144,7 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
         if (b.shadow) b.shadow->arrive(w.id, id, b.time);
         return;
     }
+    b.work[k_work_barriers]++;
     if (!w.at_barrier) {
         w.touched = 0;
         w.passed.clear();

@@ -184,6 +184,7 @@ Turn run_warp(Warp &w) {
     Block &block = *w.block;
     Launch &launch = *block.launch;
     const Ins *code = launch.program.code.data();
+    const u16 *clocks = block.touched ? launch.options.pipe_clocks.data() : nullptr;
     std::vector<Counts> &counts = *block.counts;
     u64 left = kQuantum;
     u32 held = 0;
@@ -221,6 +222,10 @@ Turn run_warp(Warp &w) {
                 n[k_warps]++;
                 n[k_threads] += width;
                 n[k_threads_on] += (u32)__builtin_popcount(m);
+                if (clocks) {
+                    block.work[k_work_instructions]++;
+                    block.work[k_work_pipe_clocks] += clocks[pc];
+                }
             }
             w.executed++;
             w.now = pc;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <thread>
+#include <unordered_map>
 
 #include "machine.hpp"
 #include "shadow.hpp"
@@ -33,7 +34,9 @@ struct Grid {
     Launch &launch;
     std::atomic<u64> next{0};
     u64 count;
-    std::vector<BlockTrace> traces{};
+    std::vector<std::shared_ptr<BlockTrace>> traces{};
+    std::unordered_map<u64, size_t> traced{};  // where the trace of a chosen block goes; empty: all are traced
+    std::vector<BlockWork> work{};
     u64 id(u64 i) const { return launch.options.blocks.empty() ? i : launch.options.blocks[i]; }
 };
 
@@ -55,15 +58,31 @@ struct Watch {
 
 // Where a block's trace goes, if it is wanted.
 void begin_trace(Block &block, Grid &grid, u64 i) {
+    block.trace = nullptr;
     if (grid.traces.empty()) return;
-    block.trace = &grid.traces[i];
+    size_t at = i;
+    if (!grid.traced.empty()) {
+        auto found = grid.traced.find(grid.id(i));
+        if (found == grid.traced.end()) return;
+        at = found->second;
+    }
+    block.trace = grid.traces[at].get();
     block.trace->id = grid.id(i);
     block.trace->warps.resize(block.warps.size());
 }
 
+void prepare_traces(Grid &grid) {
+    const LaunchOptions &o = grid.launch.options;
+    if (!o.trace) return;
+    grid.traces.resize(o.traced.empty() ? grid.count : o.traced.size());
+    for (auto &trace : grid.traces) trace = std::make_shared<BlockTrace>();
+    for (size_t i = 0; i < o.traced.size(); i++) grid.traced.emplace(o.traced[i], i);
+}
+
 // One core: takes blocks until there are none.
-void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
+void work(Grid &grid, std::vector<Counts> &counts, Touched *touched, Outputs &outputs, u64 &run) {
     Block block(grid.launch, &counts);
+    block.touched = touched;
     std::string text;
     block.output = &text;
     Watch watch;
@@ -77,6 +96,7 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
             while (!block.run_turn())
                 if (grid.launch.stop) throw Stop{};
             run++;
+            if (touched) grid.work[i] = block.work;
             watch.check_limits(grid.launch, grid.id(i));
         } catch (const Stop &) {
         }
@@ -85,7 +105,7 @@ void work(Grid &grid, std::vector<Counts> &counts, Outputs &outputs, u64 &run) {
 }
 
 // One core, blocks in order; a block that has used a turn without ending lets the next one start and comes back later.
-void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output, u64 &run) {
+void work_in_order(Grid &grid, std::vector<Counts> &counts, Touched *touched, std::string &output, u64 &run) {
     std::deque<std::unique_ptr<Block>> waiting, idle;
     const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes +
                         (size_t)grid.launch.options.local_bytes * 1024;
@@ -99,8 +119,10 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
                 b = std::move(idle.front());
                 idle.pop_front();
                 b->output = &output;
-                begin_trace(*b, grid, grid.next);
-                b->start(grid.id(grid.next++));
+                b->touched = touched;
+                b->place = grid.next++;
+                begin_trace(*b, grid, b->place);
+                b->start(grid.id(b->place));
             } else if (!waiting.empty()) {
                 b = std::move(waiting.front());
                 waiting.pop_front();
@@ -109,6 +131,7 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, std::string &output,
             }
             if (b->run_turn()) {
                 run++;
+                if (touched) grid.work[b->place] = b->work;
                 watch.check_limits(grid.launch, b->id);
                 idle.push_back(std::move(b));
             } else {
@@ -156,11 +179,14 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
                                                    std::chrono::duration<double>(std::min(o.deadline_seconds, 1e8)));
     if (o.check) prepare_checks(l);
     Grid grid{l, {}, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
-    if (o.trace) grid.traces.resize(grid.count);
+    prepare_traces(grid);
+    if (o.watch) grid.work.resize(grid.count);
     const bool in_order = l.program.order_sensitive || o.check;
     const int cores = in_order ? 1 : (int)std::max<u64>(1, std::min<u64>((u64)std::max(1, o.cores), grid.count));
     std::vector<std::vector<Counts>> counts((size_t)cores, std::vector<Counts>(l.program.code.size(), Counts{}));
     std::vector<Outputs> outputs((size_t)cores);
+    std::vector<Touched> touched;
+    for (int i = 0; o.watch && i < cores; i++) touched.push_back(begin_watching(l.memory));
     std::vector<u64> run((size_t)cores, 0);
     LaunchResult result;
     std::mutex m;
@@ -171,10 +197,11 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     for (int i = 0; i < cores; i++)
         threads.emplace_back([&, i] {
             try {
+                Touched *mine = o.watch ? &touched[(size_t)i] : nullptr;
                 if (in_order)
-                    work_in_order(grid, counts[(size_t)i], result.output, run[(size_t)i]);
+                    work_in_order(grid, counts[(size_t)i], mine, result.output, run[(size_t)i]);
                 else
-                    work(grid, counts[(size_t)i], outputs[(size_t)i], run[(size_t)i]);
+                    work(grid, counts[(size_t)i], mine, outputs[(size_t)i], run[(size_t)i]);
             } catch (...) {
                 std::lock_guard guard(m);
                 broken = std::current_exception();
@@ -203,7 +230,9 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
     for (Outputs &part : outputs) all.merge(part);
     for (auto &[id, text] : all) result.output += text;
     for (u64 n : run) result.blocks_run += n;
-    result.traces = std::move(grid.traces);
+    result.traces.assign(grid.traces.begin(), grid.traces.end());
+    result.work = std::move(grid.work);
+    if (o.watch) end_watching(touched, result);
     result.faults = std::move(l.faults);
     result.warp_instructions = l.executed;
     result.cores_used = cores;

@@ -218,6 +218,7 @@ void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefr
 }  // namespace
 
 void trace_wavefronts(Warp &w, u32 wavefronts) {
+    if (w.block->touched) w.block->work[k_work_passes] += wavefronts;
     if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
     MemoryStep &r = record_of(*w.trace);
     r.wavefronts = (u16)(r.wavefronts + wavefronts);
@@ -232,7 +233,7 @@ void trace_passes(Warp &w, u32 passes) {
 void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     Counts &n = counts_of(w);
     const u32 lanes = (u32)__builtin_popcount(x.m);
-    const u64 wavefronts_before = n[k_wavefronts];
+    const Counts before = n;
     n[k_requests]++;
     n[k_bytes] += lanes * size;
     switch (p.space) {
@@ -270,7 +271,8 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
         }
         default: n[k_wavefronts] += count_words(x); n[k_wavefronts_ideal]++;
     }
-    if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - wavefronts_before));
+    if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - before[k_wavefronts]));
+    if (w.block->touched) watch_access(w, x, p, size, before, n);
 }
 
 void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, const u8 *unchanged) {

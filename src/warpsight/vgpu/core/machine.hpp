@@ -14,6 +14,7 @@
 
 #include "lanes.hpp"
 #include "trace.hpp"
+#include "work.hpp"
 
 namespace warpsight {
 
@@ -101,7 +102,10 @@ struct LaunchOptions {
     std::vector<u8> params, const_data;
     std::vector<u64> blocks;  // linear ids to run; empty: all
     bool check = false, count = true, trace = false;
-    u64 max_trace_steps = 0;  // of one warp; longer ones are cut there
+    u64 max_trace_steps = 0;       // of one warp; longer ones are cut there
+    std::vector<u64> traced;       // linear ids to trace; empty: all that run
+    bool watch = false;            // keep what each block did
+    std::vector<u16> pipe_clocks;  // of each instruction, for watched launches
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;
@@ -175,7 +179,7 @@ enum class Turn { waits, over, done };
 
 struct Block {
     Launch *launch;
-    u64 id = 0;
+    u64 id = 0, place = 0;  // linear in the grid; in the order of the launch
     u32 index[3];
     u32 threads = 0, alive = 0;
     std::vector<Warp> warps;
@@ -190,6 +194,9 @@ struct Block {
     bool acquired = false;  // this block has read global memory through an atomic or a volatile load
     std::string *output = nullptr;
     BlockTrace *trace = nullptr;
+    Touched *touched = nullptr;  // only while watching
+    BlockWork work{};
+    NearLines near;
     Allocation *last_allocation = nullptr;
 
     Block(Launch &, std::vector<Counts> *counts);
@@ -219,10 +226,14 @@ struct LaunchResult {
     std::vector<Counts> counts;
     std::vector<Fault> faults;
     std::string output;
-    std::vector<BlockTrace> traces;
+    Traces traces;
+    std::vector<BlockWork> work;  // of each block, in the order of the launch
+    u64 loaded_sectors = 0, stored_sectors = 0, hottest_atomic = 0;
     u64 blocks_run = 0, warp_instructions = 0;
     int cores_used = 1;
 };
 LaunchResult run_launch(Launch &, bool (*interrupted)());
+Touched begin_watching(const Memory &);  // watch.cpp
+void end_watching(std::vector<Touched> &cores, LaunchResult &);
 
 }  // namespace warpsight

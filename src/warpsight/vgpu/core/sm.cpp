@@ -13,7 +13,7 @@ constexpr u32 kSampleEvery = 32;
 constexpr u64 kNever = ~0ull;
 
 struct Sm {
-    const std::vector<BlockTrace> &traces;
+    const Traces &traces;
     const std::vector<StaticStep> &program;
     const SmNumbers &n;
     SmResult result;
@@ -25,8 +25,8 @@ struct Sm {
     double dram_debt = 0;
     u32 lsu_turn = 0, started = 0, finished = 0, warps_per_block;
 
-    Sm(const std::vector<BlockTrace> &t, const std::vector<StaticStep> &p, const SmNumbers &numbers)
-        : traces(t), program(p), n(numbers), l1(numbers.l1_bytes), warps_per_block((u32)t[0].warps.size()) {
+    Sm(const Traces &t, const std::vector<StaticStep> &p, const SmNumbers &numbers)
+        : traces(t), program(p), n(numbers), l1(numbers.l1_bytes), warps_per_block((u32)t[0]->warps.size()) {
         warps.resize((size_t)n.resident_blocks * warps_per_block);
         blocks.resize(n.resident_blocks);
         schedulers.resize(n.schedulers);
@@ -39,7 +39,7 @@ struct Sm {
         SimBlock &b = blocks[slot];
         b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < n.blocks};
         if (!b.active) return;
-        const BlockTrace &t = traces[started++ % traces.size()];
+        const BlockTrace &t = *traces[started++ % traces.size()];
         for (u32 i = 0; i < warps_per_block; i++) {
             SimWarp &w = warps[b.first_warp + i];
             w = SimWarp{};
@@ -370,8 +370,7 @@ struct Sm {
 
 }  // namespace
 
-SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
-                     const SmNumbers &numbers) {
+SmResult simulate_sm(const Traces &traces, const std::vector<StaticStep> &program, const SmNumbers &numbers) {
     return Sm(traces, program, numbers).run();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace.hpp"
+#include "work.hpp"
 
 namespace warpsight {
 
@@ -84,17 +85,22 @@ struct SmResult {
     u64 samples = 0;
 };
 
-SmResult simulate_sm(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
-                     const SmNumbers &numbers);
+SmResult simulate_sm(const Traces &traces, const std::vector<StaticStep> &program, const SmNumbers &numbers);
+
+// The multiprocessor of each block: they are handed out in order, each to the place that is free first. A block keeps
+// its place for its clocks times the blocks beside it.
+std::vector<u32> dispatch(const double *clocks, u64 blocks, u32 multiprocessors, u32 resident);
 
 // Distinct sectors that the first n blocks load and store, for each n asked for.
 struct Footprint {
     u64 loaded = 0, stored = 0;
 };
-std::vector<Footprint> footprints(const std::vector<BlockTrace> &, const std::vector<StaticStep> &,
-                                  const std::vector<u32> &counts);
+std::vector<Footprint> footprints(const Traces &, const std::vector<StaticStep> &, const std::vector<u32> &counts);
+
+// What the traced steps did, in the numbers of BlockWork; lines far away are not known.
+BlockWork work_of(const Traces &, const std::vector<StaticStep> &);
 
 // Atomic passes at the sector that gets most of them.
-u64 hottest_atomic(const std::vector<BlockTrace> &, const std::vector<StaticStep> &);
+u64 hottest_atomic(const Traces &, const std::vector<StaticStep> &);
 
 }  // namespace warpsight

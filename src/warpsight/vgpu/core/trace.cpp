@@ -12,14 +12,14 @@ bool is_store(StepKind k) { return k == StepKind::global_store || k == StepKind:
 
 }  // namespace
 
-std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program,
+std::vector<Footprint> footprints(const Traces &traces, const std::vector<StaticStep> &program,
                                   const std::vector<u32> &counts) {
     std::unordered_set<u32> loaded, stored;
     std::vector<Footprint> out;
     size_t done = 0;
     for (u32 want : counts) {
         for (; done < want && done < traces.size(); done++)
-            for (const WarpTrace &w : traces[done].warps)
+            for (const WarpTrace &w : traces[done]->warps)
                 for (const MemoryStep &m : w.memory) {
                     const StepKind kind = program[w.steps[m.step] & ~kTouchesMemory].kind;
                     if (kind == StepKind::local_load || kind == StepKind::local_store) continue;
@@ -31,11 +31,31 @@ std::vector<Footprint> footprints(const std::vector<BlockTrace> &traces, const s
     return out;
 }
 
-u64 hottest_atomic(const std::vector<BlockTrace> &traces, const std::vector<StaticStep> &program) {
+BlockWork work_of(const Traces &traces, const std::vector<StaticStep> &program) {
+    BlockWork sum{};
+    for (const auto &b : traces)
+        for (const WarpTrace &w : b->warps) {
+            sum[k_work_instructions] += w.steps.size();
+            for (u32 step : w.steps) {
+                const StaticStep &x = program[step & ~kTouchesMemory];
+                sum[k_work_pipe_clocks] += x.interval;
+                sum[k_work_barriers] += x.kind == StepKind::barrier;
+            }
+            for (const MemoryStep &m : w.memory) {
+                sum[k_work_sectors] += m.sectors;
+                sum[k_work_lines] += m.lines;
+                sum[k_work_passes] += m.wavefronts;
+                sum[k_work_atomics] += m.passes;
+            }
+        }
+    return sum;
+}
+
+u64 hottest_atomic(const Traces &traces, const std::vector<StaticStep> &program) {
     std::unordered_map<u32, u64> passes;
     u64 most = 0;
-    for (const BlockTrace &b : traces)
-        for (const WarpTrace &w : b.warps)
+    for (const auto &b : traces)
+        for (const WarpTrace &w : b->warps)
             for (const MemoryStep &m : w.memory)
                 if (program[w.steps[m.step] & ~kTouchesMemory].kind == StepKind::global_atomic)
                     for (u32 i = 0; i < m.sectors; i++)

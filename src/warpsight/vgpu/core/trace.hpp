@@ -2,6 +2,7 @@
 // A step is an instruction executed by a warp; a step that touched memory has one record of what the access costs and
 // which sectors it moved.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "lanes.hpp"
@@ -30,6 +31,8 @@ struct BlockTrace {
     u64 id = 0;
     std::vector<WarpTrace> warps;
 };
+
+using Traces = std::vector<std::shared_ptr<const BlockTrace>>;
 
 constexpr u32 kTouchesMemory = 0x80000000u;
 

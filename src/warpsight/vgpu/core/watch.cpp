@@ -1,0 +1,92 @@
+// Keeping what blocks of a watched launch do; work.hpp says what for.
+#include <algorithm>
+
+#include "memory.hpp"
+
+namespace warpsight {
+namespace {
+
+void set_bits(std::vector<u64> &bits, u64 first, u64 last) {
+    for (u64 s = first; s <= last;) {
+        const u64 end = std::min(last, s | 63);
+        bits[s >> 6] |= (~0ull >> (63 - (end - s))) << (s & 63);
+        s = end + 1;
+    }
+}
+
+void touch(Block &b, std::vector<u64> &bits, u64 base, u64 first, u64 last) {
+    set_bits(bits, (first - base) / 32, (last - base) / 32);
+    for (u64 line = first / 128; line <= last / 128; line++) b.work[k_work_far_lines] += b.near.miss(line);
+}
+
+void touch_global(Warp &w, const Access &x, const Allocation &a, u32 size) {
+    Block &b = *w.block;
+    const Launch &l = *b.launch;
+    const Op op = l.program.code[w.now].op;
+    auto &touched = op == Op::ST || op == Op::ATOM ? b.touched->stored : b.touched->loaded;
+    std::vector<u64> &bits = touched[(size_t)(&a - l.memory.allocations.data())];
+    if (x.shape != Shape::general) return touch(b, bits, a.base, x.base, x.base + x.reach + size - 1);
+    u64 last = ~0ull;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u64 at = x.base + x.offset[lowest(rest)], end = at + size - 1;
+        if (end / 32 == last && at / 32 == last) continue;
+        touch(b, bits, a.base, at, end);
+        last = end / 32;
+    }
+}
+
+u64 set_in(const std::vector<std::vector<u64>> &all) {
+    u64 n = 0;
+    for (const auto &bits : all)
+        for (u64 word : bits) n += (u64)__builtin_popcountll(word);
+    return n;
+}
+
+void merge(std::vector<std::vector<u64>> &into, const std::vector<std::vector<u64>> &from) {
+    for (size_t a = 0; a < into.size(); a++)
+        for (size_t i = 0; i < into[a].size(); i++) into[a][i] |= from[a][i];
+}
+
+}  // namespace
+
+Touched begin_watching(const Memory &memory) {
+    Touched t;
+    for (const Allocation &a : memory.allocations) {
+        t.loaded.emplace_back((a.size + 2047) / 2048 + 1);
+        t.stored.emplace_back((a.size + 2047) / 2048 + 1);
+    }
+    return t;
+}
+
+void watch_access(Warp &w, const Access &x, const Place &p, u32 size, const Counts &before, const Counts &after) {
+    BlockWork &work = w.block->work;
+    work[k_work_sectors] += after[k_sectors] - before[k_sectors];
+    work[k_work_lines] += after[k_lines] - before[k_lines];
+    work[k_work_passes] += after[k_wavefronts] - before[k_wavefronts];
+    if (p.space == kGlobal) touch_global(w, x, *p.allocation, size);
+}
+
+void watch_atomic(Warp &w, const Access &x, const Place &p, u32 passes) {
+    w.block->work[k_work_atomics] += passes;
+    if (p.space != kGlobal) return;
+    u64 sectors[kLanes];
+    u32 n = 0;
+    for (u32 rest = x.m; rest; rest &= rest - 1) sectors[n++] = (x.base + x.offset[lowest(rest)]) / 32;
+    std::sort(sectors, sectors + n);
+    for (u32 i = 0; i < n; i++)
+        if (!i || sectors[i] != sectors[i - 1]) w.block->touched->atomics[sectors[i]] += passes;
+}
+
+void end_watching(std::vector<Touched> &cores, LaunchResult &result) {
+    Touched &all = cores[0];
+    for (size_t c = 1; c < cores.size(); c++) {
+        merge(all.loaded, cores[c].loaded);
+        merge(all.stored, cores[c].stored);
+        for (auto [sector, passes] : cores[c].atomics) all.atomics[sector] += passes;
+    }
+    result.loaded_sectors = set_in(all.loaded);
+    result.stored_sectors = set_in(all.stored);
+    for (auto [sector, passes] : all.atomics) result.hottest_atomic = std::max(result.hottest_atomic, passes);
+}
+
+}  // namespace warpsight

@@ -1,0 +1,45 @@
+// What each block of a watched launch did, in the numbers that tell blocks apart, and what the launch touched as a
+// whole. The sample of blocks that a simulated time is made of is drawn by these numbers, after the blocks have run;
+// watching changes nothing that a kernel can see.
+#pragma once
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+#include "lanes.hpp"
+
+namespace warpsight {
+
+enum Work {
+    k_work_instructions,
+    k_work_pipe_clocks,
+    k_work_sectors,
+    k_work_lines,
+    k_work_passes,   // through shared memory, or distinct words of constant memory
+    k_work_atomics,  // passes of atomics, on any memory
+    k_work_barriers,
+    k_work_far_lines,  // lines that a small cache of the block's own would not hold
+    kWorks
+};
+using BlockWork = std::array<u64, kWorks>;
+
+// A direct-mapped cache of 32 KiB, only to tell blocks that come back to what they touched from blocks that do not.
+struct NearLines {
+    static constexpr u32 kLines = 256;
+    std::array<u64, kLines> tags{};
+    void clear() { tags.fill(0); }
+    bool miss(u64 line) {
+        u64 &slot = tags[(line ^ line >> 8) & (kLines - 1)];
+        if (slot == line + 1) return false;
+        slot = line + 1;
+        return true;
+    }
+};
+
+// Sectors of every allocation that were loaded and stored, a bit each, and atomic passes by sector; one for each core.
+struct Touched {
+    std::vector<std::vector<u64>> loaded, stored;
+    std::unordered_map<u64, u64> atomics;
+};
+
+}  // namespace warpsight

@@ -1,0 +1,298 @@
+"""Which blocks of a launch are simulated in place of all.
+
+A draft runs a few blocks by themselves and takes them for the rest. A verdict does not: the launch runs whole, and
+every block is weighed by what it did (instructions, clocks of pipes, sectors, lines, shared passes, atomics, barriers,
+lines far away). Blocks of like weight are a kind; they are handed to multiprocessors as the GPU does, and each kind is
+traced inside a complete run, as it follows on multiprocessors that a secret seed chooses. What must stay true: a block
+that is traced cannot tell, and no block stands for others that did another amount of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.machine import Launched
+
+if TYPE_CHECKING:
+    from warpsight.vgpu._core import Traces
+
+Tracer = Callable[[Sequence[int], int], Launched]
+"""Runs with the chosen blocks traced; the second argument is the most steps to keep of a warp."""
+
+NEIGHBOURS = 8
+FAR_BLOCKS = 4  # enough to tell whether blocks that lie apart share what they touch
+LEAST_WAVES, LEAST_BLOCKS = 3, 12  # fewer blocks say too little of the pace of a multiprocessor
+STRETCHES = 2  # multiprocessors that a kind of blocks is followed on
+DRAWS = 8
+LIKE = 2.0  # blocks of a kind differ by less than this factor in what they take of a multiprocessor
+MOST_KINDS = 6
+LEAST_SHARE = 0.02
+MOST_BEYOND = 1.15
+INSTRUCTIONS, PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES = range(8)  # core/work.hpp
+NAMES = ("instructions", "pipe clocks", "sectors", "lines", "shared passes", "atomic passes", "barriers", "far lines")
+UNLIKE = "the blocks that were traced are not like the others"
+Work = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Blocks of one kind, traced as they follow one another on some multiprocessors.
+
+    `on_sm` is how many of them the busiest multiprocessor has, `sectors` what all of them move in the launch, `stretch`
+    how much more there is to a block of this kind than what was kept of the traced ones.
+    """
+
+    stretches: tuple[Traces, ...]
+    on_sm: int
+    sectors: float
+    stretch: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge."""
+
+    parts: tuple[Part, ...]
+    near: Traces
+    near_stretch: float
+    far: Traces
+    whole: Launched | None = None
+    missed: float = 1.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The launch as the block scheduler sees it."""
+
+    gpu: Gpu
+    total: int
+    resident: int
+    warps: int
+    budget: int
+    table: NDArray[np.uint16]
+
+    @property
+    def per_sm(self) -> int:
+        return -(-self.total // self.gpu.sms)
+
+    @property
+    def waves(self) -> int:
+        return max(LEAST_WAVES, -(-LEAST_BLOCKS // self.resident))
+
+    def cap(self, blocks: int) -> int:
+        """Steps of a warp that are kept when so many blocks are traced."""
+        return max(256, self.budget // (self.warps * max(1, blocks)))
+
+    @property
+    def most_simulated(self) -> int:
+        return self.waves * self.resident
+
+    def clocks(self, work: Work) -> NDArray[np.float64]:
+        """How long the busiest unit of a multiprocessor needs for such work: a measure to compare blocks by."""
+        parts = self.gpu.schedulers
+        units = (
+            work[..., INSTRUCTIONS] / parts,
+            work[..., PIPE_CLOCKS] / parts,
+            work[..., SECTORS] * 32 / self.gpu.l2_port_bytes,
+            work[..., LINES],
+            work[..., PASSES],
+            work[..., ATOMICS],
+        )
+        return np.maximum.reduce(units)
+
+
+def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
+    """From launches of a few blocks: the first ones, those of the first multiprocessor, some far apart."""
+    wanted = min(grid.per_sm, grid.most_simulated)
+    near = run(range(min(NEIGHBOURS, grid.total)), grid.cap(min(NEIGHBOURS, grid.total)))
+    near_blocks, steps = near.traces.blocks, int(near.counts[:, 0].sum())
+    # Blocks that are on the SM together are all traced, shorter if need be: what they share decides what L1 holds.
+    distinct = min(wanted, max(grid.resident, grid.budget // max(1, steps // near_blocks)))
+    sparse = [k * grid.gpu.sms for k in range(distinct) if k * grid.gpu.sms < grid.total]
+    chosen = list(range(distinct)) if in_order else sparse
+    own = near if chosen == list(range(near_blocks)) else run(chosen, grid.cap(len(chosen)))
+    far = own
+    if own is near or own.traces.blocks < FAR_BLOCKS:
+        far = near if grid.total <= near_blocks else run(_apart(grid.total), grid.cap(FAR_BLOCKS))
+    stretch = _steps_beyond(own)
+    sectors = _kept(own.traces, grid)[SECTORS] * stretch * grid.total / own.traces.blocks
+    part = Part((own.traces,), grid.per_sm, sectors, stretch)
+    notes = ("a draft: a few blocks were run by themselves", *_cut_notes(own.traces.blocks, wanted, stretch))
+    return Sample((part,), near.traces, _steps_beyond(near), far.traces, notes=notes)
+
+
+def _steps_beyond(done: Launched) -> float:
+    return max(1.0, int(done.counts[:, 0].sum()) / max(1, done.traces.steps))
+
+
+def _apart(total: int) -> list[int]:
+    return sorted({k * (total - 1) // (FAR_BLOCKS - 1) for k in range(FAR_BLOCKS)})
+
+
+def whole(run: Tracer, grid: Grid, seed: int) -> Sample:
+    """From complete runs: one where all blocks are of a kind, else a second with blocks of each kind traced."""
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x626C6F63])))
+    guess = _equal_blocks(grid, random)
+    done = run(guess.ids, grid.cap(len(guess.ids)))
+    work = done.work.astype(np.float64)
+    kinds = kinds_of(grid.clocks(work))
+    if kinds.max(initial=0) > 0 or not _alike(work):
+        guess = _by_kind(grid, kinds, work, random)
+        done = run(guess.ids, grid.cap(len(guess.ids)))
+    return _sampled(guess, done, grid)
+
+
+def kinds_of(clocks: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """The kind of each block by its weight: from the heaviest down, a new kind where a block has less than half."""
+    values, labels = np.unique(clocks, return_inverse=True)
+    kind_of = np.zeros(len(values), np.uint8)
+    top, kind = (float(values[-1]) if len(values) else 0.0), 0
+    for at in range(len(values) - 1, -1, -1):
+        if values[at] * LIKE < top and kind < MOST_KINDS - 1:
+            top, kind = float(values[at]), kind + 1
+        kind_of[at] = kind
+    return kind_of[labels]
+
+
+def _alike(work: Work) -> bool:
+    """Whether any block may stand for all. What meets in a small cache is partly chance."""
+    told = np.delete(work, FAR_LINES, axis=1)
+    far = work[:, FAR_LINES]
+    return bool((told == told[:1]).all()) and float(far.max()) <= MOST_BEYOND * max(1.0, float(far.min()))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Ids to trace: for each kind stretches of blocks and the members of the kind; neighbours; blocks far apart."""
+
+    kinds: tuple[tuple[tuple[Ids, ...], int, Ids], ...]
+    near: Ids
+    far: Ids
+
+    @property
+    def ids(self) -> list[int]:
+        return np.unique(
+            np.concatenate([*(s for some, _, _ in self.kinds for s in some), self.near, self.far])
+        ).tolist()
+
+
+def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
+    """Blocks that follow one another on multiprocessors that have most of them."""
+    sms, everyone = grid.gpu.sms, np.arange(grid.total)
+    full = grid.total - (grid.per_sm - 1) * sms
+    some = tuple(
+        _run_of(random, everyone[int(random.integers(full)) :: sms], grid.most_simulated) for _ in range(STRETCHES)
+    )
+    near = _run_of(random, everyone, NEIGHBOURS)
+    return _Chosen(((some, grid.per_sm, everyone),), near, np.array(_apart(grid.total)))
+
+
+def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random.Generator) -> _Chosen:
+    """Every kind on its own, or all together where the busiest multiprocessor has few blocks."""
+    from warpsight.vgpu import _core
+
+    clocks = grid.clocks(work)
+    where = _core.dispatch(clocks, grid.gpu.sms, grid.resident)
+    there = np.flatnonzero(where == int(np.argmax(np.bincount(where, clocks))))
+    # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
+    heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
+    start = max(0, min(int(random.choice(heavy)), grid.total - NEIGHBOURS))
+    near = np.arange(start, min(grid.total, start + NEIGHBOURS))
+    far = heavy[np.linspace(0, len(heavy) - 1, FAR_BLOCKS).astype(np.int64)]
+    if len(there) <= grid.most_simulated:
+        return _Chosen((((there,), len(there), there),), near, far)
+    found: list[tuple[tuple[Ids, ...], int, Ids]] = []
+    for kind in range(int(kinds.max()) + 1):
+        members = np.flatnonzero(kinds == kind)
+        on_sm = int(np.count_nonzero(kinds[there] == kind))
+        some = tuple(_like_all(grid, members, where, work, random) for _ in range(STRETCHES))
+        found.append((some, on_sm, members))
+    return _Chosen(tuple(found), near, far)
+
+
+def _run_of(random: np.random.Generator, ids: Ids, count: int) -> Ids:
+    """`count` of them that follow one another, from a place that nobody foresees."""
+    start = int(random.integers(max(1, len(ids) - count + 1)))
+    return ids[start : start + count]
+
+
+def _like_all(grid: Grid, members: Ids, where: NDArray[np.uint32], work: Work, random: np.random.Generator) -> Ids:
+    """Members that follow one another on a multiprocessor; of several draws the one that is most like all members."""
+    mean = work[members].mean(axis=0) + 1.0
+
+    def unlike(ids: Ids) -> float:
+        return float(np.abs(np.log((work[ids].mean(axis=0) + 1.0) / mean)).max())
+
+    draws = [
+        _run_of(random, members[where[members] == where[int(random.choice(members))]], grid.most_simulated)
+        for _ in range(DRAWS)
+    ]
+    return min(draws, key=unlike)
+
+
+def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
+    place = {block: at for at, block in enumerate(chosen.ids)}
+    work = done.work.astype(np.float64)
+
+    def traces(ids: Ids) -> Traces:
+        return done.traces.chosen([place[int(b)] for b in ids])
+
+    parts: list[Part] = []
+    foretold, cut = np.zeros(work.shape[1]), 1.0
+    for some, on_sm, members in chosen.kinds:
+        stretches = tuple(traces(ids) for ids in some)
+        ids = np.concatenate(some)
+        kept = np.sum([_kept(one, grid) for one in stretches], axis=0) / len(ids)
+        mean = work[members].mean(axis=0)
+        beyond = float(grid.clocks(mean)) / max(1.0, float(grid.clocks(kept)))
+        cut = max(cut, float(grid.clocks(work[ids].mean(axis=0))) / max(1.0, float(grid.clocks(kept))))
+        parts.append(Part(stretches, on_sm, float(work[members, SECTORS].sum()), beyond))
+        foretold += work[ids].mean(axis=0) * len(members)
+    alone = len(chosen.kinds) == 1 and len(chosen.kinds[0][2]) < grid.total
+    missed, told = (1.0, ()) if alone else _missed(work.sum(axis=0), foretold, grid)
+    if alone:  # the blocks of the busiest multiprocessor: the traffic is still that of the launch
+        parts = [Part(parts[0].stretches, parts[0].on_sm, float(work[:, SECTORS].sum()), parts[0].stretch)]
+    near = traces(chosen.near)
+    near_stretch = max(1.0, work[chosen.near, SECTORS].sum() / max(1.0, _kept(near, grid)[SECTORS]))
+    notes = (*_kind_notes([len(members) for _, _, members in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
+    return Sample(tuple(parts), near, near_stretch, traces(chosen.far), done, missed, notes)
+
+
+def _kept(traces: Traces, grid: Grid) -> Work:
+    """What the traced steps did."""
+    return np.array(traces.work(grid.table), np.float64)
+
+
+def _missed(real: Work, foretold: Work, grid: Grid) -> tuple[float, tuple[str, ...]]:
+    """What to charge for work that the traced blocks did not foretell, though they were weighed."""
+    weight = max(float(grid.clocks(real)) / max(1.0, float(grid.clocks(foretold))), 1.0)
+    significant = real > LEAST_SHARE * max(float(real[INSTRUCTIONS]), 1.0)
+    ratios = np.where(significant, real / np.maximum(foretold, 1.0), 1.0)
+    at = int(np.argmax(ratios))
+    if ratios[at] <= MOST_BEYOND * weight:
+        return 1.0, ()
+    told = f"{UNLIKE}: {real[at]:.0f} {NAMES[at]} in the launch, {foretold[at]:.0f} foretold; charged in full"
+    return float(ratios[at]) / weight, (told,)
+
+
+def _kind_notes(counts: Sequence[int]) -> tuple[str, ...]:
+    if len(counts) == 1:
+        return ()
+    return (f"blocks of {len(counts)} kinds ({', '.join(map(str, counts))}) were simulated apart",)
+
+
+def _cut_notes(traced: int, wanted: int, stretch: float) -> tuple[str, ...]:
+    notes: list[str] = []
+    if traced < wanted:
+        notes.append(f"{traced} blocks were traced; the SM runs them again in place of {wanted - traced} others")
+    if stretch > 1.001:
+        notes.append(f"only the first 1/{stretch:.1f} of each block was simulated; its pace is taken for the rest")
+    return tuple(notes)
