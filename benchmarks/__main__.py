@@ -18,6 +18,7 @@ SECTIONS = {
     "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
+    "verdicts": "CPU seconds of a full verdict on six tasks (verdicts:TREE compares with another checkout)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
     "rollouts": "rollouts an hour through the loop, and where their time goes",
     "mutants": "small mistakes made in the example kernels: how many does the check find",

@@ -25,6 +25,7 @@ REASONS = {
     "clock_disagrees": "its own clock is not borne out by ours",
     "faster_than_roofline": "less time than moving the data takes",
     "wrong_in_timed_call": "an output of a timed call is wrong",
+    "machine_code_differs": "the machine code is wrong where the PTX is right",
     "fault_in_timed_call": "it faulted while it was timed",
     "no_time": "there is no time for this kernel",
 }

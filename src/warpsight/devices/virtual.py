@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from warpsight.vgpu.timemodel import Prediction
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
 MOST_WAITING_BLOCKS = 256
+Isa = Literal["ptx", "sass"]
 
 
 @functools.lru_cache(maxsize=64)
@@ -51,7 +53,8 @@ class VirtualGpu:
     """One virtual GPU: of the kind `gpu`, or of no kind in particular, and then it counts but tells no time.
 
     `profile_budget` is the warp instructions a profile may execute before it samples blocks. With `block_order`, blocks
-    are executed in an order drawn from that seed, which no right kernel depends on.
+    are executed in an order drawn from that seed, which no right kernel depends on. `execute` runs PTX, or the machine
+    code with `isa` "sass".
     """
 
     name = "virtual"
@@ -66,8 +69,10 @@ class VirtualGpu:
         profile_budget: int = 10_000_000,
         gpu: Gpu | None = None,
         block_order: int | None = None,
+        isa: Isa = "ptx",
     ) -> None:
         self.block_order = block_order
+        self.isa: Isa = isa
         self.gpu = gpu
         self.cores = cores
         self.deadline_seconds = deadline_seconds
@@ -80,6 +85,11 @@ class VirtualGpu:
         if refused := refusal(build, entry, size):
             return Execution(refused=refused)
         program = program_of(build.ptx, entry)
+        if self.isa == "sass":
+            code = machine_code(build.cubin, entry, source_file(build.ptx))
+            if code.program is None:
+                return Execution(refused=f"there is no machine code to run: {code.reason}")
+            program = code.program
         memory, params, arrays = lay_out(program, values)
         done = machine.launch(
             program,
@@ -100,13 +110,21 @@ class VirtualGpu:
 
     def reordered(self, seed: int) -> VirtualGpu:
         """The same GPU with its blocks in another order."""
+        return self._like(block_order=seed, isa=self.isa)
+
+    def of_machine_code(self) -> VirtualGpu:
+        """The same GPU, which executes machine code instead of PTX."""
+        return self._like(block_order=self.block_order, isa="sass")
+
+    def _like(self, *, block_order: int | None, isa: Isa) -> VirtualGpu:
         return VirtualGpu(
             cores=self.cores,
             deadline_seconds=self.deadline_seconds,
             max_instructions=self.max_instructions,
             profile_budget=self.profile_budget,
             gpu=self.gpu,
-            block_order=seed,
+            block_order=block_order,
+            isa=isa,
         )
 
     def _block_order(self, program: Program, size: LaunchSize) -> Sequence[int]:

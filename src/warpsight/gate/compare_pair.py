@@ -5,7 +5,8 @@ order, and only if both measurements say so is it FASTER. That removes what diff
 ratio that is reported is the second one, which did not choose the winner (the first is too high by the winner's luck).
 Simulated: both launches run whole on the same secret contents, and their times are those of these very runs. The
 interval is what the ratio is between the base and the boost clock, widened by how far samples of the launches are
-apart. The output of a winner's run is verified, since a fast wrong answer is no time.
+apart. The output of a winner's run is verified, and its machine code is checked on all that its PTX was checked on:
+a fast wrong answer is no time.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from warpsight.errors import DeviceError, TaskError
 from warpsight.gate import statistics
 from warpsight.gate.copy_floor import copy_roof
 from warpsight.gate.fresh import FreshContents
+from warpsight.gate.machine_check import machine_code_difference
 from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.gate.timing import PairTimer, Progress, Side
 from warpsight.gate.values import verify_outputs
@@ -89,6 +91,9 @@ def compare_simulated(
         result = verify_outputs(task, workload, given.inputs, mine.arrays)
         if not result.ok:
             return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), mine.profile
+        wrong = machine_code_difference(task, workload, candidate.candidate, candidate.build, device, seed=seed)
+        if wrong is not None:
+            return rejected(found, "machine_code_differs", wrong.told), mine.profile
     return found, mine.profile
 
 

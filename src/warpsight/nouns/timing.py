@@ -16,6 +16,7 @@ TimingReason = Literal[
     "clock_disagrees",  # the device's own time is not borne out by the parent's clock
     "faster_than_roofline",  # less time than moving the task's data once takes
     "wrong_in_timed_call",  # an output of a timed call is wrong, or an input was changed
+    "machine_code_differs",  # the machine code that is timed is wrong where the PTX that was checked is right
     "fault_in_timed_call",  # the worker faulted or was lost while it was timed
     "no_time",  # the device gives no time for this kernel
     # ambiguous
@@ -26,7 +27,8 @@ TimingReason = Literal[
     "not_faster_alone",  # faster only while the baseline ran beside the candidate's process
 ]
 REJECTIONS: tuple[TimingReason, ...] = (
-    "clock_disagrees", "faster_than_roofline", "wrong_in_timed_call", "fault_in_timed_call", "no_time",
+    "clock_disagrees", "faster_than_roofline", "wrong_in_timed_call", "machine_code_differs", "fault_in_timed_call",
+    "no_time",
 )  # fmt: skip
 
 

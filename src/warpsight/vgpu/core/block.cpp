@@ -89,6 +89,7 @@ void Block::start(u64 linear) {
         std::memset(w.pc, 0, sizeof w.pc);
         std::memset(w.frame, 0, sizeof w.frame);
         std::memset(w.group, 0, sizeof w.group);
+        std::memset(w.clock_reads, 0, sizeof w.clock_reads);
     }
     if (shadow) shadow->reset();
 }

@@ -163,7 +163,8 @@ struct Warp : WarpRows {
     char *local = nullptr;  // kLanes * local_bytes
     WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
-    u32 group[kLanes];  // number of the open group of asynchronous copies
+    u32 clock_reads[kLanes];  // times each lane looked at a clock
+    u32 group[kLanes];        // number of the open group of asynchronous copies
 };
 
 struct Barrier {

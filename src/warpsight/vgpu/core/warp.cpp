@@ -8,6 +8,7 @@ namespace warpsight {
 namespace {
 
 constexpr u32 kMultiprocessors = 108;
+constexpr u64 kTick = 64;
 
 void shuffle(Warp &w, const Ins &x, u32 m) {
     const u32 *a = Row::at(w, x.a), *b = Row::at(w, x.b), *c = Row::at(w, x.c);
@@ -104,6 +105,23 @@ vu32 thread_axis(const Warp &w, int axis) {
     return v;
 }
 
+// A clock goes on by a step each time a lane looks at it, and by nothing else: PTX and machine code do different
+// numbers of instructions, and a kernel must not tell from the time which of the two is run.
+vu64 next_tick(Warp &w, u32 m) {
+    vu64 v{};
+    for (u32 lane = 0; lane < kLanes; lane++) {
+        w.clock_reads[lane] += m >> lane & 1;
+        v[lane] = (u64)w.clock_reads[lane] * kTick;
+    }
+    return v;
+}
+
+vu32 upper_half(const Warp &w) {
+    vu32 v{};
+    for (u32 lane = 0; lane < kLanes; lane++) v[lane] = (u32)((u64)w.clock_reads[lane] * kTick >> 32);
+    return v;
+}
+
 void special_register(Warp &w, const Ins &x, u32 m) {
     const Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
@@ -135,9 +153,9 @@ void special_register(Warp &w, const Ins &x, u32 m) {
         case 23: v += o.dynamic_shared_bytes; break;
         case 24: v += o.shared_bytes; break;
         case 25:
-        case 27: v += (u32)w.executed; break;
+        case 27: v = __builtin_convertvector(next_tick(w, m), vu32); break;
         case 26:
-        case 28: v += (u32)(w.executed >> 32); break;
+        case 28: v = upper_half(w); break;
         default: break;  // gridid, envreg: zero
     }
     Row::put(w, x.d0, v, m);
@@ -145,10 +163,11 @@ void special_register(Warp &w, const Ins &x, u32 m) {
 
 void clock(Warp &w, const Ins &x, u32 m) {
     const bool wide = x.ta == Type::B64 || x.ta == Type::U64 || x.ta == Type::S64;
+    const vu64 now = next_tick(w, m);
     if (wide)
-        Row::put64(w, x.d0, vu64{} + w.executed, m);
+        Row::put64(w, x.d0, now, m);
     else
-        Row::put(w, x.d0, vu32{} + (u32)w.executed, m);
+        Row::put(w, x.d0, __builtin_convertvector(now, vu32), m);
 }
 
 }  // namespace

@@ -135,6 +135,7 @@ class Warp:
         self.local = [bytearray(program.local_bytes) for _ in range(LANES)]
         self.now = 0
         self.executed = 0
+        self.clock_reads = np.zeros(LANES, np.uint64)
         self.active = 0
         self.spins = False
         self.open_copies: list[list[Copy]] = [[] for _ in range(LANES)]

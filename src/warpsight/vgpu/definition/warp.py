@@ -14,6 +14,7 @@ from warpsight.vgpu.definition.lanes import LANE_INDEX, LANES, SIGNED_TYPES, UNS
 from warpsight.vgpu.definition.state import Warp, action
 
 SM_COUNT = 108
+TICK = np.uint64(64)
 
 
 def _same(value: int) -> Lanes:
@@ -106,7 +107,13 @@ def _lane_mask(name: str) -> Lanes:
     return masks[name].astype(np.uint32)
 
 
-def special_register(w: Warp, number: int) -> Lanes:
+def next_tick(w: Warp, mask: int) -> Lanes:
+    """A clock goes on each time a lane looks at it, and by nothing else: PTX and machine code see the same."""
+    w.clock_reads += np.array([mask >> lane & 1 for lane in range(LANES)], np.uint64)
+    return w.clock_reads * TICK
+
+
+def special_register(w: Warp, number: int, mask: int) -> Lanes:
     name = SPECIALS[number]
     dimensions = {"ntid": w.launch.block, "ctaid": w.block.index, "nctaid": w.launch.grid}
     base, _, axis = name.partition(".")
@@ -118,7 +125,10 @@ def special_register(w: Warp, number: int) -> Lanes:
         return _lane_mask(name.removeprefix("lanemask_"))
     if name == "laneid":
         return LANE_INDEX.astype(np.uint32)
-    clock = w.executed
+    if name in ("clock", "globaltimer_lo"):
+        return next_tick(w, mask).astype(np.uint32)
+    if name in ("clock_hi", "globaltimer_hi"):
+        return (w.clock_reads * TICK >> np.uint64(32)).astype(np.uint32)
     return _same(
         {
             "warpid": w.number,
@@ -128,10 +138,6 @@ def special_register(w: Warp, number: int) -> Lanes:
             "gridid": 0,
             "dynamic_smem_size": w.launch.dynamic_shared,
             "total_smem_size": w.launch.shared_bytes,
-            "clock": clock,
-            "clock_hi": clock >> 32,
-            "globaltimer_lo": clock,
-            "globaltimer_hi": clock >> 32,
             "envreg0": 0,
         }[name]
     )
@@ -139,10 +145,10 @@ def special_register(w: Warp, number: int) -> Lanes:
 
 @action("S2R")
 def read_special(w: Warp, x: Ins, mask: int) -> None:
-    w.registers.put(x.d0, special_register(w, x.sub), mask)
+    w.registers.put(x.d0, special_register(w, x.sub, mask), mask)
 
 
 @action("CLOCK")
 def read_clock(w: Warp, x: Ins, mask: int) -> None:
     size = 8 if x.ta in (T.B64, T.U64, T.S64) else 4
-    w.registers.put(x.d0, np.full(LANES, w.executed & ((1 << 8 * size) - 1), UNSIGNED[size]), mask)
+    w.registers.put(x.d0, next_tick(w, mask).astype(UNSIGNED[size]), mask)
