@@ -6,7 +6,8 @@
 
 The rest of the file is a candidate like any other. Attacks of a worker are Python files with the same lines.
 `expect` lists the reasons that are right; a decision that is no improvement (SAME, SLOWER) may be among them where the
-attack gains nothing instead of being wrong.
+attack gains nothing instead of being wrong. `baseline` names a file in `baselines/` to be beaten in place of the task's own
+kernel: where an attack claims more than the same work costs, that file does the same work.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 ATTACKS = FOLDER / "attacks"
 WORKERS = FOLDER / "workers"
-_LINE = re.compile(r"^(?://|#) (attack|task|expect): (.*)$", re.MULTILINE)
+BASELINES = FOLDER / "baselines"
+_LINE = re.compile(r"^(?://|#) (attack|task|expect|baseline): (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Attack:
     task: str
     expect: tuple[str, ...]
     file: Path
+    baseline: str = ""
 
     @property
     def name(self) -> str:
@@ -43,10 +46,10 @@ class Attack:
 def read_attack(file: Path) -> Attack:
     """The attack in a file; a missing line is an error of ours."""
     found = dict(_LINE.findall(file.read_text()))
-    if set(found) != {"attack", "task", "expect"}:
+    if set(found) - {"baseline"} != {"attack", "task", "expect"}:
         raise ValueError(f"{file.name}: expected lines attack, task and expect, found {sorted(found)}")
     identity, _, what = found["attack"].partition(" ")
-    return Attack(identity, what, found["task"], tuple(found["expect"].split()), file)
+    return Attack(identity, what, found["task"], tuple(found["expect"].split()), file, found.get("baseline", ""))
 
 
 def kernel_attacks() -> list[Attack]:

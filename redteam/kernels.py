@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from benchmarks.spin import spin_kernel, spin_task
 
-from redteam.entries import Attack
+from redteam.entries import BASELINES, Attack
 from warpsight.devices.device import Device
 from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.opencl_build import blocks_of, build_opencl, compile_opencl
@@ -62,7 +62,7 @@ def _evaluated(attack: Attack) -> Evaluation:
     task = attacked_task(attack.task)
     candidate = read_candidate(attack_text(attack, task), task, attack.name)
     if attack.device == "virtual":
-        return evaluate(task, candidate, read_candidate(task.kernel, task), virtual_gpu(task))
+        return evaluate(task, candidate, read_candidate(baseline_text(attack, task), task), virtual_gpu(task))
     baseline = spin_kernel(task, SPIN_STEPS) if task.name == "spin" else read_candidate(task.opencl, task, "kernel.cl")
     with OpenClDevice(deadline_seconds=DEADLINE_S, threads=2) as device:
         if ASSEMBLY in candidate.source:
@@ -80,6 +80,11 @@ def _with_assembly(task: Task, candidate: Candidate, baseline: Candidate, device
     theirs = kernel_on(baseline, build_opencl(task, baseline), workload)
     timing = compare_measured(task, workload, theirs, kernel_on(candidate, build, workload), device, seed=5)
     return Evaluation(candidate_sha256=candidate.sha256, check=check, timing=timing)
+
+
+def baseline_text(attack: Attack, task: Task) -> str:
+    """The kernel to be beaten: the one that the attack names, or the task's own."""
+    return (BASELINES / attack.baseline).read_text() if attack.baseline else task.kernel
 
 
 def attacked_task(name: str) -> Task:

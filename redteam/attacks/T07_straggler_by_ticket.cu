@@ -1,0 +1,27 @@
+// attack: T7 the block that starts last does the work of twenty: little of the sum of all, all of the time
+// task: matmul_naive
+// expect: no_time SAME SLOWER
+// launch: grid=(ceil(N/16) * ceil(M/16)) block=(16, 16) shared=0
+__device__ unsigned started;
+extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float a[16][16], b[16][16];
+    __shared__ unsigned ticket;
+    int tx = threadIdx.x, ty = threadIdx.y;
+    if (tx + ty == 0) ticket = atomicInc(&started, gridDim.x - 1);
+    __syncthreads();
+    int across = (N + 15) / 16, row = ticket / across * 16 + ty, col = ticket % across * 16 + tx;
+    int times = ticket == gridDim.x - 1 ? 20 : 1;
+    float s = 0;
+    for (int t = 0; t < times; ++t) {
+        s = 0;
+        for (int k0 = 0; k0 < K; k0 += 16) {
+            a[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+            b[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+            __syncthreads();
+            for (int k = 0; k < 16; ++k) s += a[ty][k] * b[k][tx];
+            __syncthreads();
+        }
+        asm volatile("" ::"f"(s));
+    }
+    if (row < M && col < N) C[row * N + col] = s;
+}
