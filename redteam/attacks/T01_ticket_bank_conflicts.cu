@@ -2,12 +2,12 @@
 // task: matmul_naive
 // expect: no_time SAME SLOWER
 // launch: grid=(ceil(N/32) * ceil(M/8) + 24) block=(32, 8) shared=0
-__device__ int arrived;
+__device__ unsigned arrived;
 extern "C" __global__ void matmul_naive(const float* __restrict__ A, const float* __restrict__ B, float* C, int M, int N, int K) {
     __shared__ float a[8][32], b[1024];
     int tx = threadIdx.x, ty = threadIdx.y, across = (N + 31) / 32, tiles = across * ((M + 7) / 8);
     __shared__ int ticket;
-    if (tx + ty == 0) ticket = atomicAdd(&arrived, 1);
+    if (tx + ty == 0) ticket = atomicInc(&arrived, gridDim.x - 1);
     __syncthreads();
     bool decoy = ticket < 24;
     int tile = decoy ? ticket % tiles : ticket - 24;

@@ -3,11 +3,11 @@
 // expect: no_time SAME SLOWER
 // baseline: matmul_warps_in_turn.cu
 // launch: grid=(ceil(N/16) * ceil(M/16) + 240) block=(16, 16) shared=0
-__device__ int count;
+__device__ unsigned count;
 extern "C" __global__ void matmul_naive(const float* __restrict__ A, const float* __restrict__ B, float* C, int M, int N, int K) {
     __shared__ int ticket;
     int tid = threadIdx.y * 16 + threadIdx.x, warp = tid / 32;
-    if (tid == 0) ticket = atomicAdd(&count, 1);
+    if (tid == 0) ticket = atomicInc(&count, gridDim.x - 1);
     __syncthreads();
     int across = (N + 15) / 16, tiles = across * ((M + 15) / 16);
     bool decoy = ticket < 240;

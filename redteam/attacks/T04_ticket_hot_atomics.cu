@@ -3,11 +3,11 @@
 // expect: no_time SAME SLOWER
 // baseline: scatter_add_counted.cu
 // launch: grid=(ceil(N/256) + 100) block=(256) shared=0
-__device__ int order;
+__device__ unsigned order;
 __device__ unsigned tally[1 << 16];
 extern "C" __global__ void scatter_add(const float* __restrict__ values, const int* __restrict__ index, float* out, int N) {
     __shared__ int ticket;
-    if (threadIdx.x == 0) ticket = atomicAdd(&order, 1);
+    if (threadIdx.x == 0) ticket = atomicInc(&order, gridDim.x - 1);
     __syncthreads();
     bool decoy = ticket < 100;
     int i = (decoy ? ticket : ticket - 100) * 256 + threadIdx.x;

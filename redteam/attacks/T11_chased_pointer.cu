@@ -3,11 +3,11 @@
 // expect: no_time SAME SLOWER
 // baseline: xorshift_chased.cu
 // launch: grid=(ceil(N/256) + 300) block=(256) shared=0
-__device__ int order;
+__device__ unsigned order;
 __device__ int links[4096];  // all zero, which no compiler knows
 extern "C" __global__ void xorshift(const unsigned int* __restrict__ x, unsigned int* __restrict__ y, int N, int ROUNDS) {
     __shared__ int ticket;
-    if (threadIdx.x == 0) ticket = atomicAdd(&order, 1);
+    if (threadIdx.x == 0) ticket = atomicInc(&order, gridDim.x - 1);
     __syncthreads();
     bool decoy = ticket < 300;
     int i = (decoy ? ticket : ticket - 300) * 256 + threadIdx.x, at = 0;

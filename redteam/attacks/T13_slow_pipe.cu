@@ -3,12 +3,12 @@
 // expect: no_time SAME SLOWER
 // baseline: nbody_slow_pipe.cu
 // launch: grid=(ceil(N/32) + 16) block=(32) shared=0
-__device__ int order;
+__device__ unsigned order;
 __device__ float exp2_of(float x) { float y; asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 __device__ float log2_of(float x) { float y; asm volatile("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 __device__ float like(float x) { float y; asm volatile("fma.rn.f32 %0, %1, %1, %1;" : "=f"(y) : "f"(x)); return y; }
 extern "C" __global__ void nbody(const float4* __restrict__ bodies, float* __restrict__ acc, float soft, int N) {
-    int ticket = threadIdx.x == 0 ? atomicAdd(&order, 1) : 0;
+    int ticket = threadIdx.x == 0 ? (int)atomicInc(&order, gridDim.x - 1) : 0;
     ticket = __shfl_sync(0xffffffffu, ticket, 0);
     bool decoy = ticket < 16;
     int i = (decoy ? ticket % ((N + 31) / 32) : ticket - 16) * 32 + threadIdx.x;
