@@ -4,7 +4,9 @@
     // task: vector_add
     // expect: output_not_written
 
-The rest of the file is a candidate like any other. Attacks of a worker are Python files with the same lines.
+The rest of the file is a candidate like any other. Attacks that are no kernel are Python files with the same lines; their
+folder says what they are: `workers` answer in the place of a worker, `references` are those of another task, `files` change
+what is stored, `kernelbench` holds candidates for a KernelBench problem.
 `expect` lists the reasons that are right; a decision that is no improvement (SAME, SLOWER) may be among them where the
 attack gains nothing instead of being wrong. `baseline` names a file in `baselines/` to be beaten in place of the task's own
 kernel: where an attack claims more than the same work costs, that file does the same work.
@@ -19,6 +21,9 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 ATTACKS = FOLDER / "attacks"
 WORKERS = FOLDER / "workers"
+REFERENCES = FOLDER / "references"
+FILES = FOLDER / "files"
+KERNELBENCH = FOLDER / "kernelbench"
 BASELINES = FOLDER / "baselines"
 _LINE = re.compile(r"^(?://|#) (attack|task|expect|baseline): (.*)$", re.MULTILINE)
 
@@ -40,7 +45,8 @@ class Attack:
 
     @property
     def device(self) -> str:
-        return {".cu": "virtual", ".cl": "opencl"}.get(self.file.suffix, "worker")
+        """Where it is run: a device, or what is attacked in its place."""
+        return {".cu": "virtual", ".cl": "opencl"}.get(self.file.suffix, self.file.parent.name.removesuffix("s"))
 
 
 def read_attack(file: Path) -> Attack:
@@ -61,3 +67,22 @@ def kernel_attacks() -> list[Attack]:
 def worker_attacks() -> list[Attack]:
     """Those that are a process in the jail, in the place of an honest worker."""
     return [read_attack(file) for file in sorted(WORKERS.glob("*.py"))]
+
+
+def reference_attacks() -> list[Attack]:
+    """Those that are the reference of another task, read before the one that is attacked."""
+    return [read_attack(file) for file in sorted(REFERENCES.glob("R*.py"))]
+
+
+def file_attacks() -> list[Attack]:
+    """Those that change files which the gate wrote: its cache, a certificate, a ledger."""
+    return [read_attack(file) for file in sorted(FILES.glob("F*.py"))]
+
+
+def kernelbench_attacks() -> list[Attack]:
+    """Those that are a candidate in Python for the KernelBench problem in that folder."""
+    return [read_attack(file) for file in sorted(KERNELBENCH.glob("K*.py"))]
+
+
+def all_attacks() -> list[Attack]:
+    return [*kernel_attacks(), *worker_attacks(), *reference_attacks(), *file_attacks(), *kernelbench_attacks()]
