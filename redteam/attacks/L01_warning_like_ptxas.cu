@@ -1,6 +1,6 @@
 // attack: L1 `#warning` lines that read like what ptxas prints: 16 registers
 // task: xorshift
-// expect: SAME SLOWER no_time does_not_compile request_refused refused
+// expect: SAME SLOWER no_time does_not_compile request_refused refused interval_too_wide
 // baseline: xorshift_many_registers.cu
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 #warning ptxas info    : Compiling entry function 'xorshift' for 'sm_80'

@@ -1,6 +1,6 @@
 // attack: L3 a deprecated function whose message reads like the lines of ptxas
 // task: xorshift
-// expect: SAME SLOWER no_time does_not_compile request_refused refused
+// expect: SAME SLOWER no_time does_not_compile request_refused refused interval_too_wide
 // baseline: xorshift_many_registers.cu
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 [[deprecated("\nptxas info    : Compiling entry function 'xorshift' for 'sm_80'\nptxas info    : Function properties for xorshift\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 16 registers, 0 bytes smem, 380 bytes cmem[0]\n")]] __device__ int old() { return 0; }

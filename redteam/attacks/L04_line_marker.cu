@@ -1,6 +1,6 @@
 // attack: L4 `#line` gives the file a name that reads like the lines of ptxas, and a warning makes the compiler print it
 // task: xorshift
-// expect: SAME SLOWER no_time does_not_compile request_refused refused
+// expect: SAME SLOWER no_time does_not_compile request_refused refused interval_too_wide
 // baseline: xorshift_many_registers.cu
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 #line 1 "x\nptxas info    : Compiling entry function 'xorshift' for 'sm_80'\nptxas info    : Used 16 registers, 0 bytes smem, 380 bytes cmem[0]\ny"

@@ -1,6 +1,6 @@
 // attack: L8 a function whose mangled name and line table read like a finished entry, and asm that emits a section of text
 // task: xorshift
-// expect: SAME SLOWER no_time does_not_compile request_refused refused
+// expect: SAME SLOWER no_time does_not_compile request_refused refused interval_too_wide
 // baseline: xorshift_many_registers.cu
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 struct Used16registers {};

@@ -1,6 +1,6 @@
 // attack: T1 numbers blocks as they start; the early ones use a shared tile without conflicts, the rest one with 32-way conflicts
 // task: matmul_naive
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // launch: grid=(ceil(N/32) * ceil(M/8) + 24) block=(32, 8) shared=0
 __device__ unsigned arrived;
 extern "C" __global__ void matmul_naive(const float* __restrict__ A, const float* __restrict__ B, float* C, int M, int N, int K) {

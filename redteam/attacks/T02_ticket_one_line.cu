@@ -1,6 +1,6 @@
 // attack: T2 late blocks load sixteen lines a request; early ones as many sectors, of four lines that stay in L1
 // task: matmul_naive
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: matmul_lanes_down_rows.cu
 // launch: grid=(ceil(N/16) * ceil(M/16) + 24) block=(16, 16) shared=0
 __device__ unsigned turn;

@@ -1,6 +1,6 @@
 // attack: T3 in late blocks the warps work one after the other between barriers; in early ones all at once, with as many barriers
 // task: matmul_naive
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: matmul_warps_in_turn.cu
 // launch: grid=(ceil(N/16) * ceil(M/16) + 240) block=(16, 16) shared=0
 __device__ unsigned count;

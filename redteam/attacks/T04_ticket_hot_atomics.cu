@@ -1,6 +1,6 @@
 // attack: T4 each thread counts itself: late blocks all at one address, early ones at addresses of their warp
 // task: scatter_add
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: scatter_add_counted.cu
 // launch: grid=(ceil(N/256) + 100) block=(256) shared=0
 __device__ unsigned order;

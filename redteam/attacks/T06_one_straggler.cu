@@ -1,6 +1,6 @@
 // attack: T6 all blocks fit on the GPU at once, and the last has 32-way conflicts at the same counts: the launch waits for it
 // task: matmul_naive
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // launch: grid=(ceil(N/32) * ceil(M/8)) block=(32, 8) shared=0
 extern "C" __global__ void matmul_naive(const float* __restrict__ A, const float* __restrict__ B, float* C, int M, int N, int K) {
     __shared__ float a[8][32], b[1024];

@@ -1,6 +1,6 @@
 // attack: T7 the block that starts last does the work of twenty: little of the sum of all, all of the time
 // task: matmul_naive
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // launch: grid=(ceil(N/16) * ceil(M/16)) block=(16, 16) shared=0
 __device__ unsigned started;
 extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {

@@ -1,6 +1,6 @@
 // attack: T9 each block waits for the one before it, so that the GPU runs one block at a time; in the traced first one nothing waits
 // task: matmul_naive
-// expect: no_time SAME SLOWER deadlock deadline
+// expect: no_time SAME SLOWER deadlock deadline interval_too_wide
 // launch: grid=(ceil(N/16) * ceil(M/16)) block=(16, 16) shared=0
 __device__ unsigned ticket_of, finished;
 extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {

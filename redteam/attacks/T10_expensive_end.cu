@@ -1,6 +1,6 @@
 // attack: T10 a persistent block's first tiles are free of conflicts, the others are not, at the same instructions throughout
 // task: matmul_tiled
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: matmul_persistent_conflicts.cu
 // launch: grid=(min(64, ceil(N/16) * ceil(M/16))) block=(16, 16) shared=0
 extern "C" __global__ void matmul_tiled(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,

@@ -1,6 +1,6 @@
 // attack: T11 late blocks follow a chain of loads, each waiting for the one before; early ones make the same loads at once
 // task: xorshift
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: xorshift_chased.cu
 // launch: grid=(ceil(N/256) + 300) block=(256) shared=0
 __device__ unsigned order;

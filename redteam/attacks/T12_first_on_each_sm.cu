@@ -1,6 +1,6 @@
 // attack: T12 the first blocks on each SM, counted by %smid, are free of conflicts; those that follow are not
 // task: matmul_naive
-// expect: no_time SAME SLOWER wrong_in_timed_call
+// expect: no_time SAME SLOWER wrong_in_timed_call interval_too_wide
 // launch: grid=(ceil(N/32) * ceil(M/8)) block=(32, 8) shared=0
 __device__ unsigned here[1024];
 extern "C" __global__ void matmul_naive(const float* __restrict__ A, const float* __restrict__ B, float* C, int M, int N, int K) {

@@ -1,6 +1,6 @@
 // attack: T13 late blocks send each step through the special-function unit, early ones through the multipliers, step for step
 // task: nbody
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: nbody_slow_pipe.cu
 // launch: grid=(ceil(N/32) + 16) block=(32) shared=0
 __device__ unsigned order;

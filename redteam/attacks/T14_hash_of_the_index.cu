@@ -1,6 +1,6 @@
 // attack: T14 every second block, by a hash of its index, is an idle look-alike: as many instructions, one shared word for all lanes
 // task: transpose
-// expect: no_time SAME SLOWER
+// expect: no_time SAME SLOWER interval_too_wide
 // baseline: transpose_conflicts.cu
 // launch: grid=(ceil(C/32), ceil(R/32), 2) block=(32, 32) shared=0
 extern "C" __global__ void transpose(const float* x, float* y, int R, int C) {

@@ -1,6 +1,6 @@
 // attack: T16 all blocks meet at a barrier of the whole grid, and one of them comes late
 // task: matmul_naive
-// expect: no_time SAME SLOWER deadlock deadline
+// expect: no_time SAME SLOWER deadlock deadline interval_too_wide
 // launch: grid=(ceil(N/16) * ceil(M/16)) block=(16, 16) shared=0
 __device__ unsigned met;
 extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {

@@ -1,6 +1,6 @@
 // attack: X42 the blocks that the time model traces do as much, on one cache line; the others do the task's slow loads
 // task: matmul_naive
-// expect: no_time
+// expect: no_time SAME SLOWER interval_too_wide
 // launch: grid=(ceil(N/16) * ceil(M/16) + 400) block=(16, 16) shared=0
 extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {
     int across = (N + 15) / 16, tiles = across * ((M + 15) / 16), last = gridDim.x - 1, b = blockIdx.x;

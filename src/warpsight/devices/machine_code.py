@@ -25,6 +25,7 @@ from warpsight.vgpu import machine, schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.sample import Tracer
 from warpsight.vgpu.sass import load_sass
 from warpsight.vgpu.timemodel import STEP_BUDGET, WHOLE_STEP_BUDGET, Prediction, predict
@@ -125,6 +126,8 @@ def time_whole_launch(
     """
     if math.prod(size.grid) > MOST_WATCHED_BLOCKS:
         raise CannotProfile(f"a launch of {math.prod(size.grid)} blocks; at most {MOST_WATCHED_BLOCKS} are timed whole")
+    sizes = _sizes(program, build, values, size)
+    fits = occupancy(gpu, sizes["threads"], sizes["registers"], sizes["shared_bytes"])
     clocks = np.ascontiguousarray(schedule.step_table(program, gpu, constants)[:, schedule.INTERVAL])
     last: list[tuple[Mapping[str, np.ndarray], machine.Launched]] = []
 
@@ -142,6 +145,7 @@ def time_whole_launch(
             max_trace_steps=max_steps,
             traced=traced,
             pipe_clocks=clocks,
+            concurrent=gpu.sms * max(1, fits.blocks_per_sm),
             deadline_seconds=deadline_seconds,
         )
         last[:] = [(arrays, done)]
@@ -155,7 +159,7 @@ def time_whole_launch(
         step_budget=WHOLE_STEP_BUDGET,
         without=without,
         constants=constants,
-        **_sizes(program, build, values, size),
+        **sizes,
     )
     arrays, done = last[0]
     return WholeLaunch(arrays, done, time)

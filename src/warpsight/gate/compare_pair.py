@@ -34,6 +34,8 @@ from warpsight.nouns.timing import Measurement, Roof, TimingReason
 from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
 SIMULATED = "time model over the whole launch, at boost and base clock"
+LEAST_SPREAD = 0.01
+"""Two simulated times are never told apart more finely than this share of them."""
 MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
 MEASURED_ALONE = "calls of one kernel, not compared"
 
@@ -83,7 +85,7 @@ def compare_simulated(
         raise DeviceError(f"the baseline has no simulated time: {impossible.message}") from None
     assert device.gpu is not None
     name, roof = f"{device.name}:{device.gpu.key}", simulated_roof(task, workload, device.gpu)
-    spread = math.hypot(mine.time.spread, theirs.time.spread)
+    spread = max(LEAST_SPREAD, math.hypot(mine.time.spread, theirs.time.spread))
     found = simulated_timing(
         name, workload.name, _clocks(mine), _clocks(theirs), roof, mine.profile.notes, round(spread, 6)
     )

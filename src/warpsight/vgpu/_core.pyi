@@ -117,6 +117,7 @@ def launch(
     max_trace_steps: int = 0,
     traced: Sequence[int] = ...,
     pipe_clocks: Sequence[int] = ...,
+    concurrent: int = 0,
 ) -> LaunchRecord: ...
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
     """The multiprocessor of each block."""

@@ -169,12 +169,14 @@ def launch(
     max_trace_steps: int = 0,
     traced: Sequence[int] = (),
     pipe_clocks: NDArray[np.uint16] | None = None,
+    concurrent: int = 0,
     source: str = "",
 ) -> Launched:
     """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well.
 
     With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model; of the `traced` blocks
     if some are given. With `pipe_clocks`, one number an instruction, the launch is watched: each block's work is kept.
+    So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
     """
     from warpsight.vgpu import _core
 
@@ -209,6 +211,7 @@ def launch(
         max_trace_steps=max_trace_steps,
         traced=list(traced),
         pipe_clocks=[] if pipe_clocks is None else pipe_clocks.tolist(),
+        concurrent=concurrent,
     )
     lines = source.splitlines()
     return Launched(

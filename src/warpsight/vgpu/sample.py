@@ -28,14 +28,17 @@ Tracer = Callable[[Sequence[int], int], Launched]
 NEIGHBOURS = 8
 FAR_BLOCKS = 4  # enough to tell whether blocks that lie apart share what they touch
 LEAST_WAVES, LEAST_BLOCKS = 3, 12  # fewer blocks say too little of the pace of a multiprocessor
-STRETCHES = 2  # multiprocessors that a kind of blocks is followed on
+STRETCHES, EXACT_STRETCHES = 2, 4  # multiprocessors that a kind of blocks, or the launch, is followed on
 DRAWS = 8
 LIKE = 2.0  # blocks of a kind differ by less than this factor in what they take of a multiprocessor
 MOST_KINDS = 6
 LEAST_SHARE = 0.02
 MOST_BEYOND = 1.15
-INSTRUCTIONS, PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES = range(8)  # core/work.hpp
-NAMES = ("instructions", "pipe clocks", "sectors", "lines", "shared passes", "atomic passes", "barriers", "far lines")
+INSTRUCTIONS, PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES, SPAN = range(9)  # core/work.hpp
+NAMES = (
+    "instructions", "pipe clocks", "sectors", "lines", "shared passes", "atomic passes", "barriers", "far lines",
+    "instructions from barrier to barrier",
+)  # fmt: skip
 UNLIKE = "the blocks that were traced are not like the others"
 Work = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -46,13 +49,15 @@ class Part:
     """Blocks of one kind, traced as they follow one another on some multiprocessors.
 
     `on_sm` is how many of them the busiest multiprocessor has, `sectors` what all of them move in the launch, `stretch`
-    how much more there is to a block of this kind than what was kept of the traced ones.
+    how much more there is to a block of this kind than what was kept of the traced ones. `exact`: each stretch is all
+    that a multiprocessor has to do, and the longest counts.
     """
 
     stretches: tuple[Traces, ...]
     on_sm: int
     sectors: float
     stretch: float
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,7 @@ class Grid:
             work[..., LINES],
             work[..., PASSES],
             work[..., ATOMICS],
+            work[..., SPAN] / self.resident,
         )
         return np.maximum.reduce(units)
 
@@ -123,7 +129,7 @@ def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
     if own is near or own.traces.blocks < FAR_BLOCKS:
         far = near if grid.total <= near_blocks else run(_apart(grid.total), grid.cap(FAR_BLOCKS))
     stretch = _steps_beyond(own)
-    sectors = _kept(own.traces, grid)[SECTORS] * stretch * grid.total / own.traces.blocks
+    sectors = own.traces.work(grid.table)[SECTORS] * stretch * grid.total / own.traces.blocks
     part = Part((own.traces,), grid.per_sm, sectors, stretch)
     notes = ("a draft: a few blocks were run by themselves", *_cut_notes(own.traces.blocks, wanted, stretch))
     return Sample((part,), near.traces, _steps_beyond(near), far.traces, notes=notes)
@@ -176,6 +182,7 @@ class _Chosen:
     kinds: tuple[tuple[tuple[Ids, ...], int, Ids], ...]
     near: Ids
     far: Ids
+    exact: bool = False  # the stretches are all that some multiprocessors have to do
 
     @property
     def ids(self) -> list[int]:
@@ -188,11 +195,11 @@ def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
     """Blocks that follow one another on multiprocessors that have most of them."""
     sms, everyone = grid.gpu.sms, np.arange(grid.total)
     full = grid.total - (grid.per_sm - 1) * sms
-    some = tuple(
-        _run_of(random, everyone[int(random.integers(full)) :: sms], grid.most_simulated) for _ in range(STRETCHES)
-    )
+    exact = grid.per_sm <= grid.most_simulated
+    chosen = random.choice(full, min(full, EXACT_STRETCHES if exact else STRETCHES), replace=False)
+    some = tuple(_run_of(random, everyone[int(sm) :: sms], grid.most_simulated) for sm in chosen)
     near = _run_of(random, everyone, NEIGHBOURS)
-    return _Chosen(((some, grid.per_sm, everyone),), near, np.array(_apart(grid.total)))
+    return _Chosen(((some, grid.per_sm, everyone),), near, np.array(_apart(grid.total)), exact)
 
 
 def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random.Generator) -> _Chosen:
@@ -201,14 +208,16 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
 
     clocks = grid.clocks(work)
     where = _core.dispatch(clocks, grid.gpu.sms, grid.resident)
-    there = np.flatnonzero(where == int(np.argmax(np.bincount(where, clocks))))
+    busiest = _busiest(where, np.column_stack((clocks, work)), random)
+    there = np.flatnonzero(where == busiest[0])
     # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
     heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
     start = max(0, min(int(random.choice(heavy)), grid.total - NEIGHBOURS))
     near = np.arange(start, min(grid.total, start + NEIGHBOURS))
     far = heavy[np.linspace(0, len(heavy) - 1, FAR_BLOCKS).astype(np.int64)]
     if len(there) <= grid.most_simulated:
-        return _Chosen((((there,), len(there), there),), near, far)
+        some = tuple(np.flatnonzero(where == sm) for sm in busiest)
+        return _Chosen(((some, len(there), np.arange(grid.total)),), near, far, exact=True)
     found: list[tuple[tuple[Ids, ...], int, Ids]] = []
     for kind in range(int(kinds.max()) + 1):
         members = np.flatnonzero(kinds == kind)
@@ -216,6 +225,12 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
         some = tuple(_like_all(grid, members, where, work, random) for _ in range(STRETCHES))
         found.append((some, on_sm, members))
     return _Chosen(tuple(found), near, far)
+
+
+def _busiest(where: NDArray[np.uint32], work: Work, random: np.random.Generator) -> list[int]:
+    """The multiprocessors that have most to do, by each measure, the first by weight; and some at random."""
+    most = [int(np.argmax(np.bincount(where, column))) for column in work.T]
+    return list(dict.fromkeys([*most, *(int(sm) for sm in random.choice(where, EXACT_STRETCHES))]))
 
 
 def _run_of(random: np.random.Generator, ids: Ids, count: int) -> Ids:
@@ -248,27 +263,28 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
     parts: list[Part] = []
     foretold, cut = np.zeros(work.shape[1]), 1.0
     for some, on_sm, members in chosen.kinds:
-        stretches = tuple(traces(ids) for ids in some)
-        ids = np.concatenate(some)
-        kept = np.sum([_kept(one, grid) for one in stretches], axis=0) / len(ids)
-        mean = work[members].mean(axis=0)
-        beyond = float(grid.clocks(mean)) / max(1.0, float(grid.clocks(kept)))
-        cut = max(cut, float(grid.clocks(work[ids].mean(axis=0))) / max(1.0, float(grid.clocks(kept))))
-        parts.append(Part(stretches, on_sm, float(work[members, SECTORS].sum()), beyond))
-        foretold += work[ids].mean(axis=0) * len(members)
-    alone = len(chosen.kinds) == 1 and len(chosen.kinds[0][2]) < grid.total
-    missed, told = (1.0, ()) if alone else _missed(work.sum(axis=0), foretold, grid)
-    if alone:  # the blocks of the busiest multiprocessor: the traffic is still that of the launch
-        parts = [Part(parts[0].stretches, parts[0].on_sm, float(work[:, SECTORS].sum()), parts[0].stretch)]
+        stretches, ids = tuple(traces(ids) for ids in some), np.concatenate(some)
+        own = work[ids].sum(axis=0)
+        kept = _kept(stretches, grid, own)
+        longer = float(grid.clocks(own)) / max(1.0, float(grid.clocks(kept)))
+        cut = max(cut, longer)
+        if not chosen.exact:  # what all members did, not only those that were traced
+            longer *= float(grid.clocks(work[members].mean(axis=0))) / max(1.0, float(grid.clocks(own / len(ids))))
+        parts.append(Part(stretches, on_sm, float(work[members, SECTORS].sum()), longer, chosen.exact))
+        foretold += own * (len(members) / len(ids))
+    missed, told = (1.0, ()) if chosen.exact else _missed(work.sum(axis=0), foretold, grid)
     near = traces(chosen.near)
-    near_stretch = max(1.0, work[chosen.near, SECTORS].sum() / max(1.0, _kept(near, grid)[SECTORS]))
+    neighbours = work[chosen.near].sum(axis=0)
+    near_stretch = max(1.0, neighbours[SECTORS] / max(1.0, _kept((near,), grid, neighbours)[SECTORS]))
     notes = (*_kind_notes([len(members) for _, _, members in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
     return Sample(tuple(parts), near, near_stretch, traces(chosen.far), done, missed, notes)
 
 
-def _kept(traces: Traces, grid: Grid) -> Work:
-    """What the traced steps did."""
-    return np.array(traces.work(grid.table), np.float64)
+def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:
+    """What the traced steps did. Spans are not known of steps: their share is that of the instructions."""
+    kept = np.array([traces.work(grid.table) for traces in stretches], np.float64).sum(axis=0)
+    kept[SPAN] = real[SPAN] * kept[INSTRUCTIONS] / max(1.0, float(real[INSTRUCTIONS]))
+    return kept
 
 
 def _missed(real: Work, foretold: Work, grid: Grid) -> tuple[float, tuple[str, ...]]:

@@ -110,10 +110,12 @@ def predict(
         found: list[_Simulated] = []
         for part in taken.parts:
             resident = max(1, min(grid.resident, part.on_sm))
+            numbers = _numbers(gpu, constants, resident, shared_bytes, without) | {"l2_miss": l2_miss}
             blocks = max(1, min(part.on_sm, waves * resident))
-            numbers = _numbers(gpu, constants, resident, shared_bytes, without)
-            wanted = numbers | {"blocks": blocks, "l2_miss": l2_miss}
-            done = tuple(simulate(traces, table, wanted) for traces in part.stretches)
+            done = tuple(
+                simulate(traces, table, numbers | {"blocks": traces.blocks if part.exact else blocks})
+                for traces in part.stretches
+            )
             found.append(_Simulated(part, done, resident, blocks))
         return found
 
@@ -176,30 +178,41 @@ class _Simulated:
     blocks: int
 
     @property
-    def sizes(self) -> tuple[int, int, int]:
-        return self.resident, self.blocks, self.part.on_sm
-
-    @property
     def repeats(self) -> float:
         """How often the SM does what was simulated."""
-        return self.part.stretch * self.part.on_sm / self.blocks
+        return self.part.stretch * (1.0 if self.part.exact else self.part.on_sm / self.blocks)
+
+    @property
+    def telling(self) -> tuple[dict[str, Any], ...]:
+        """The runs that say what the busiest SM does: the first, or all together."""
+        return self.runs[:1] if self.part.exact else self.runs
 
     def mean(self, what: str) -> float:
-        return sum(run[what] for run in self.runs) / len(self.runs)
+        return sum(run[what] for run in self.telling) / len(self.telling)
 
     def in_launch(self, what: str) -> float:
         """Sectors of a sort in the whole launch: their share of those that were simulated."""
-        moved = sum(self.mean(sort) for sort in ("l1_hits", "l1_misses", "store_sectors", "atomic_sectors"))
-        return self.part.sectors * self.mean(what) / max(1.0, moved)
+        sorts = ("l1_hits", "l1_misses", "store_sectors", "atomic_sectors")
+        moved = sum(run[sort] for run in self.runs for sort in sorts)
+        return self.part.sectors * sum(run[what] for run in self.runs) / max(1.0, moved)
 
     def busy(self, gpu: Gpu) -> dict[str, float]:
         """Clocks of each unit of the SM for all of its blocks of this kind."""
-        clocks = _added(_busy_clocks(run, gpu) for run in self.runs)
-        return {name: self.repeats * value / len(self.runs) for name, value in clocks.items()}
+        clocks = _added(_busy_clocks(run, gpu) for run in self.telling)
+        return {name: self.repeats * value / len(self.telling) for name, value in clocks.items()}
+
+    def each(self, *, tail: bool) -> list[float]:
+        """Clocks of the SM by each run."""
+        on_sm = self.part.on_sm
+        if self.part.exact:
+            ends = [run["block_end"] for run in self.runs]
+            return [_whole_sm(end, self.resident, len(end), len(end), tail=tail) for end in ends]
+        return [_whole_sm(run["block_end"], self.resident, self.blocks, on_sm, tail=tail) for run in self.runs]
 
     def cycles(self, gpu: Gpu, *, tail: bool) -> float:
         """By itself: the pace of a few blocks can promise more than a unit can do."""
-        paced = sum(_whole_sm(run["block_end"], *self.sizes, tail=tail) for run in self.runs) / len(self.runs)
+        each = self.each(tail=tail)
+        paced = max(each) if self.part.exact else sum(each) / len(each)
         return max(self.part.stretch * paced, *self.busy(gpu).values())
 
     def added(self, gpu: Gpu, places: int) -> float:
@@ -214,7 +227,7 @@ class _Simulated:
 
 def _stalls(runs: Sequence[_Simulated]) -> NDArray[np.uint64]:
     """Samples of several simulations as those of one."""
-    each = [(run["stalls"], one.repeats / len(one.runs)) for one in runs for run in one.runs]
+    each = [(run["stalls"], one.repeats / len(one.telling)) for one in runs for run in one.telling]
     if len(each) == 1:
         return np.asarray(each[0][0], dtype=np.uint64)
     return np.rint(sum(np.asarray(stalls, np.float64) * weight for stalls, weight in each)).astype(np.uint64)
@@ -230,8 +243,10 @@ def _sm_cycles(runs: Sequence[_Simulated], grid: Grid, *, tail: bool) -> float:
 
 def _spread(runs: Sequence[_Simulated], *, tail: bool) -> float:
     """Half the distance between what the stretches of the longest kind say, as a share of it."""
-    each = [[_whole_sm(run["block_end"], *one.sizes, tail=tail) for run in one.runs] for one in runs if one.part.on_sm]
-    longest = max(each, key=sum)
+    sampled = [one.each(tail=tail) for one in runs if one.part.on_sm and not one.part.exact]
+    if not sampled:
+        return 0.0
+    longest = max(sampled, key=sum)
     return (max(longest) - min(longest)) / (max(longest) + min(longest))
 
 

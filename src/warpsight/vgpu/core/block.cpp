@@ -1,6 +1,8 @@
 // A block of threads: its storage, its turns, and its barriers.
 // Counting follows PTX: a barrier without a count waits for every thread that has not exited; a thread that exits
 // releases the others.
+#include <algorithm>
+
 #include "machine.hpp"
 #include "shadow.hpp"
 
@@ -78,7 +80,7 @@ void Block::start(u64 linear) {
         u32 left = threads - (u32)i * kLanes;
         w.alive = left >= kLanes ? kFull : (1u << left) - 1;
         w.at_barrier = w.at_sync = w.touched = 0;
-        w.executed = 0;
+        w.executed = w.at_barrier_before = 0;
         w.last_sync = w.fences = 0;
         w.acquired = false;
         w.passed.clear();
@@ -97,6 +99,7 @@ void Block::start(u64 linear) {
 bool Block::run_turn() {
     const LaunchOptions &o = launch->options;
     u32 passes = 0;
+    const u64 before = work[k_work_span];
     u64 looked = launch->executed.load(std::memory_order_relaxed);
     auto look = [&](bool at_clock) {
         if (at_clock) looked = launch->executed.load(std::memory_order_relaxed);
@@ -119,12 +122,14 @@ bool Block::run_turn() {
             }
         }
         if (!alive) {
+            if (touched) add_span();
             if (shadow) shadow->settle(*launch);
             return true;
         }
         moved |= release_barriers();
         look(over || (++passes & 255) == 0);
         if (over || passes > kPasses) return false;  // a block that polls at a barrier lets others run too
+        if (o.concurrent != ~0ull && work[k_work_span] - before >= o.quantum) return false;
     }
     report_stuck();
 }
@@ -162,6 +167,16 @@ void Block::fence() {
     if (launch->options.check) launch->fence_counts[id] = fences;
 }
 
+// The slowest warp since the last barrier is what the block waited for.
+void Block::add_span() {
+    u64 longest = 0;
+    for (Warp &w : warps) {
+        longest = std::max(longest, w.executed - w.at_barrier_before);
+        w.at_barrier_before = w.executed;
+    }
+    work[k_work_span] += longest;
+}
+
 bool Block::release_barriers() {
     bool released = false;
     for (u32 id = 0; id < kBarriers; id++) {
@@ -169,6 +184,7 @@ bool Block::release_barriers() {
         u32 wanted = bar.expected && bar.expected != threads ? bar.expected : alive;  // exited threads count as arrived
         if (!bar.arrived || bar.arrived < wanted) continue;
         released = true;
+        if (touched) add_span();
         u32 members = 0;
         for (Warp &w : warps) {
             u32 here = 0;

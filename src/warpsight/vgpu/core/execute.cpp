@@ -10,8 +10,8 @@
 namespace warpsight {
 namespace {
 
-constexpr u64 kQuantum = 1 << 16;  // warp instructions before another warp gets a turn
-constexpr u32 kPatience = 4096;    // instructions of one group while other groups of the warp could run
+constexpr u64 kRoundTrip = 128;  // ticks of an access that may wait for others, in a launch whose blocks take turns
+constexpr u32 kPatience = 4096;  // instructions of one group while other groups of the warp could run
 
 struct Group {
     i32 pc;
@@ -186,7 +186,8 @@ Turn run_warp(Warp &w) {
     const Ins *code = launch.program.code.data();
     const u16 *clocks = block.touched ? launch.options.pipe_clocks.data() : nullptr;
     std::vector<Counts> &counts = *block.counts;
-    u64 left = kQuantum;
+    u64 left = launch.options.quantum;
+    const bool takes_turns = launch.options.concurrent != ~0ull;
     u32 held = 0;
     const u64 start = w.executed;
     auto leave = [&](Turn t) {
@@ -233,6 +234,8 @@ Turn run_warp(Warp &w) {
                 w.trace->steps.push_back((u32)pc);
             if (x.plain) {
                 if (m) x.run(w, x, m);
+                if (takes_turns && (x.op == Op::ATOM || (x.flags & kVolatile)))
+                    left -= std::min(left - 1, kRoundTrip);  // who polls must not do so at the pace of arithmetic
                 pc++;
                 continue;
             }

@@ -109,7 +109,8 @@ void work_in_order(Grid &grid, std::vector<Counts> &counts, Touched *touched, st
     std::deque<std::unique_ptr<Block>> waiting, idle;
     const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes +
                         (size_t)grid.launch.options.local_bytes * 1024;
-    const size_t most = std::max<size_t>(1, kMostWaitingBytes / std::max<size_t>(each, 1));
+    const size_t room = std::max<size_t>(1, kMostWaitingBytes / std::max<size_t>(each, 1));
+    const size_t most = std::min<size_t>(room, grid.launch.options.concurrent);
     Watch watch;
     try {
         for (;;) {

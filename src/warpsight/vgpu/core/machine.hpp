@@ -104,6 +104,8 @@ struct LaunchOptions {
     bool check = false, count = true, trace = false;
     u64 max_trace_steps = 0;       // of one warp; longer ones are cut there
     std::vector<u64> traced;       // linear ids to trace; empty: all that run
+    u64 quantum = 1 << 16;         // ticks of a warp before another one gets a turn
+    u64 concurrent = ~0ull;        // blocks that take turns, where they may wait for one another
     bool watch = false;            // keep what each block did
     std::vector<u16> pipe_clocks;  // of each instruction, for watched launches
     int cores = 1;
@@ -154,9 +156,9 @@ struct Warp : WarpRows {
     bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
     i32 now = 0;            // instruction being executed
-    u64 executed = 0;
-    u32 last_sync = 0;  // block time of the last warp barrier, for race checks
-    i32 pc[kLanes];     // of lanes that are not in the running group
+    u64 executed = 0, at_barrier_before = 0;  // instructions so far, and at the last barrier
+    u32 last_sync = 0;                        // block time of the last warp barrier, for race checks
+    i32 pc[kLanes];                           // of lanes that are not in the running group
     u32 frame[kLanes];
     u32 sync_mask[kLanes];
     u8 barrier_id[kLanes];
@@ -205,6 +207,7 @@ struct Block {
     void start(u64 id);
     bool run_turn();  // true when every thread has ended
     void fence();
+    void add_span();
     bool release_barriers();  // true if someone may go on
     [[noreturn]] void fail(const Warp &, FaultKind, u32 lane, u64 address = 0, u8 size = 0, std::string text = {});
     [[noreturn]] void report_stuck();
