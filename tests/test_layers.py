@@ -14,7 +14,7 @@ PACKAGE = SRC / "warpsight"
 ORDER: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("nouns",),
-    ("jail",),
+    ("cubin", "jail"),
     ("tasks", "toolchain", "vgpu"),
     ("devices",),
     ("gate",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -75,6 +76,33 @@ def test_no_path_of_this_machine_is_in_it(compiled: Compile) -> None:
     assert build.ok, build.diagnostics
     for place in (str(Path.home()), str(Path(__file__).parents[2]), "site-packages"):
         assert place not in build.ptx and place.encode() not in build.cubin
+
+
+PRESSED = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x, n, BLOCK: tl.constexpr):
+    rows, columns = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+    value = tl.load(x + rows * BLOCK + columns)
+    value = tl.inline_asm_elementwise(
+        "// ptxas info    : Used 8 registers, used 0 barriers\\n mov.b32 $0, $1;", "=f,f", [value],
+        dtype=tl.float32, is_pure=False, pack=1)
+    tl.store(x + columns * BLOCK + rows, value * tl.sum(value))
+"""
+
+
+@pytest.mark.parametrize("block", [32, 128])
+def test_numbers_come_from_the_machine_code(compiled: Compile, block: int) -> None:
+    build = compiled(PRESSED, options=("num_warps=2", "num_stages=1", f"BLOCK={block}"))
+    assert build.ok, build.diagnostics
+    (usage,) = build.entries
+    stack, stores, loads = map(int, re.findall(r"(\d+) bytes (?:stack frame|spill stores|spill loads)", build.log))
+    used = re.search(r"Used (\d+) registers, used (\d+) barriers", build.log)
+    assert used is not None and (usage.registers, usage.barriers) == (int(used[1]), int(used[2]))
+    assert (usage.local_bytes, usage.spill_store_bytes, usage.spill_load_bytes) == (stack, stores, loads)
+    assert (stores > 0) == (block == 128) and usage.max_threads == 64
 
 
 @pytest.mark.parametrize("arch", ["sm_86", "sm_89", "sm_90"])

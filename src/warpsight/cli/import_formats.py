@@ -69,10 +69,10 @@ class OurToolchain:
 
         return compile_cuda(text, gpu_arch=self.gpu_arch, options=options, name="unit.cu")
 
-    def usage(self, log: str) -> tuple[EntryUsage, ...]:
-        from warpsight.toolchain.log import read_usage
+    def usage(self, cubin: bytes) -> tuple[EntryUsage, ...]:
+        from warpsight.cubin.usage import read_entries
 
-        return read_usage(log)
+        return read_entries(cubin)
 
     def sizes(self, cubin: bytes) -> Mapping[str, int]:
         from warpsight.toolchain.sass import disassemble

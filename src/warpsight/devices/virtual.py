@@ -255,6 +255,8 @@ def refusal(build: Build, entry: str, size: LaunchSize) -> str:
     threads = size.block[0] * size.block[1] * size.block[2]
     if usage is None:
         return f"the program has no entry {entry!r}"
+    if usage.max_threads and threads > usage.max_threads:
+        return f"a block has {threads} threads, the launch bounds of {entry} allow {usage.max_threads}"
     shared = usage.shared_bytes + size.shared_bytes
     most = limits.shared_per_block_optin_bytes
     if shared > most:

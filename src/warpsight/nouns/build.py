@@ -20,7 +20,10 @@ class Diagnostic(Noun):
 
 
 class EntryUsage(Noun):
-    """What one entry of the program needs of the machine, as the assembler reports it."""
+    """What one entry of the program needs of the machine, as its machine code says.
+
+    `max_threads` is the most threads a block may have by the kernel's own launch bounds; 0 where it sets none.
+    """
 
     name: str
     registers: Count
@@ -30,6 +33,7 @@ class EntryUsage(Noun):
     local_bytes: Count
     const_bytes: Count
     barriers: Count = 0
+    max_threads: Count = 0
 
 
 class Build(Noun):

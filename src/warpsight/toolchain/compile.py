@@ -14,17 +14,18 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
+from warpsight.cubin.usage import read_entries
 from warpsight.errors import ToolchainError, UsageError
 from warpsight.jail import scrubbed
 from warpsight.nouns import Build, Diagnostic
 from warpsight.toolchain import packages
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.includes import refused_includes
-from warpsight.toolchain.log import blames_ptx, read_diagnostics, read_usage
+from warpsight.toolchain.log import blames_ptx, read_diagnostics
 from warpsight.toolchain.nvrtc import NvrtcProcess, RawCompile
 from warpsight.toolchain.options import checked_options, with_defaults
 
-SCHEMA = "build-1"  # change it when the same input would now give another Build
+SCHEMA = "build-2"  # change it when the same input would now give another Build
 DEADLINE_S = 60.0
 SOURCE_CAP_BYTES = 2 << 20
 # The source gets a folder that does not exist, the same on every machine: the PTX names no local path and
@@ -127,7 +128,12 @@ def _compile(
             diagnostics = (*diagnostics, _error(name, text[:2000]))
         return failed(diagnostics, log)
     _check_success(raw, log)
-    return _build(True, source, gpu_arch, options, diagnostics=diagnostics, log=log, raw=raw)
+    return _build(True, source, gpu_arch, options, diagnostics=_no_errors(diagnostics), log=log, raw=raw)
+
+
+def _no_errors(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Of a source that compiled: what reads like an error was written by the source, say with `#pragma message`."""
+    return [d.model_copy(update={"severity": "warning"}) if d.severity == "error" else d for d in diagnostics]
 
 
 def _check_success(raw: RawCompile, log: str) -> None:
@@ -155,7 +161,7 @@ def _build(
         compiler=f"nvrtc {packages.version('nvidia-cuda-nvrtc')}",
         ptx=_portable(raw.ptx) if raw else "",
         cubin=raw.cubin if raw else b"",
-        entries=read_usage(log) if raw else (),
+        entries=read_entries(raw.cubin) if raw else (),
         diagnostics=tuple(diagnostics),
         log=log[:LOG_CAP_CHARS],
     )

@@ -1,7 +1,9 @@
-"""Reads the text that NVRTC and ptxas print: diagnostics with line and column, and resource use per entry.
+"""Reads the text that NVRTC and ptxas print: diagnostics with line and column.
 
 Pure functions over text. NVRTC prints no column, only a caret under the source line, so the column is derived from it.
-What must stay true: every error in the log becomes a Diagnostic, with what is known of its place and no more.
+What must stay true: every error in the log becomes a Diagnostic, with what is known of its place and no more. A source
+can write into this text (`#warning`), so it is shown and decides nothing; numbers come from the machine code
+(`warpsight.cubin`).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from warpsight.nouns import Diagnostic, EntryUsage
+from warpsight.nouns import Diagnostic
 
 _HEAD = re.compile(
     r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?P<kind>catastrophic error|internal error|error|warning|remark)"
@@ -23,10 +25,6 @@ _PTXAS = re.compile(
 )
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"')
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
-_ENTRY = re.compile(r"Compiling entry function '([^']+)' for")
-_PROPERTIES = re.compile(r"Function properties for (\S+)")
-_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_USED = re.compile(r"Used (\d+) registers")
 _SEVERITY = {"warning": "warning", "remark": "note", "info": "note"}
 
 
@@ -101,40 +99,3 @@ def _column(shown: str, offset: int, real: str | None) -> int | None:
     if not part or real.count(part) != 1:
         return None
     return real.index(part) + offset - shown.index(part) + 1
-
-
-def read_usage(log: str) -> tuple[EntryUsage, ...]:
-    """Registers, spills, shared, local and constant bytes of each entry, as `ptxas -v` reports them.
-
-    Spills are those of the entry itself, not of functions it calls; const bytes are the banks of the entry (its
-    parameters and literals), not the module's `__constant__` arrays.
-    """
-    entries: list[EntryUsage] = []
-    entry, properties, stack = "", "", (0, 0, 0)
-    for line in log.split("\n"):
-        if found := _ENTRY.search(line):
-            entry, properties, stack = found[1], "", (0, 0, 0)
-        elif found := _PROPERTIES.search(line):
-            properties = found[1]
-        elif (found := _STACK.search(line)) and properties == entry:
-            stack = (int(found[1]), int(found[2]), int(found[3]))
-        elif (found := _USED.search(line)) and entry:
-            entries.append(_entry_usage(entry, int(found[1]), stack, line))
-            entry = ""
-    return tuple(entries)
-
-
-def _entry_usage(name: str, registers: int, stack: tuple[int, int, int], line: str) -> EntryUsage:
-    def total(pattern: str) -> int:
-        return sum(int(number) for number in re.findall(pattern, line))
-
-    return EntryUsage(
-        name=name,
-        registers=registers,
-        spill_store_bytes=stack[1],
-        spill_load_bytes=stack[2],
-        shared_bytes=total(r"(\d+) bytes smem"),
-        local_bytes=max(stack[0], total(r"(\d+) bytes cumulative stack size")),
-        const_bytes=total(r"(\d+) bytes cmem\[\d+\]"),
-        barriers=total(r"used (\d+) barriers"),
-    )

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from warpsight.cubin.usage import read_entries
 from warpsight.errors import UsageError
 from warpsight.nouns import Argument, Build, Candidate, Diagnostic, Task
 from warpsight.toolchain.cache import Cache, content_key
 from warpsight.toolchain.compile import DEADLINE_S, LOG_CAP_CHARS, SOURCE_FOLDER, build_cache
-from warpsight.toolchain.log import read_usage
 from warpsight.toolchain.process import DeadlinePassed, ProgramDied
 from warpsight.toolchain.triton_assemble import AssemblerRefused, assemble, assembler_version
 from warpsight.toolchain.triton_process import RawTriton, TritonProcess, triton_version
 from warpsight.toolchain.triton_ptx import BadPtx, tidy
 
-SCHEMA = "triton-2"
+SCHEMA = "triton-3"
 SOURCE_CAP_BYTES = 1 << 20
 NEWEST_CLASS = 89
 """From sm_90 on Triton writes instructions (wgmma, tcgen05) that the virtual GPU does not run."""
@@ -210,7 +210,7 @@ def _build(
         ptx=ptx,
         cubin=machine_code,
         text=source,
-        entries=read_usage(log) if ok else (),
+        entries=read_entries(machine_code) if ok else (),
         diagnostics=diagnostics,
         log=log[:LOG_CAP_CHARS],
         dynamic_shared_bytes=raw.shared_bytes if ok and raw is not None else 0,

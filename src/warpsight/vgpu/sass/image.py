@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from warpsight.cubin.elf import Elf
 from warpsight.errors import UsageError
 from warpsight.vgpu.bytecode import Param, Relocation, Space, Symbol
-from warpsight.vgpu.sass.elf import Elf
 
 _KPARAM, _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK, _KPARAM_NEW = 0x17, 0x0A, 0x11, 0x12, 0x45
 _NOBITS = 8

@@ -24,11 +24,11 @@ INSTRUCTION_BYTES = 16  # of machine code, on every architecture the toolchain c
 
 
 class Toolchain(Protocol):
-    """What is asked of a compiler: device code to a Build, a ptxas log to usage, machine code to sizes."""
+    """What is asked of a compiler: device code to a Build, machine code to usage and sizes."""
 
     def compile(self, text: str, options: Sequence[str]) -> Build: ...
 
-    def usage(self, log: str) -> tuple[EntryUsage, ...]: ...
+    def usage(self, cubin: bytes) -> tuple[EntryUsage, ...]: ...
 
     def sizes(self, cubin: bytes) -> Mapping[str, int]:
         """Instructions of each function."""

@@ -32,8 +32,8 @@ def find_nvcc() -> Path | None:
 
 
 def argv(nvcc: Path, source: str, flags: Flags, gpu_arch: str) -> list[str]:
-    """The command that makes machine code of one unit and prints what it uses."""
-    words = [str(nvcc), "-cubin", f"-arch={gpu_arch}", "-Xptxas", "-v", "-lineinfo"]
+    """The command that makes machine code of one unit."""
+    words = [str(nvcc), "-cubin", f"-arch={gpu_arch}", "-lineinfo"]
     words += [*flags.options, *flags.nvcc_alone, *flags.defines]
     if not any(option.startswith("--std=") for option in flags.options):
         words.append("--std=c++17")
@@ -52,8 +52,9 @@ def nvcc_kernels(
     if not built.ok:
         first = next((line for line in built.said.splitlines() if "error" in line), built.said.strip()[:300])
         raise CannotImport(f"nvcc refused {source}: {first[:500]}")
-    entries = toolchain.usage(built.said)
-    return UnitKernels(kernels_of(built.made["unit.cubin"], entries, source, f"nvcc of {root.name}", toolchain), (), "")
+    cubin = built.made["unit.cubin"]
+    entries = toolchain.usage(cubin)
+    return UnitKernels(kernels_of(cubin, entries, source, f"nvcc of {root.name}", toolchain), (), "")
 
 
 def program_files(folder: Path) -> Mapping[str, bytes]:

@@ -1,6 +1,7 @@
 """A small reader of the ELF file that a cubin is: sections, symbols, relocations, and the attributes in .nv.info.
 
-Only what the machine needs; no DWARF, no notes. Must stay true: a file that is not such an ELF is refused.
+Only what the machine needs; no DWARF, no notes. Must stay true: a file that is not such an ELF is refused; so is one
+with two sections of a name, so that whoever looks one up by name cannot be shown another.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _SYMTAB, _RELA, _NOBITS, _REL = 2, 4, 8, 9
 class Section:
     name: str
     kind: int
+    flags: int
     size: int
     align: int
     link: int
@@ -31,6 +33,7 @@ class ElfSymbol:
     size: int
     kind: int
     section: int
+    other: int = 0  # NVIDIA's own marks, such as the one of a kernel
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,14 @@ class Elf:
         try:
             self.sections = _sections(data)
             self.symbols = self._read_symbols()
-        except (struct.error, IndexError, UnicodeDecodeError) as error:
+        except (struct.error, IndexError, ValueError) as error:
             raise UsageError(f"expected a whole cubin, this one is damaged: {error}") from None
+        self._by_name = {section.name: section for section in self.sections}
+        if len(self._by_name) != len(self.sections):
+            raise UsageError("expected a cubin with one section of each name, this one has two of a name")
 
     def section(self, name: str) -> Section | None:
-        return next((s for s in self.sections if s.name == name), None)
+        return self._by_name.get(name)
 
     def _read_symbols(self) -> list[ElfSymbol]:
         table = next((s for s in self.sections if s.kind == _SYMTAB), None)
@@ -74,8 +80,8 @@ class Elf:
         names = self.sections[table.link].data
         found = list[ElfSymbol]()
         for at in range(0, len(table.data), 24):
-            name, info, _, section, value, size = struct.unpack_from("<IBBHQQ", table.data, at)
-            found.append(ElfSymbol(_string(names, name), value, size, info & 15, section))
+            name, info, other, section, value, size = struct.unpack_from("<IBBHQQ", table.data, at)
+            found.append(ElfSymbol(_string(names, name), value, size, info & 15, section, other))
         return found
 
     def relocations(self, section: str) -> list[ElfRelocation]:
@@ -114,15 +120,18 @@ def _sections(data: bytes) -> list[Section]:
     size, count, names_at = struct.unpack_from("<HHH", data, 58)
     raw = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(count)]
     names = data[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]]
+    if any(kind != _NOBITS and offset + length > len(data) for _, kind, _, _, offset, length, *_ in raw):
+        raise ValueError("a section ends behind the file")
     return [
         Section(
             _string(names, name),
             kind,
+            flags,
             length,
             align,
             link,
             info,
             b"" if kind == _NOBITS else data[offset : offset + length],
         )
-        for name, kind, _, _, offset, length, link, info, align, _ in raw
+        for name, kind, flags, _, offset, length, link, info, align, _ in raw
     ]
