@@ -14,9 +14,10 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from warpsight.errors import ToolchainError, ToolMissing
@@ -29,6 +30,7 @@ START_DEADLINE_S = 30.0
 ANSWER_CAP_BYTES = 256 << 20
 # The process that forks the compiling children lives long and works little; each child has its own, lower, cap.
 LIMITS = Limits(wall_s=START_DEADLINE_S, cpu_s=24 * 3600, memory_bytes=MEMORY_CAP_BYTES, answer_bytes=ANSWER_CAP_BYTES)
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _HEAD = struct.Struct(">Qi")
 
 
@@ -58,14 +60,19 @@ class NvrtcProcess:
         """The process id of the live jail, if there is one."""
         return self._worker.pid if self._worker is not None and self._owner == os.getpid() else None
 
-    def compile(self, source: str, name: str, options: Sequence[str], deadline_s: float) -> RawCompile:
-        """Compile one text. DeadlinePassed or ProgramDied leave the next call to start a fresh worker if need be."""
+    def compile(
+        self, source: str, name: str, options: Sequence[str], deadline_s: float, headers: Mapping[str, str] = NO_HEADERS
+    ) -> RawCompile:
+        """Compile one text. DeadlinePassed or ProgramDied leave the next call to start a fresh worker if need be.
+
+        `headers` are texts by the names they can be included under, beside those in the header folders.
+        """
         with self._lock:
             worker = self._live_worker()
             self._requests += 1
             request = {
                 "id": self._requests, "source": source, "name": name, "options": list(options),
-                "deadline_s": deadline_s, "folders": [str(folder) for folder in _folders()],
+                "headers": dict(headers), "deadline_s": deadline_s, "folders": [str(folder) for folder in _folders()],
             }  # fmt: skip
             try:
                 frame = worker.ask(json.dumps(request).encode(), deadline_s)
@@ -109,9 +116,9 @@ class NvrtcProcess:
         return self._worker
 
 
-def _folders() -> tuple[Path, Path]:
+def _folders() -> tuple[Path, ...]:
     """All that a compiling child may read: the headers, and the libraries NVRTC loads when it needs them."""
-    return packages.cuda_root() / "include", packages.cuda_root() / "lib"
+    return packages.own_headers(), packages.cuda_root() / "include", packages.cuda_root() / "lib"
 
 
 def _body(frame: bytes, number: int, worker: JailedWorker) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Found through the import system, so any virtualenv works; nothing is taken from 
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 from importlib import metadata
 from pathlib import Path
@@ -45,10 +46,15 @@ def cuda_root() -> Path:
     )
 
 
+def own_headers() -> Path:
+    """Our headers: the standard ones that NVRTC lacks, written for device code."""
+    return Path(__file__).with_name("headers")
+
+
 def include_dirs() -> tuple[Path, ...]:
-    """The header folders in search order: the CUDA headers, then cub, thrust and cuda/std."""
+    """The header folders in search order: ours, the CUDA headers, then cub, thrust and cuda/std."""
     include = cuda_root() / "include"
-    return tuple(path for path in (include, include / "cccl") if path.is_dir())
+    return (own_headers(), *(path for path in (include, include / "cccl") if path.is_dir()))
 
 
 def program(name: str, package: str) -> Path:
@@ -62,4 +68,7 @@ def program(name: str, package: str) -> Path:
 @functools.cache
 def compiler_identity() -> str:
     """Everything whose change can change the output of a compile: the compiler and the headers."""
-    return " ".join(f"{package}={version(package)}" for package in COMPILER_PACKAGES)
+    ours = hashlib.sha256()
+    for file in sorted(path for path in own_headers().rglob("*") if path.is_file()):
+        ours.update(file.read_bytes())
+    return " ".join(f"{package}={version(package)}" for package in COMPILER_PACKAGES) + f" ours={ours.hexdigest()}"

@@ -46,7 +46,11 @@ def _take(size_of: Any, get: Any, program: Any) -> bytes:
 
 def compile_once(nvrtc: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Compile one text; whatever NVRTC produced comes back with its result name and log."""
-    error, program = nvrtc.nvrtcCreateProgram(request["source"].encode(), request["name"].encode(), 0, None, None)
+    names = [name.encode() for name in request["headers"]]
+    texts = [text.encode() for text in request["headers"].values()]
+    error, program = nvrtc.nvrtcCreateProgram(
+        request["source"].encode(), request["name"].encode(), len(names), texts or None, names or None
+    )
     if int(error) != 0:
         return {"result": error.name, "log": "", "ptx": "", "cubin": ""}
     try:
@@ -71,7 +75,7 @@ def load() -> Any:
     (error, *_) = nvrtc.nvrtcVersion()
     if int(error) != 0:
         raise RuntimeError(f"nvrtcVersion answered {error.name}")
-    warm = compile_once(nvrtc, {"source": WARM_UP, "name": "warm.cu", "options": WARM_OPTIONS})
+    warm = compile_once(nvrtc, {"source": WARM_UP, "name": "warm.cu", "headers": {}, "options": WARM_OPTIONS})
     if warm["result"] != "NVRTC_SUCCESS":
         raise RuntimeError(f"a one-line kernel gave {warm['result']}: {warm['log']}")
     return nvrtc

@@ -1,0 +1,2 @@
+// The compiler knows assert by itself.
+#pragma once

@@ -1,0 +1,3 @@
+// Limits of whole numbers.
+#pragma once
+#include <cuda/std/climits>

@@ -1,0 +1,2 @@
+// bool is a word of C++.
+#pragma once

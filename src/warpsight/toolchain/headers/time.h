@@ -1,0 +1,2 @@
+// The compiler knows clock_t and clock by itself.
+#pragma once
