@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from warpsight.errors import BrokenMachine
 from warpsight.nouns import Build
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.compile import compile_cuda
@@ -86,10 +89,86 @@ def test_two_processes_write_the_same_keys(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(".new-*"))
 
 
-def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(BrokenMachine, match="WARPSIGHT_CACHE"):
-        Cache(tmp_path / "file").put(content_key("a"), b"a")
+@pytest.mark.parametrize("move", [shutil.copy, shutil.move])
+def test_an_entry_under_another_key_is_a_miss_and_goes(tmp_path: Path, move: Callable[[Path, Path], object]) -> None:
+    cache, one, other = Cache(tmp_path), content_key("one"), content_key("other")
+    cache.put(one, b"of one")
+    place = tmp_path / other[:2] / other
+    place.parent.mkdir(exist_ok=True)
+    move(tmp_path / one[:2] / one, place)
+    assert cache.get(other) is None and not place.exists()
+
+
+def test_a_build_of_another_source_is_not_believed(cache: Cache, compiled: Callable[..., Build]) -> None:
+    """Neither as a copied file nor as an entry that was stored under the wrong key."""
+    other = SOURCE.replace("3", "4")
+    compiled(SOURCE)
+    compiled(other)
+    assert cache.folder
+    entries = [path for path in cache.folder.rglob("*") if path.is_file()]
+    bodies = {path.name: cache.get(path.name) or b"" for path in entries}
+    shutil.copy(entries[0], entries[1])
+    assert [compiled(text).cached for text in (SOURCE, other)].count(False) == 1
+    for (name, _), (_, body) in zip(bodies.items(), reversed(bodies.items()), strict=True):
+        cache.put(name, body)
+    for text in (SOURCE, other):
+        found = compiled(text)
+        assert not found.cached and found.source_sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
+def unwritable(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that takes nothing: the disk is full, the folder is not ours to write, or it is no folder."""
+    folder = tmp_path / how
+
+    def failing(number: int) -> Callable[..., None]:
+        def fail(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        return fail
+
+    if how == "full when written":
+        # A real full file: every write to it fails as on a full disk, after the entry's file was made.
+        monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(tmp_path / "new")))
+    elif how == "full when made":
+        monkeypatch.setattr(Path, "mkdir", failing(errno.ENOSPC))
+    elif how == "read-only":
+        monkeypatch.setattr(tempfile, "mkstemp", failing(errno.EROFS))
+    else:
+        folder.write_text("not a folder")
+    return folder
+
+
+@pytest.mark.parametrize("how", ["full when written", "full when made", "read-only", "no folder"])
+def test_work_goes_on_without_a_folder_that_cannot_be_written(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], process: NvrtcProcess
+) -> None:
+    cache = Cache(unwritable(tmp_path, how, monkeypatch))
+    builds = [compile_cuda(SOURCE, process=process, cache=cache) for _ in range(2)]
+    assert all(build.ok and not build.cached for build in builds)
+    Cache(cache.folder).put(content_key("more"), b"x")
+    said = capfd.readouterr().err
+    assert said.count("going on without the cache") == 1 and "WARPSIGHT_CACHE" in said
+    assert not list(tmp_path.rglob("*new*"))
+
+
+def test_a_small_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was stored before the disk was full is still found; what did not fit is not there in part."""
+    cache, keys = Cache(tmp_path), [content_key(str(n)) for n in range(6)]
+    room = [10_000]
+    replace = Path.replace
+
+    def replace_if_it_fits(path: Path, to: Path) -> Path:
+        room[0] -= path.stat().st_size
+        if room[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return replace(path, to)
+
+    monkeypatch.setattr(Path, "replace", replace_if_it_fits)
+    for n, key in enumerate(keys):
+        cache.put(key, bytes([n]) * 3000)
+    found = [cache.get(key) for key in keys]
+    assert found[:3] == [bytes([n]) * 3000 for n in range(3)] and found[3:] == [None] * 3
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 3
 
 
 def test_where_the_folder_is(tmp_path: Path) -> None:

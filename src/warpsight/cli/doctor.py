@@ -15,6 +15,7 @@ import platform
 import struct
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +26,7 @@ from warpsight import __version__
 from warpsight.cli.doctor_gpus import gpu_probes, profiler_probes
 from warpsight.cli.doctor_probe import Probe
 from warpsight.cli.output import ExitCode, emit
-from warpsight.errors import ToolMissing, WarpsightError
+from warpsight.errors import BrokenMachine, ToolMissing, WarpsightError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -185,13 +186,16 @@ def _native_core() -> str:
 
 
 def _cache() -> str:
-    from warpsight.toolchain.cache import Cache, cache_folder, content_key
+    from warpsight.toolchain.cache import HINT, Cache, cache_folder, content_key
 
     folder = cache_folder()
     if folder is None:
         return "turned off by WARPSIGHT_CACHE=off"
     probe = Cache(folder / "doctor")
-    probe.put(content_key("doctor"), b"written by warpsight doctor")
+    written = uuid.uuid4().bytes  # new each time: an old entry in a full folder proves nothing
+    probe.put(content_key("doctor"), written)
+    if probe.get(content_key("doctor")) != written:
+        raise BrokenMachine(f"the cache folder {folder} cannot be written", hint=HINT.removeprefix("hint: "))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return f"{folder} can be written and holds {size / 1e6:.1f} MB"
 

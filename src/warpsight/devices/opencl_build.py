@@ -24,7 +24,7 @@ from warpsight.jail.scrub import scrubbed
 from warpsight.nouns import Build, Candidate, Diagnostic, Dim3, Task
 from warpsight.tasks import evaluate_launch
 from warpsight.toolchain.cache import Cache, content_key
-from warpsight.toolchain.compile import build_cache
+from warpsight.toolchain.compile import build_cache, stored_build
 from warpsight.toolchain.includes import refused_includes
 
 SCHEMA = "opencl-1"
@@ -84,8 +84,8 @@ def compile_opencl(
     cache = cache if cache is not None else build_cache()
     wanted = repr([tuple(block) for block in blocks])
     key = content_key(SCHEMA, source, name, entry, wanted, compiler_identity(), processor(), *checked)
-    if (stored := cache.get(key)) is not None:
-        return Build.model_validate_json(stored).model_copy(update={"cached": True})
+    if (stored := stored_build(cache.get(key), source, "", checked)) is not None:
+        return stored
     build, keep = _compile(source, entry, checked, name, blocks, deadline_s, unsafe)
     if keep:
         cache.put(key, build.model_dump_json().encode())

@@ -1,7 +1,10 @@
-"""Results by content on disk: a key names bytes, a hit is exactly what was stored, anything damaged is a miss.
+"""Results by content on disk: a key names bytes, a hit is exactly what was stored under that key, all else is a miss.
 
-Several processes may use one folder: entries appear whole (written aside, then renamed) and never change. The size is
-capped; the entries unused for longest go first. `WARPSIGHT_CACHE` moves the folder, `WARPSIGHT_CACHE=off` turns it off.
+Several processes may use one folder: entries appear whole (written aside, then renamed) and never change. An entry's
+hash covers its key, so one that was copied or renamed to another key is not believed; whoever can write the folder and
+makes such hashes is not kept out. The size is capped; the entries unused for longest go first. A folder that cannot be
+written stops nothing: work goes on without it, and that is said once on stderr. `WARPSIGHT_CACHE` moves the folder,
+`WARPSIGHT_CACHE=off` turns it off.
 """
 
 from __future__ import annotations
@@ -9,15 +12,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-
-from warpsight.errors import BrokenMachine
+from typing import ClassVar
 
 DEFAULT_CAP_BYTES = 2 << 30  # of each kind of result: those of a benchmark of 150 tasks stay
 KEEP_SHARE = 0.8  # evict down to this share of the cap, so that the next store does not evict again
+HINT = "hint: free some space, or set WARPSIGHT_CACHE to a folder that can be written, or to off"
 _DIGEST_BYTES = 32
 
 
@@ -42,8 +46,14 @@ def content_key(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
+def _digest(key: str, body: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + body).digest()
+
+
 class Cache:
-    """A folder of entries `<first two>/<key>`, each its own sha256 followed by the bytes."""
+    """A folder of entries `<first two>/<key>`, each a sha256 of key and bytes followed by the bytes."""
+
+    _told: ClassVar[set[Path]] = set()  # folders that were already said not to take anything
 
     def __init__(self, folder: Path | None, cap_bytes: int = DEFAULT_CAP_BYTES) -> None:
         self.folder = folder
@@ -52,7 +62,7 @@ class Cache:
         self._size_bytes: int | None = None  # an estimate between scans: other processes store too
 
     def get(self, key: str) -> bytes | None:
-        """The stored bytes, or None. A damaged entry is removed and counts as absent."""
+        """The stored bytes, or None. An entry that is damaged or of another key is removed and counts as absent."""
         if self.folder is None:
             return None
         path = self._path(key)
@@ -61,7 +71,7 @@ class Cache:
         except OSError:
             return None
         digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
-        if hashlib.sha256(body).digest() != digest:
+        if _digest(key, body) != digest:
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
@@ -70,7 +80,7 @@ class Cache:
         return body
 
     def put(self, key: str, body: bytes) -> None:
-        """Store bytes under a key; the entry is either absent or whole at every moment."""
+        """Store bytes under a key, if the folder takes them; the entry is absent or whole at every moment."""
         if self.folder is None:
             return
         path = self._path(key)
@@ -79,21 +89,29 @@ class Cache:
             handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(hashlib.sha256(body).digest() + body)
+                    file.write(_digest(key, body) + body)
                 Path(aside).replace(path)
             except BaseException:
-                Path(aside).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    Path(aside).unlink()
                 raise
         except OSError as problem:
-            raise BrokenMachine(
-                f"cannot write the cache folder {self.folder}: {problem}",
-                hint="free some space, or set WARPSIGHT_CACHE to a folder that can be written, or to off",
-            ) from problem
+            self._tell(problem)
+            return
         self._after_store(len(body) + _DIGEST_BYTES)
 
     def size_bytes(self) -> int:
         """How much the folder holds now."""
         return sum(size for _, size, _ in self._entries())
+
+    def _tell(self, problem: OSError) -> None:
+        assert self.folder is not None
+        if self.folder not in self._told:
+            self._told.add(self.folder)
+            reason = problem.strerror or str(problem)
+            sys.stderr.write(
+                f"warning: going on without the cache, {self.folder} cannot be written: {reason} ({HINT})\n"
+            )
 
     def _path(self, key: str) -> Path:
         assert self.folder is not None

@@ -65,7 +65,7 @@ def compile_cuda(
     asked = checked_options(options)
     cache = cache if cache is not None else build_cache()
     key = content_key(SCHEMA, source, name, gpu_arch, packages.compiler_identity(), *asked)
-    build = _read(cache.get(key))
+    build = stored_build(cache.get(key), source, gpu_arch, asked)
     if build is None:
         build = _compile(source, gpu_arch, asked, name, deadline_s, process or shared_process())
         cache.put(key, build.model_dump_json().encode())
@@ -95,13 +95,17 @@ def _check_request(source: str, gpu_arch: str, name: str) -> None:
         raise UsageError(f"expected a plain file name such as kernel.cu, {name!r} came")
 
 
-def _read(stored: bytes | None) -> Build | None:
+def stored_build(stored: bytes | None, source: str, gpu_arch: str, options: tuple[str, ...]) -> Build | None:
+    """A build from the cache, if it is one, and of this very request."""
     if stored is None:
         return None
     try:
-        return Build.model_validate_json(stored).model_copy(update={"cached": True})
+        build = Build.model_validate_json(stored)
     except ValidationError:
         return None  # an entry of another version of the records: compile again
+    asked = (hashlib.sha256(source.encode()).hexdigest(), gpu_arch, options)
+    found = (build.source_sha256, build.gpu_arch, build.options)
+    return build.model_copy(update={"cached": True}) if found == asked else None
 
 
 def _compile(

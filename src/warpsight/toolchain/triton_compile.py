@@ -13,13 +13,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
 from warpsight.cubin.usage import read_entries
 from warpsight.errors import UsageError
 from warpsight.nouns import Argument, Build, Candidate, Diagnostic, Task
 from warpsight.toolchain.cache import Cache, content_key
-from warpsight.toolchain.compile import DEADLINE_S, LOG_CAP_CHARS, SOURCE_FOLDER, build_cache
+from warpsight.toolchain.compile import DEADLINE_S, LOG_CAP_CHARS, SOURCE_FOLDER, build_cache, stored_build
 from warpsight.toolchain.process import DeadlinePassed, ProgramDied
 from warpsight.toolchain.triton_assemble import AssemblerRefused, assemble, assembler_version
 from warpsight.toolchain.triton_process import RawTriton, TritonProcess, triton_version
@@ -101,7 +99,7 @@ def compile_triton(
     cache = cache if cache is not None else build_cache()
     names = ",".join(argument.name for argument in arguments)
     key = content_key(SCHEMA, source, name, entry, names, gpu_arch, triton_version(), assembler_version(), *asked)
-    build = _read(cache.get(key))
+    build = stored_build(cache.get(key), source, gpu_arch, asked)
     if build is None:
         ready = process or shared_triton_process()
         build = _compile(source, entry, tuple(arguments), gpu_arch, asked, name, deadline_s, ready)
@@ -139,15 +137,6 @@ def _check_request(source: str, gpu_arch: str, name: str) -> None:
         raise UsageError(f"expected a GPU architecture such as sm_80, {gpu_arch!r} came")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.py", name):
         raise UsageError(f"expected a plain file name such as kernel.py, {name!r} came")
-
-
-def _read(stored: bytes | None) -> Build | None:
-    if stored is None:
-        return None
-    try:
-        return Build.model_validate_json(stored).model_copy(update={"cached": True})
-    except ValidationError:
-        return None  # an entry of another version of the records: compile again
 
 
 def _compile(
