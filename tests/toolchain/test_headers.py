@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -11,6 +12,7 @@ from warpsight.toolchain import packages
 from warpsight.toolchain.cache import Cache
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.toolchain.nvrtc import NvrtcProcess, RawCompile
+from warpsight.toolchain.rounds import MOST_ROUNDS
 
 Compile = Callable[..., Build]
 
@@ -134,8 +136,13 @@ def test_names_of_a_header(compiled: Compile, use: str) -> None:
 @pytest.mark.parametrize("use", USES)
 def test_names_without_a_header(compiled: Compile, use: str) -> None:
     """As under nvcc, which reads <cuda_runtime.h> for every source."""
-    for headers in ([], ["cuda_runtime.h"]):
-        build = compiled(kernel(USES[use][1], headers))
+    build = compiled(kernel(USES[use][1]))
+    assert build.ok, build.log
+
+
+def test_all_names_without_a_header(compiled: Compile) -> None:
+    for headers in ([], ["cuda_runtime.h"], ["cuda_fp16.h", "mma.h"]):
+        build = compiled(kernel(" ".join(f"{{ {body} }}" for _, body in USES.values()), headers))
         assert build.ok, build.log
 
 
@@ -198,6 +205,18 @@ def test_a_source_that_needs_no_name_is_compiled_once_as_it_is() -> None:
         assert process.asked == [(), ()]
         assert compile_cuda(kernel("uint8_t a = n; x[0] = a;"), process=process, cache=Cache(None)).ok
         assert process.asked[2:] == [(), ("--pre-include=warpsight_names.h",)]
+    finally:
+        process.close()
+
+
+def test_a_source_that_asks_for_one_name_after_another_comes_to_an_end() -> None:
+    process = Counting()
+    names = ["M_PI", "M_E", "NAN", "INFINITY", "INT_MAX", "FLT_MAX", "M_LN2", "M_PI_2", "SIZE_MAX"]
+    asks = "".join(f"#ifdef {one}\n__device__ int f{i}() {{ return {other}; }}\n#endif\n"
+                   for i, (one, other) in enumerate(pairwise(names)))  # fmt: skip
+    try:
+        build = compile_cuda(asks + kernel("x[0] = M_PI;"), process=process, cache=Cache(None))
+        assert not build.ok and len(process.asked) == MOST_ROUNDS and "is undefined" in build.diagnostics[0].message
     finally:
         process.close()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
@@ -23,9 +23,9 @@ from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.hints import with_hint
 from warpsight.toolchain.includes import refused_includes
 from warpsight.toolchain.log import blames_ptx, read_diagnostics
-from warpsight.toolchain.names import PRELUDE_FILE, prelude
 from warpsight.toolchain.nvrtc import NvrtcProcess, RawCompile
 from warpsight.toolchain.options import checked_options, with_defaults
+from warpsight.toolchain.rounds import compile_with_names, pre_include
 
 SCHEMA = "build-2"  # change it when the same input would now give another Build
 DEADLINE_S = 60.0
@@ -117,16 +117,17 @@ def _compile(
     refused = refused_includes(source, name)
     if refused:
         return failed(refused, "")
-    raw, names = _with_names(source, name, nvrtc_options(gpu_arch, options), deadline_s, process)
+    file = f"{SOURCE_FOLDER}/{name}"
+    raw, names = compile_with_names(source, file, nvrtc_options(gpu_arch, options), deadline_s, process)
     log = _plain_log(raw.log)
     if raw.result == "NVRTC_ERROR_INVALID_OPTION":
         raise UsageError(f"NVRTC refused the options for {gpu_arch}: {log.strip()}", hint="try another architecture")
     ptx = ""
     if raw.result != "NVRTC_SUCCESS" and blames_ptx(log):
         # The assembler names a line of PTX that NVRTC then withholds: stop before the assembler to get it.
-        virtual = [*nvrtc_options(gpu_arch.replace("sm_", "compute_"), options), *_pre_include(names)]
+        virtual = [*nvrtc_options(gpu_arch.replace("sm_", "compute_"), options), *pre_include(names)]
         virtual.remove("--ptxas-options=-v")
-        ptx = process.compile(source, f"{SOURCE_FOLDER}/{name}", virtual, deadline_s, names).ptx
+        ptx = process.compile(source, file, virtual, deadline_s, names).ptx
     diagnostics = [with_hint(one) for one in read_diagnostics(log, source, name, ptx)[:MAX_DIAGNOSTICS]]
     if raw.result == "NVRTC_ERROR_COMPILATION":
         if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
@@ -135,26 +136,6 @@ def _compile(
         return failed(diagnostics, log)
     _check_success(raw, log)
     return _build(True, source, gpu_arch, options, diagnostics=_no_errors(diagnostics), log=log, raw=raw)
-
-
-def _with_names(
-    source: str, name: str, options: Sequence[str], deadline_s: float, process: NvrtcProcess
-) -> tuple[RawCompile, dict[str, str]]:
-    """The compile, and the header of names that it turned out to need."""
-    headers: dict[str, str] = {}
-    while True:
-        words = [*options, *_pre_include(headers)]
-        raw = process.compile(source, f"{SOURCE_FOLDER}/{name}", words, deadline_s, headers)
-        missing = prelude(raw.log) if raw.result == "NVRTC_ERROR_COMPILATION" else ""
-        known = headers.get(PRELUDE_FILE, "")
-        lines = [line for line in missing.splitlines(keepends=True) if line not in known.splitlines(keepends=True)]
-        if not lines:
-            return raw, headers
-        headers = {PRELUDE_FILE: known + "".join(lines)}
-
-
-def _pre_include(headers: Mapping[str, str]) -> list[str]:
-    return [f"--pre-include={name}" for name in headers]
 
 
 def _no_errors(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
