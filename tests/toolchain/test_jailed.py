@@ -96,7 +96,7 @@ def test_a_child_that_dies_leaves_an_event_and_the_compiler_lives(process: Nvrtc
     starts = process.starts
     worker = process._worker  # pyright: ignore[reportPrivateUsage]
     assert worker is not None
-    broken = {"id": 77, "source": "", "name": "k.cu", "options": 5, "deadline_s": 10, "folders": []}
+    broken = {"id": 77, "source": "", "name": "k.cu", "options": 5, "headers": {}, "deadline_s": 10, "folders": []}
     frame = worker.ask(json.dumps(broken).encode(), 20)
     with pytest.raises(ProgramDied, match="TypeError") as died:
         nvrtc._body(frame, 77, worker)  # pyright: ignore[reportPrivateUsage]

@@ -20,11 +20,12 @@ def compile_with_names(
     source: str, file: str, options: Sequence[str], deadline_s: float, process: NvrtcProcess
 ) -> tuple[RawCompile, Mapping[str, str]]:
     """The last compile, and the header of names that it was given."""
-    started, known = time.monotonic(), list[str]()
+    spent_s, known = 0.0, list[str]()
     for left in reversed(range(MOST_ROUNDS)):
         headers = {PRELUDE_FILE: "".join(known)} if known else {}
-        remaining_s = max(deadline_s - (time.monotonic() - started), SHORTEST_S)
-        raw = process.compile(source, file, [*options, *pre_include(headers)], remaining_s, headers)
+        started, words = time.monotonic(), [*options, *pre_include(headers)]
+        raw = process.compile(source, file, words, max(deadline_s - spent_s, SHORTEST_S), headers)
+        spent_s += time.monotonic() - started
         missing = prelude(raw.log) if left and raw.result == "NVRTC_ERROR_COMPILATION" else ""
         lines = [line for line in missing.splitlines(keepends=True) if line not in known]
         if not lines:
