@@ -106,8 +106,8 @@ class Cache:
 
     def _tell(self, problem: OSError) -> None:
         assert self.folder is not None
-        if self.folder not in self._told:
-            self._told.add(self.folder)
+        if self.folder.parent not in self._told:  # the kinds of results lie side by side: said once for all
+            self._told.add(self.folder.parent)
             reason = problem.strerror or str(problem)
             sys.stderr.write(
                 f"warning: going on without the cache, {self.folder} cannot be written: {reason} ({HINT})\n"
