@@ -38,7 +38,7 @@ Progress = Callable[[str], None]
 SECRET_BITS = 48
 BY_THE_TEXT = ("out_of_memory", "killed_by_signal", "cpu_limit", "too_much_output", "seccomp_violation")
 NO_SECRET_SIZE = "no size but the declared ones was tried: the axes, or the reference, take no other"
-TIME_USED_UP = ("deadline", "endless_loop")  # the next workload would take as long again
+TIME_USED_UP = ("deadline", "endless_loop", "launch_too_large")  # the next workload would take as long again
 
 
 def build_candidate(

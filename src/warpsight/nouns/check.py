@@ -31,8 +31,10 @@ FAULT_KINDS = (
     "global_race",
     "barrier_divergence",
     "warp_sync_divergence",
+    "shuffle_outside_mask",
     "deadlock",
     "endless_loop",
+    "launch_too_large",
     "deadline",
     "assert_failed",
     "trap",
@@ -56,7 +58,8 @@ class Fault(Noun):
     """Something a kernel did that it must not, at its first place; `count` says how often.
 
     Kinds: out_of_bounds, misaligned, uninitialised_read, write_to_const, shared_race, global_race,
-    barrier_divergence, warp_sync_divergence, deadlock, endless_loop, assert_failed, trap, stack_overflow, unsupported.
+    barrier_divergence, warp_sync_divergence, shuffle_outside_mask, deadlock, endless_loop, launch_too_large,
+    assert_failed, trap, stack_overflow, unsupported.
     """
 
     kind: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]

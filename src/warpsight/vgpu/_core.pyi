@@ -24,6 +24,9 @@ class FaultRecord(TypedDict):
     is_write: bool
     size: int
     text: bytes
+    why: str
+    seen_pc: int
+    rounds: int
 
 class LaunchRecord(TypedDict):
     """What a launch did; `counts` is indexed [instruction, counter]."""
@@ -95,7 +98,11 @@ def load(
     n_rows: int,
     n_preds: int,
     order_sensitive: bool,
-) -> Program: ...
+    slots: NDArray[np.uint32],
+    guards: Sequence[tuple[int, bool, Sequence[int], Sequence[int]]],
+) -> Program:
+    """`slots` holds start and size of each numbered shared array, in order of the numbers; 0 is not used. `guards` are
+    those of flow.py, as (pc, rejoins, toward, barriers)."""
 def launch(
     program: Program,
     memory: Memory,

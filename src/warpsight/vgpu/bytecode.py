@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
+from functools import cached_property
 from importlib import resources
 from typing import Any
 
@@ -24,6 +25,10 @@ CONST_WINDOW = 0x7200_0000_0000
 PARAM_WINDOW = 0x7300_0000_0000
 FUNCTION_WINDOW = 0x7400_0000_0000
 GLOBAL_BASE = 0x2_0000_0000
+SHARED_SLOT = 1 << 20
+"""A shared address is SHARED_SLOT * number of the array + place in shared memory: an index that leaves its array is
+seen, wherever it lands. Number 0 names no array: all of shared memory."""
+MOST_SHARED_SLOTS = 4096
 
 INSTRUCTION = np.dtype(
     [
@@ -120,6 +125,16 @@ class Symbol:
     offset: int = 0
     data: bytes = b""
 
+    @property
+    def slot(self) -> int:
+        """Of a shared array: its number in shared addresses, 0 for none."""
+        return self.offset // SHARED_SLOT
+
+    @property
+    def start(self) -> int:
+        """Of a shared array: where in shared memory it starts."""
+        return self.offset % SHARED_SLOT
+
 
 @dataclass(frozen=True)
 class Relocation:
@@ -172,3 +187,9 @@ class Program:
     """Of machine code: (constant row, byte offset in constant bank 0), filled at launch."""
     param_base: int = 0
     """Of machine code: where in bank 0 the parameters start."""
+
+    @cached_property
+    def shared_slots(self) -> dict[int, tuple[int, int | None]]:
+        """(start, size) in shared memory of each numbered array; no size for dynamic shared memory: it has the rest."""
+        arrays = [s for s in self.symbols if s.space is Space.SHARED and s.slot]
+        return {s.slot: (s.start, s.size or None) for s in arrays}

@@ -1,13 +1,12 @@
 """Running a Program on the C++ core: lay out memory, patch addresses, launch, and read back counts and faults.
 
 The caller's arrays are used in place: a launch changes the writable ones. The core reports faults with instruction
-indices; turning them into source lines, threads and array names is done here too, since only here everything is known.
+indices; faults.py turns them into source lines, threads and array names.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,15 +17,18 @@ from numpy.typing import NDArray
 from warpsight.errors import DeviceError, UnsupportedInstruction
 from warpsight.nouns import Fault
 from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
+from warpsight.vgpu.faults import Report
+from warpsight.vgpu.flow import flow_of
 from warpsight.vgpu.sass.bank import fill_bank_zero
 
 if TYPE_CHECKING:
-    from warpsight.vgpu._core import FaultRecord, Traces
+    from warpsight.vgpu._core import Traces
     from warpsight.vgpu._core import Program as LoadedProgram
 
 ALIGN, GAP = 256, 4096
 HEAP_BYTES = 8 << 20
 MOST_VARIABLE_BYTES = 256 << 20  # this is the memory of our own process
+NO_END = 0xFFFFFFFF
 DEFAULT_INSTRUCTIONS = 4_000_000_000
 Dim3 = tuple[int, int, int]
 
@@ -138,18 +140,31 @@ def patched_consts(program: Program, addresses: dict[str, int]) -> NDArray[np.ui
     return consts
 
 
-def load(program: Program, consts: NDArray[np.uint32] | None = None) -> LoadedProgram:
-    """The program in the core's own form. Raises UnsupportedInstruction, by name and line, for what it cannot run."""
+def load(program: Program, consts: NDArray[np.uint32] | None = None, *, check: bool = False) -> LoadedProgram:
+    """The program in the core's own form. Raises UnsupportedInstruction, by name and line, for what it cannot run.
+
+    With `check`, its branches that decide who comes to a barrier are watched.
+    """
     from warpsight.vgpu import _core
 
     loaded = _core.load(
         program.code.tobytes(), program.lists, program.tables, program.consts if consts is None else consts,
         np.asarray(program.functions, dtype=np.int32), program.n_rows, program.n_preds, program.order_sensitive,
+        _slot_table(program),
+        [(g.pc, g.rejoins, sorted(g.toward), sorted(g.barriers)) for g in flow_of(program).guards] if check else [],
     )  # fmt: skip
     if loaded.unsupported >= 0:
         at = loaded.unsupported
         raise UnsupportedInstruction(program.texts[at], line=int(program.lines[at]) or None)
     return loaded
+
+
+def _slot_table(program: Program) -> NDArray[np.uint32]:
+    slots = program.shared_slots
+    table = np.zeros((max(slots, default=0) + 1, 2), np.uint32)
+    for number, (start, size) in slots.items():
+        table[number] = start, NO_END if size is None else size
+    return table.reshape(-1)
 
 
 def launch(
@@ -186,7 +201,7 @@ def launch(
         )
     addresses = place_symbols(program, memory)
     heap_base, heap_bytes = _heap(program, memory)
-    loaded = load(program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params))
+    loaded = load(program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params), check=check)
     core_memory = _core.Memory()
     for region in memory.regions:
         core_memory.add(region.address, region.data, region.writable, region.initialised or not check)
@@ -213,10 +228,10 @@ def launch(
         pipe_clocks=[] if pipe_clocks is None else pipe_clocks.tolist(),
         concurrent=concurrent,
     )
-    lines = source.splitlines()
+    report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(
         counts=raw["counts"],
-        faults=tuple(_fault(f, program, memory, grid, block, lines) for f in raw["faults"]),
+        faults=tuple(report.fault(f) for f in raw["faults"]),
         output=raw["output"].decode(errors="replace"),
         blocks_run=raw["blocks_run"],
         total_blocks=grid[0] * grid[1] * grid[2],
@@ -235,97 +250,3 @@ def _heap(program: Program, memory: GlobalMemory) -> tuple[int, int]:
     if OPS["MALLOC"].number not in program.code["op"]:
         return 0, 0
     return memory.add("(device heap)", np.zeros(HEAP_BYTES, dtype=np.uint8), initialised=False), HEAP_BYTES
-
-
-def _coordinates(index: int, size: Dim3) -> Dim3:
-    return index % size[0], index // size[0] % size[1], index // size[0] // size[1]
-
-
-def plain_name(symbol: str) -> str:
-    """The name as it stands in the source: `_ZZ6kernelE4tile` and `_ZN2ns4tileE` are `tile`."""
-    if not symbol.startswith("_Z"):
-        return symbol
-    rest, name = symbol.rstrip("E"), symbol
-    for found in re.finditer(r"(?=(\d+)([A-Za-z_]))", rest):
-        length, start = int(found[1]), found.start() + len(found[1])
-        if start + length == len(rest):
-            name = rest[start:]
-    return name
-
-
-_WINDOWS = {0x70: "shared memory", 0x71: "local memory", 0x72: "constant memory", 0x73: "kernel parameters"}
-
-
-def _place(address: int, memory: GlobalMemory, program: Program) -> tuple[str | None, str]:
-    """The array an address belongs to, and words for where in it."""
-    window = _WINDOWS.get(address >> 40)
-    if window is not None:
-        offset = address & 0xFF_FFFF_FFFF
-        for s in program.symbols:
-            if window == "shared memory" and s.space is Space.SHARED and s.offset <= offset < s.offset + max(s.size, 1):
-                name = plain_name(s.name)
-                return name, f"byte {offset - s.offset} of shared array {name!r}"
-        return window, f"byte {offset} of {window}"
-    found = memory.describe(address)
-    if found is None:
-        return None, f"address {address:#x}, near no array"
-    name, offset, size = plain_name(found[0]), found[1], found[2]
-    where = f"byte {offset} of array {name!r} ({size} bytes)"
-    if offset >= size:
-        where += f", {offset - size + 1} past its end"
-    elif offset < 0:
-        where += f", {-offset} past its start"
-    return name, where
-
-
-_SAYS = {
-    "out_of_bounds": "access outside the array",
-    "misaligned": "address is not a multiple of the access size",
-    "uninitialised_read": "reads memory that nothing has written",
-    "write_to_const": "writes memory that is read-only",
-    "shared_race": "shared memory is touched by two threads without a barrier between",
-    "global_race": "global memory is touched by two blocks without an atomic",
-    "barrier_divergence": "a barrier is reached by a part of the warp",
-    "deadlock": "threads wait at a barrier that the others never reach",
-    "endless_loop": "the instruction budget is used up: an endless loop, or too large a launch",
-    "deadline": "the time allowed is used up",
-    "assert_failed": "assertion failed",
-    "trap": "the kernel trapped",
-    "stack_overflow": "calls are nested too deeply for local memory",
-    "warp_sync_divergence": "lanes named in the member mask never arrive together",
-    "bad_jump": "jump to a place that is not code",
-    "interrupted": "interrupted",
-}
-
-
-def _fault(
-    raw: FaultRecord, program: Program, memory: GlobalMemory, grid: Dim3, block: Dim3, source: list[str]
-) -> Fault:
-    pc = int(raw["pc"])
-    line = int(program.lines[pc]) or None
-    kind = str(raw["kind"])
-    parts = [_SAYS.get(kind, kind)]
-    array = None
-    if raw["address"]:
-        array, where = _place(int(raw["address"]), memory, program)
-        parts.append(f"{raw['size']} bytes at {where}" if raw["size"] else where)
-    if raw["text"]:
-        parts.append(raw["text"].decode(errors="replace"))
-    if raw["other_pc"] >= 0:
-        other = int(program.lines[raw["other_pc"]]) or None
-        who = f"thread {_coordinates(raw['other_thread'], block)}"
-        if raw["other_block"] != raw["block"]:
-            who += f" of block {_coordinates(raw['other_block'], grid)}"
-        parts.append(f"the other access: {who} at line {other}")
-    return Fault(
-        kind=kind,
-        message="; ".join(parts),
-        line=line,
-        line_text=source[line - 1].strip() if line and line <= len(source) else None,
-        thread=_coordinates(int(raw["thread"]), block),
-        block=_coordinates(int(raw["block"]), grid),
-        address=int(raw["address"]) or None,
-        array=array,
-        instruction=program.texts[pc],
-        count=int(raw["count"]),
-    )

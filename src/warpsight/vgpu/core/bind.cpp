@@ -25,7 +25,9 @@ const char *kFaultNames[] = {"out_of_bounds",      "misaligned",
                              "endless_loop",       "deadline",
                              "assert_failed",      "trap",
                              "stack_overflow",     "warp_sync_divergence",
-                             "bad_jump",           "interrupted"};
+                             "bad_jump",           "interrupted",
+                             "shuffle_outside_mask", "launch_too_large"};
+const char *kWhyNames[] = {"", "skipped", "returned", "elsewhere", "loops", "polls"};
 
 using Bytes = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -35,6 +37,8 @@ template <class T>
 std::vector<T> to_vector(const Array<T> &a) {
     return {a.data(), a.data() + a.size()};
 }
+
+using PyGuard = std::tuple<i32, bool, std::vector<i32>, std::vector<i32>>;
 
 struct PyMemory {
     Memory memory;
@@ -69,6 +73,9 @@ nb::dict fault_record(const Fault &f) {
     d["is_write"] = f.is_write;
     d["size"] = f.size;
     d["text"] = nb::bytes(f.text.data(), f.text.size());
+    d["why"] = kWhyNames[(int)f.why];
+    d["seen_pc"] = f.seen_pc;
+    d["rounds"] = f.rounds;
     return d;
 }
 
@@ -253,18 +260,25 @@ NB_MODULE(_core, m) {
     m.def(
         "load",
         [](nb::bytes code, Array<i32> lists, Array<i32> tables, Array<u32> consts, Array<i32> functions, u32 n_rows,
-           u32 n_preds, bool order_sensitive) {
+           u32 n_preds, bool order_sensitive, Array<u32> slots, std::vector<PyGuard> guards) {
             auto p = std::make_unique<PyProgram>();
             try {
                 p->program = load_program((const u8 *)code.c_str(), code.size() / 56, to_vector(lists),
                                           to_vector(tables), to_vector(consts), to_vector(functions), n_rows, n_preds,
                                           order_sensitive, &p->unsupported);
+                for (size_t i = 0; i + 1 < slots.size(); i += 2)
+                    p->program->slots.push_back({slots.data()[i], slots.data()[i + 1]});
+                for (auto &[pc, rejoins, toward, barriers] : guards) {
+                    p->program->guards.push_back({pc, rejoins, std::move(toward), std::move(barriers)});
+                    p->program->code.at((size_t)pc).watch = (u32)p->program->guards.size();
+                }
             } catch (const std::invalid_argument &e) {
                 throw nb::value_error(e.what());
             }
             return p;
         },
-        "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a);
+        "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a,
+        "slots"_a, "guards"_a);
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,

@@ -18,14 +18,12 @@ size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 // warp.
 void check_alignment(Warp &w) {
     if (!w.at_barrier || (w.alive & ~w.at_barrier)) return;
-    i32 first = w.pc[lowest(w.at_barrier)];
+    const Block &b = *w.block;
+    const u32 first = lowest(w.at_barrier);
     for (u32 rest = w.at_barrier; rest; rest &= rest - 1) {
-        u32 lane = lowest(rest);
-        const Ins &x = w.block->launch->program.code[w.pc[lane]];
-        if (w.pc[lane] != first && !x.imm) {
-            w.now = first;
-            w.block->fail(w, FaultKind::barrier_divergence, lane);
-        }
+        const u32 lane = lowest(rest);
+        if (w.pc[lane] != w.pc[first] && !b.launch->program.code[w.pc[lane]].imm)
+            w.block->fail_apart(b.thread_of(w, first), w.pc[first], b.thread_of(w, lane), w.pc[lane]);
     }
 }
 
@@ -53,7 +51,9 @@ Block::Block(Launch &l, std::vector<Counts> *c) : launch(&l), counts(c) {
         w.preds = preds.data() + (size_t)i * (l.program.n_preds + 1);
         w.local = local + i * local_bytes;
     }
-    if (o.check) shadow = std::make_unique<SharedShadow>(o.shared_bytes, l.program.shared_granule, n);
+    if (!o.check) return;
+    shadow = std::make_unique<SharedShadow>(o.shared_bytes, l.program.shared_granule, n);
+    choices.resize(l.program.guards.size() * n * kLanes);
 }
 
 Block::~Block() = default;
@@ -68,6 +68,10 @@ void Block::start(u64 linear) {
     time = 1;
     fences = 0;
     acquired = false;
+    epoch = 1;
+    ended.clear();
+    returned = EarlyReturn{};
+    std::fill(choices.begin(), choices.end(), Choice{});
     barriers.fill(Barrier{});
     work.fill(0);
     if (touched) near.clear();
@@ -79,12 +83,10 @@ void Block::start(u64 linear) {
         Warp &w = warps[i];
         u32 left = threads - (u32)i * kLanes;
         w.alive = left >= kLanes ? kFull : (1u << left) - 1;
-        w.at_barrier = w.at_sync = w.touched = 0;
+        w.at_barrier = w.at_sync = 0;
         w.executed = w.at_barrier_before = 0;
         w.last_sync = w.fences = 0;
         w.acquired = false;
-        w.passed.clear();
-        w.suspects.clear();
         w.pending.clear();
         w.preds[0] = kFull;
         w.trace = trace ? &trace->warps[i] : nullptr;
@@ -104,9 +106,7 @@ bool Block::run_turn() {
     auto look = [&](bool at_clock) {
         if (at_clock) looked = launch->executed.load(std::memory_order_relaxed);
         FaultKind over_limit;
-        if (launch->over_limits(at_clock, &over_limit))
-            for (Warp &w : warps)
-                if (w.alive) fail(w, over_limit, lowest(w.alive));
+        if (launch->over_limits(at_clock, &over_limit)) give_up(over_limit);
     };
     for (bool moved = true; moved;) {
         moved = false;
@@ -124,6 +124,9 @@ bool Block::run_turn() {
         if (!alive) {
             if (touched) add_span();
             if (shadow) shadow->settle(*launch);
+            u64 longest = launch->longest_warp.load(std::memory_order_relaxed);
+            for (const Warp &w : warps) longest = std::max(longest, w.executed);
+            launch->longest_warp.store(longest, std::memory_order_relaxed);
             return true;
         }
         moved |= release_barriers();
@@ -151,10 +154,6 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
         return;
     }
     b.work[k_work_barriers]++;
-    if (!w.at_barrier) {
-        w.touched = 0;
-        w.passed.clear();
-    }
     w.at_barrier |= m;
     for (u32 rest = m; rest; rest &= rest - 1) {
         w.pc[lowest(rest)] = pc;
@@ -185,6 +184,7 @@ bool Block::release_barriers() {
         if (!bar.arrived || bar.arrived < wanted) continue;
         released = true;
         if (touched) add_span();
+        if (launch->options.check) judge_meeting(id);
         u32 members = 0;
         for (Warp &w : warps) {
             u32 here = 0;
@@ -212,27 +212,43 @@ bool Block::release_barriers() {
     return released;
 }
 
-void Block::fail(const Warp &w, FaultKind kind, u32 lane, u64 address, u8 size, std::string text) {
-    Fault f{kind, w.now, w.id * kLanes + lane, id, address};
-    if (kind == FaultKind::endless_loop || kind == FaultKind::deadline) f.pc = w.pc[lane];
-    f.size = size;
-    f.text = std::move(text);
+void Block::stop_with(Fault f) {
     launch->record(std::move(f));
     launch->stop = true;
     throw Stop{};
 }
 
+void Block::fail(const Warp &w, FaultKind kind, u32 lane, u64 address, u8 size, std::string text) {
+    Fault f{kind, w.now, thread_of(w, lane), id, address};
+    f.size = size;
+    f.text = std::move(text);
+    stop_with(std::move(f));
+}
+
+// Nobody can go on. Where one thread went past a barrier at which another waits, that is the cause; else the first who
+// waits is named, lanes of a warp before threads at a barrier.
 void Block::report_stuck() {
-    for (Warp &w : warps) {
-        if (!w.at_sync) continue;
-        w.now = w.pc[lowest(w.at_sync)];
-        fail(w, FaultKind::warp_sync_divergence, lowest(w.at_sync));
-    }
-    for (Warp &w : warps)
-        if (w.at_barrier) {
-            w.now = w.pc[lowest(w.at_barrier)];
-            fail(w, FaultKind::deadlock, lowest(w.at_barrier));
-        }
+    auto each = [&](auto &&waits, auto &&visit) {
+        for (Warp &w : warps)
+            for (u32 rest = waits(w); rest; rest &= rest - 1) visit(w, lowest(rest));
+    };
+    auto at_barrier = [](const Warp &w) { return w.at_barrier; };
+    auto anywhere = [](const Warp &w) { return w.at_barrier | w.at_sync; };
+    each(at_barrier, [&](Warp &w, u32 lane) {
+        each(anywhere, [&](Warp &v, u32 other) {
+            if (v.pc[other] != w.pc[lane] && passed_by(thread_of(v, other), thread_of(w, lane), w.pc[lane]))
+                fail_apart(thread_of(w, lane), w.pc[lane], thread_of(v, other), v.pc[other]);
+        });
+    });
+    each([](const Warp &w) { return w.at_sync; },
+         [&](Warp &w, u32 lane) {
+             w.now = w.pc[lane];
+             fail(w, FaultKind::warp_sync_divergence, lane);
+         });
+    each(at_barrier, [&](Warp &w, u32 lane) {
+        w.now = w.pc[lane];
+        fail(w, FaultKind::deadlock, lane);
+    });
     fail(warps[0], FaultKind::deadlock, 0);
 }
 

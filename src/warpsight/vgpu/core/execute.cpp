@@ -42,10 +42,8 @@ void set_pc(Warp &w, u32 m, i32 pc) {
 
 void end_lanes(Warp &w, u32 m, i32 pc) {
     Block &b = *w.block;
-    if (w.at_barrier && (w.touched & m)) {  // an early return, or a barrier they skipped: see who writes there later
-        w.suspect_barrier = w.pc[lowest(w.at_barrier)];
-        w.suspects.insert(w.suspects.end(), w.passed.begin(), w.passed.end());
-    }
+    if (!b.choices.empty())
+        for (u32 rest = m; rest; rest &= rest - 1) b.ended.push_back(b.thread_of(w, lowest(rest)));
     set_pc(w, m, pc);
     w.alive &= ~m;
     w.at_sync = 0;  // lanes that wait look again whether everybody who is left has come
@@ -241,6 +239,10 @@ Turn run_warp(Warp &w) {
             }
             switch (x.op) {
                 case Op::BRA:
+                    if (x.watch) {
+                        note_branch(w, x.watch, m, x.target);
+                        note_branch(w, x.watch, lanes & ~m, pc + 1);
+                    }
                     if (m == lanes) {
                         pc = x.target;
                         continue;
@@ -251,6 +253,10 @@ Turn run_warp(Warp &w) {
                     set_pc(w, m, x.target);
                     goto reschedule;
                 case Op::EXIT:
+                    if (x.watch) {
+                        note_branch(w, x.watch, m, -1);
+                        note_branch(w, x.watch, lanes & ~m, pc + 1);
+                    }
                     if (!m) break;
                     end_lanes(w, m, pc);
                     set_pc(w, lanes & ~m, pc + 1);
@@ -265,6 +271,8 @@ Turn run_warp(Warp &w) {
                     if (!m) break;
                     set_pc(w, lanes, pc + 1);
                     jump_each(w, x, m);
+                    for (u32 rest = x.watch ? lanes : 0; rest; rest &= rest - 1)
+                        note_branch(w, x.watch, rest & -rest, w.pc[lowest(rest)]);
                     goto reschedule;
                 case Op::CALL:
                 case Op::CALLX:

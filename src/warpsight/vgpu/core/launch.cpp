@@ -51,7 +51,8 @@ struct Watch {
         if (at_clock) looked = now;
         FaultKind kind;
         if (!l.over_limits(at_clock, &kind)) return;
-        l.record(Fault{kind, 0, 0, block, 0});
+        if (kind == FaultKind::endless_loop) kind = FaultKind::launch_too_large;  // this block has ended
+        l.record(Fault{kind, -1, 0, block, 0});
         l.stop = true;
     }
 };

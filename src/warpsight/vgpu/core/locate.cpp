@@ -32,6 +32,22 @@ bool inside(u64 at, u64 length, u64 start, u64 bytes) {
     return at >= start && at - start <= bytes && length <= bytes - (at - start);
 }
 
+bool same_slot(const Access &x) { return (u32)x.base >> kSlotShift == (u32)(x.base + x.reach) >> kSlotShift; }
+
+// The shared array that an address names: the addresses it has, and how far they are from its places in memory.
+struct SharedSpan {
+    u64 start, bytes, shift;
+};
+
+SharedSpan shared_span(const Launch &l, u64 address) {
+    const u64 slot = address >> kSlotShift;
+    if (!slot) return {0, l.options.shared_bytes, 0};
+    if (slot >= l.program.slots.size()) return {0, 0, 0};
+    const SharedSlot &s = l.program.slots[slot];
+    const u64 left = l.options.shared_bytes > s.start ? l.options.shared_bytes - s.start : 0;
+    return {(slot << kSlotShift) + s.start, std::min<u64>(s.bytes, left), slot << kSlotShift};
+}
+
 // The first lane (in order) whose access does not lie in [start, start + bytes).
 u32 first_outside(const Access &x, u64 start, u64 bytes, u32 size) {
     for (u32 rest = x.m; rest; rest &= rest - 1) {
@@ -71,11 +87,13 @@ bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u
     if (space == kShared) {
         if (!shape_of(Row::at(w, row), nullptr, 0, m, size, out)) return false;
         out.base = (u32)(out.base + (u64)imm);
-        return true;
+        return same_slot(out);
     }
     if (!shape_of(Row::at(w, row), narrow ? nullptr : Row::at(w, Row::high(row)), imm, m, size, out)) return false;
     if (out.reach == 0 || space == kLocal || space == kConst || space == kParam) return true;
-    if (space == kGeneric && space_of(out.base) != kGlobal) return space_of(out.base) == space_of(out.base + out.reach);
+    if (space == kGeneric && space_of(out.base) != kGlobal)
+        return space_of(out.base) == space_of(out.base + out.reach) &&
+               (space_of(out.base) != kShared || same_slot(out));
     Allocation *&a = w.block->last_allocation;
     if (a && inside(out.base, (u64)out.reach + size, a->base, a->size)) return true;
     Allocation *found = w.block->launch->memory.find(out.base);
@@ -92,10 +110,13 @@ u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m) {
     const u64 first = address(lowest(m));
     const u8 where = space == kGeneric ? space_of(first) : space;
     if (where != kGlobal) {
-        if (space != kGeneric) return 1u << lowest(m);
+        if (space != kGeneric && space != kShared) return 1u << lowest(m);
+        auto near = [&](u64 a) {
+            const bool slot = where != kShared || (u32)a >> kSlotShift == (u32)first >> kSlotShift;
+            return slot && (space == kShared || space_of(a) == where);
+        };
         u32 same = 0;
-        for (u32 rest = m; rest; rest &= rest - 1)
-            same |= (u32)(space_of(address(lowest(rest))) == where) << lowest(rest);
+        for (u32 rest = m; rest; rest &= rest - 1) same |= (u32)near(address(lowest(rest))) << lowest(rest);
         return same;
     }
     const Allocation *a = w.block->launch->memory.find(first);
@@ -129,16 +150,17 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
     Access local = x;
     local.base = base;
     if (space == kLocal) return {nullptr, nullptr, kLocal};
-    u64 bytes = space == kShared  ? l.options.shared_bytes
-                : space == kConst ? l.options.const_data.size()
-                                  : l.options.params.size();
-    if (!inside(base, (u64)x.reach + size, 0, bytes)) outside(w, local, space, 0, bytes, size);
+    const SharedSpan span = space == kShared  ? shared_span(l, base)
+                            : space == kConst ? SharedSpan{0, l.options.const_data.size(), 0}
+                                              : SharedSpan{0, l.options.params.size(), 0};
+    if (!inside(base, (u64)x.reach + size, span.start, span.bytes))
+        outside(w, local, space, span.start, span.bytes, size);
     check_alignment(w, local, space, size, alignment);
     if (write && space != kShared) b.fail(w, FaultKind::write_to_const, lowest(x.m), window_of(space) + base, (u8)size);
     char *host = space == kShared  ? b.shared
                  : space == kConst ? (char *)l.options.const_data.data()
                                    : (char *)l.options.params.data();
-    return {host + base, nullptr, space};
+    return {host + (base - span.shift), nullptr, space};
 }
 
 char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
@@ -293,15 +315,6 @@ void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write,
             else
                 note_global_write(w, lane, *p.allocation, offset, size, k, changes);
         }
-    }
-    if (!write || p.space == kLocal) return;
-    if (w.at_barrier) {
-        w.touched |= x.m;
-        if (w.passed.empty() || w.passed.back() != w.now) w.passed.push_back(w.now);
-    } else if (std::find(w.suspects.begin(), w.suspects.end(), w.now) != w.suspects.end()) {
-        w.now =
-            w.suspect_barrier;  // both sides went on to the same store: the lanes that exited had skipped the barrier
-        w.block->fail(w, FaultKind::barrier_divergence, lowest(x.m));
     }
 }
 

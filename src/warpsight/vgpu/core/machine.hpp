@@ -48,8 +48,14 @@ enum class FaultKind : u8 {
     stack_overflow,
     warp_sync_divergence,
     bad_jump,
-    interrupted
+    interrupted,
+    shuffle_outside_mask,
+    launch_too_large
 };
+
+// What is known of the cause: the other thread went past the barrier, or returned before it, or waits at another one;
+// a loop does not end, or polls for a value that nobody writes.
+enum class Why : u8 { unknown, skipped, returned, elsewhere, loops, polls };
 
 struct Fault {
     FaultKind kind;
@@ -64,6 +70,9 @@ struct Fault {
     bool is_write = false;
     u8 size = 0;
     std::string text = {};  // what an assertion said
+    Why why = Why::unknown;
+    i32 seen_pc = -1;  // where the consequence showed, or what a loop waits for
+    u64 rounds = 0;    // of a loop without end
 };
 
 // Thrown inside a worker to end the launch; the fault is recorded before.
@@ -85,8 +94,36 @@ struct Memory {
     Allocation *find(u64 address);
 };
 
+// A shared array: where it is, and how many bytes it has (~0u: all that follow).
+struct SharedSlot {
+    u32 start = 0, bytes = 0;
+};
+constexpr u32 kSlotShift = 20;  // a shared address is (number of the array << kSlotShift) + place; number 0: no array
+
+// A branch that decides whether a thread comes to barriers of the whole block (vgpu/flow.py): going on at one of
+// `toward` leads to them. Who goes elsewhere comes to code that the others run too (`rejoins`), or only returns.
+struct Guard {
+    i32 pc;
+    bool rejoins;
+    std::vector<i32> toward, barriers;
+};
+
+// What a thread did at a guard since the block last met: how often it came by, and at which visit it first went toward
+// the barriers (0: never).
+struct Choice {
+    u32 epoch = 0, visits = 0, toward = 0;
+};
+
+// A thread that returned, at a guard, before a barrier at which others waited.
+struct EarlyReturn {
+    i32 barrier = -1, branch = -1;
+    u32 thread = 0;
+};
+
 struct Program {
     std::vector<Ins> code;
+    std::vector<Guard> guards;  // Ins::watch is the number of one, counted from 1
+    std::vector<SharedSlot> slots;  // by number; [0] is unused
     std::vector<Ref> lists;
     std::vector<i32> tables;
     std::vector<i32> functions;
@@ -123,6 +160,7 @@ struct Launch {
     u64 total_blocks = 0;
     std::atomic<bool> stop{false};
     std::atomic<u64> executed{0};
+    std::atomic<u64> longest_warp{0};  // instructions of the longest warp that has ended
     u64 heap_used = 0;  // programs with malloc run on one core
     std::mutex lock;
     std::vector<Fault> faults;
@@ -148,10 +186,6 @@ struct Warp : WarpRows {
     u32 alive = 0;       // lanes that have not exited
     u32 at_barrier = 0;  // lanes waiting at a block barrier
     u32 at_sync = 0;     // lanes waiting for other lanes of the warp
-    u32 touched = 0;     // lanes that wrote memory while others of the warp waited at a barrier
-    std::vector<i32> passed,
-        suspects;  // where they wrote; of lanes that then exited: the waiting lanes must not write there too
-    i32 suspect_barrier = 0;
     u32 fences = 0;         // fences of any scope so far
     bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
@@ -195,6 +229,10 @@ struct Block {
     u32 time = 1;           // advances at every synchronisation; stamps of the race check
     u32 fences = 0;         // fences of gpu scope so far
     bool acquired = false;  // this block has read global memory through an atomic or a volatile load
+    u32 epoch = 1;                // counts the times that the whole block met at a barrier
+    std::vector<Choice> choices;  // [guard][thread], while checking
+    std::vector<u32> ended;       // threads that have ended since the block last met, while checking
+    EarlyReturn returned;         // the first of the block
     std::string *output = nullptr;
     BlockTrace *trace = nullptr;
     Touched *touched = nullptr;  // only while watching
@@ -210,7 +248,16 @@ struct Block {
     void add_span();
     bool release_barriers();  // true if someone may go on
     [[noreturn]] void fail(const Warp &, FaultKind, u32 lane, u64 address = 0, u8 size = 0, std::string text = {});
+    [[noreturn]] void stop_with(Fault);
     [[noreturn]] void report_stuck();
+    [[noreturn]] void give_up(FaultKind);  // endless.cpp: the budget or the time is used up
+
+    // divergence.cpp: who came to a barrier of the whole block, and who did not
+    u32 thread_of(const Warp &w, u32 lane) const { return w.id * kLanes + lane; }
+    const Guard *passed_by(u32 thread, u32 waiting, i32 barrier) const;
+    [[noreturn]] void fail_apart(u32 thread, i32 pc, u32 other, i32 other_pc);
+    void judge_meeting(u32 barrier);
+    Fault blamed_on_return(Fault) const;
 };
 
 inline const WarpRows &rows(const Warp &w) { return w; }
@@ -218,6 +265,7 @@ inline u32 lowest(u32 m) { return (u32)__builtin_ctz(m); }
 inline Counts &counts_of(Warp &w) { return (*w.block->counts)[w.now]; }
 
 Turn run_warp(Warp &);  // execute.cpp
+void note_branch(Warp &, u32 guard, u32 m, i32 next);  // divergence.cpp: lanes of m go on at `next`
 void wait_at_barrier(Warp &, const Ins &, i32 pc, u32 m);
 void settle_async(Warp &, u32 m, i64 keep);  // memory.cpp: make all but the newest `keep` groups visible
 

@@ -75,7 +75,9 @@ void SharedShadow::race(Warp &w, u32 lane, u32 offset, u32 size, bool is_write, 
     f.other_block = w.block->id;
     f.is_write = is_write;
     f.size = (u8)size;
-    w.block->launch->record(std::move(f));
+    const Warp &other = w.block->warps[other_thread / kLanes];
+    const bool ended = !(other.alive >> other_thread % kLanes & 1);
+    w.block->launch->record(ended ? w.block->blamed_on_return(std::move(f)) : std::move(f));
 }
 
 void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
@@ -85,7 +87,8 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
         if (!c.write_time) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
-            if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, std::move(f));
+            if (unwritten_.size() < kMostUnwritten)
+                unwritten_.emplace_back(i, w.block->blamed_on_return(std::move(f)));
         } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) &&
                    !ordered(w, c.writer, c.write_time, c.write_fence)) {
             race(w, lane, offset, size, false, c.writer, c.write_pc);

@@ -18,6 +18,7 @@ from warpsight.vgpu.bytecode import (
     LOCAL_WINDOW,
     OPS,
     PARAM_WINDOW,
+    SHARED_SLOT,
     SHARED_WINDOW,
     Flag,
     Program,
@@ -195,7 +196,12 @@ class Warp:
                 self.fail("write_to_const", lane, generic)
             return allocation.data, address - allocation.base
         data = self._bytes(space, lane)
-        if address + size > len(data):
+        start, end = 0, len(data)
+        if space == Space.SHARED and (slot := address // SHARED_SLOT):
+            address -= slot * SHARED_SLOT
+            start, length = self.launch.program.shared_slots.get(slot, (0, 0))
+            end = min(end, start + length) if length is not None else end
+        if not start <= address <= end - size:
             # In a called function it is the depth of the calls that has run out, as far as anyone can tell.
             too_deep = space == Space.LOCAL and self.frame[lane] > 0
             self.fail("stack_overflow" if too_deep else "out_of_bounds", lane, generic)

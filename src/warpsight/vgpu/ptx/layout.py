@@ -16,6 +16,8 @@ from warpsight.vgpu.bytecode import (
     CONST_WINDOW,
     FUNCTION_WINDOW,
     LOCAL_WINDOW,
+    MOST_SHARED_SLOTS,
+    SHARED_SLOT,
     SHARED_WINDOW,
     Relocation,
     Space,
@@ -91,14 +93,20 @@ class Layout:
         """Static variables in source order, then the start of dynamic shared memory."""
         for v in (v for v in variables if not v.unsized):
             self.shared_bytes = align_up(self.shared_bytes, v.align)
-            self._add(v, Space.SHARED, self.shared_bytes)
+            self._add(v, Space.SHARED, self._shared_address())
             self.shared_bytes += v.size
         dynamic = [v for v in variables if v.unsized]
         if dynamic:
             self.uses_dynamic_shared = True
             self.shared_bytes = align_up(self.shared_bytes, max(16, *(v.align for v in dynamic)))
+        address = self._shared_address()
         for v in dynamic:  # all of them name the same memory
-            self._add(v, Space.SHARED, self.shared_bytes)
+            self._add(v, Space.SHARED, address)
+
+    def _shared_address(self) -> int:
+        """The next free place in shared memory, with the number of the array that will be there."""
+        slot = len(self.symbols) + 1  # shared arrays are placed before anything else
+        return self.shared_bytes + (SHARED_SLOT * slot if slot < MOST_SHARED_SLOTS else 0)
 
     def _add(self, v: Variable, space: Space, offset: int, data: bytes = b"") -> Place:
         place = self.places[v.name] = Place(space, offset, v.name)

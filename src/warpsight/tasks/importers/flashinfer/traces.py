@@ -19,7 +19,7 @@ from warpsight.tasks.importers.flashinfer.schema import FlashinferEvaluation, Fl
 from warpsight.tasks.importers.flashinfer.write import workload_of
 
 _STATUS = {"wrong_shape": "INCORRECT_SHAPE", "wrong_dtype": "INCORRECT_DTYPE"}
-_HANGS = ("deadline", "endless_loop", "deadlock")
+_HANGS = ("deadline", "endless_loop", "launch_too_large", "deadlock")
 
 
 def trace_of(
