@@ -73,6 +73,10 @@ class Memory:
 
     def __init__(self) -> None: ...
     def add(self, base: int, data: NDArray[np.uint8], writable: bool = True, initialised: bool = True) -> None: ...
+    def unwritten(self, index: int, /) -> tuple[int, int]:
+        """How many bytes of an allocation nothing has written, and the first of them; after a checked launch."""
+    def writers(self, index: int, /) -> list[int]:
+        """The instructions that wrote to an allocation, after a checked launch."""
 
 class Traces:
     """What the warps of the traced blocks did, step by step; `table` is one row of ten numbers per instruction."""
@@ -100,9 +104,11 @@ def load(
     order_sensitive: bool,
     slots: NDArray[np.uint32],
     guards: Sequence[tuple[int, bool, Sequence[int], Sequence[int]]],
+    facing: Sequence[tuple[int, int]],
 ) -> Program:
     """`slots` holds start and size of each numbered shared array, in order of the numbers; 0 is not used. `guards` are
-    those of flow.py, as (pc, rejoins, toward, barriers)."""
+    those of flow.py, as (pc, rejoins, toward, barriers); `facing` are pairs of barriers, from there too."""
+
 def launch(
     program: Program,
     memory: Memory,

@@ -121,6 +121,11 @@ class Report:
             case "polls":
                 said = f"it waits at line {seen} for a value that no running block writes"
                 return [said, f"it asked about {raw['rounds']:,} times"]
+            case "used" if raw["kind"] == "shuffle_outside_mask":
+                said = f"it reads {self._other(raw)}, which is not in the mask or does not run this instruction"
+                return [said, f"line {seen} stores what comes of it"]
+            case "used":
+                return [what, f"line {seen} stores what comes of it"]
             case _ if raw["other_pc"] >= 0:
                 return [what, text, f"the other access: {self._other(raw)} at line {at}"]
             case _:

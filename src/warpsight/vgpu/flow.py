@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 
 import numpy as np
 
@@ -49,11 +50,12 @@ class Guard:
 
 @dataclass(eq=False)
 class Flow:
-    """Blocks by their first instruction; END is the block that ends a thread or function."""
+    """Blocks by their first instruction: their last one, the blocks that may follow (END: none), and what they call."""
 
     program: Program
-    starts: list[int] = field(init=False)
+    last: dict[int, int] = field(init=False)
     following: dict[int, list[int]] = field(init=False)
+    calls: dict[int, list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
         code = self.program.code
@@ -61,13 +63,14 @@ class Flow:
         ends = np.flatnonzero(np.isin(op, _ENDS))
         calls = target[op == _CALL]
         starts = {0, *target[op == _BRA].tolist(), *self.program.tables.tolist(), *calls.tolist(), *(ends + 1).tolist()}
-        self.starts = sorted(s for s in starts if s < len(code))
-        self.following = {s: self._successors(last) for s, last in self._spans}
+        order = sorted(s for s in starts if s < len(code))
+        self.last = dict(zip(order, [s - 1 for s in order[1:]] + [len(code) - 1], strict=True))
+        self.following = {start: self._successors(last) for start, last in self.last.items()}
+        self.calls = {start: self._callees(start, last) for start, last in self.last.items()}
 
-    @cached_property
-    def _spans(self) -> list[tuple[int, int]]:
-        """First and last instruction of each block."""
-        return list(zip(self.starts, [s - 1 for s in self.starts[1:]] + [len(self.program.code) - 1], strict=True))
+    def _callees(self, start: int, last: int) -> list[int]:
+        here = self.program.code[start : last + 1]
+        return here["target"][here["op"] == _CALL].tolist()
 
     def _successors(self, last: int) -> list[int]:
         x = self.program.code[last]
@@ -139,36 +142,53 @@ class Flow:
         """Of each block the aligned barriers of the whole block that it, or what it calls, waits at."""
         code = self.program.code
         waits = (code["op"] == _BAR) & (code["sub"] != 1) & (code["imm"] == 0)
-        own = {s: frozenset((np.flatnonzero(waits[s : last + 1]) + s).tolist()) for s, last in self._spans}
+        own = {s: frozenset((np.flatnonzero(waits[s : last + 1]) + s).tolist()) for s, last in self.last.items()}
         while True:
-            found = {s: own[s] | self._of_calls(s, last, own) for s, last in self._spans}
+            found = {s: own[s] | self._of_calls(s, own) for s in self.last}
             if found == own:
                 return own
             own = found
 
-    def _of_calls(self, start: int, last: int, own: dict[int, frozenset[int]]) -> frozenset[int]:
-        here = self.program.code[start : last + 1]
-        entries = here["target"][here["op"] == _CALL].tolist()
-        return frozenset[int]().union(*(own[block] for entry in entries for block in self.reach(entry, END)))
+    def _in(self, blocks: set[int]) -> frozenset[int]:
+        return frozenset[int]().union(*(self.barriers[block] for block in blocks))
+
+    def _of_calls(self, start: int, own: dict[int, frozenset[int]]) -> frozenset[int]:
+        return frozenset[int]().union(*(own[b] for entry in self.calls[start] for b in self.reach(entry, END)))
+
+    @cached_property
+    def _branches(self) -> list[tuple[int, int, dict[int, frozenset[int]]]]:
+        """(instruction, where its ways meet again, the barriers on each way before that) of every branch."""
+        if not any(self.barriers.values()):
+            return []
+        found = list[tuple[int, int, dict[int, frozenset[int]]]]()
+        for start, last in self.last.items():
+            followers, meet = self.following[start], self.after[start]
+            if len(followers) > 1:
+                ways = {f: self.reach(f, meet) for f in followers}
+                found.append((last, meet, {f: self._in(way) for f, way in ways.items()}))
+        return found
 
     @cached_property
     def guards(self) -> tuple[Guard, ...]:
-        if not any(self.barriers.values()):
-            return ()
+        """The branches that decide who comes to a barrier."""
         has_effect = np.isin(self.program.code["op"], _EFFECTS)
-        matters = {s for s, last in self._spans if has_effect[s : last + 1].any()}
+        matters = {s for s, last in self.last.items() if has_effect[s : last + 1].any()}
         found = list[Guard]()
-        for start, last in self._spans:
-            followers = self.following[start]
-            if len(followers) < 2:
-                continue
-            meet = self.after[start]
-            lead = {f: frozenset[int]().union(*(self.barriers[b] for b in self.reach(f, meet))) for f in followers}
-            toward = frozenset(f for f in followers if lead[f])
-            if toward and len(toward) < len(followers):
+        for pc, meet, lead in self._branches:
+            toward = frozenset(f for f, barriers in lead.items() if barriers)
+            if toward and len(toward) < len(lead):
                 rejoins = meet != END and not matters.isdisjoint(self.reach(meet, END))
-                found.append(Guard(last, toward, frozenset[int]().union(*lead.values()), rejoins))
+                found.append(Guard(pc, toward, frozenset[int]().union(*lead.values()), rejoins))
         return tuple(found[:MOST_GUARDS])
+
+    @cached_property
+    def facing(self) -> frozenset[tuple[int, int]]:
+        """Barriers on different ways of one branch: warps with different roles may meet there."""
+        pairs = set[tuple[int, int]]()
+        for _, _, lead in self._branches:
+            for one, other in permutations(lead.values(), 2):
+                pairs |= {(a, b) for a in one - other for b in other - one}
+        return frozenset(pairs)
 
 
 def _common(a: int, b: int, meets: dict[int, int], rank: dict[int, int]) -> int:

@@ -6,6 +6,7 @@ indices; faults.py turns them into source lines, threads and array names.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,9 +21,11 @@ from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
 from warpsight.vgpu.faults import Report
 from warpsight.vgpu.flow import flow_of
 from warpsight.vgpu.sass.bank import fill_bank_zero
+from warpsight.vgpu.stores import Unwritten, find_stores
 
 if TYPE_CHECKING:
-    from warpsight.vgpu._core import Traces
+    from warpsight.vgpu._core import LaunchRecord, Traces
+    from warpsight.vgpu._core import Memory as CoreMemory
     from warpsight.vgpu._core import Program as LoadedProgram
 
 ALIGN, GAP = 256, 4096
@@ -79,6 +82,8 @@ class Launched:
 
     Of a watched launch: `work` is what each block did, indexed [block, number of core/work.hpp], and distinct sectors
     that the launch loaded and stored, and the atomic passes at the sector that had most of them.
+    `unwritten` are the arrays that came uninitialised and still have bytes that nothing wrote; only of checked launches
+    of all blocks without a fault.
     """
 
     counts: NDArray[np.uint64]
@@ -93,6 +98,7 @@ class Launched:
     loaded_sectors: int
     stored_sectors: int
     hottest_atomic: int
+    unwritten: tuple[Unwritten, ...] = ()
 
 
 def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
@@ -152,6 +158,7 @@ def load(program: Program, consts: NDArray[np.uint32] | None = None, *, check: b
         np.asarray(program.functions, dtype=np.int32), program.n_rows, program.n_preds, program.order_sensitive,
         _slot_table(program),
         [(g.pc, g.rejoins, sorted(g.toward), sorted(g.barriers)) for g in flow_of(program).guards] if check else [],
+        sorted(flow_of(program).facing) if check else [],
     )  # fmt: skip
     if loaded.unsupported >= 0:
         at = loaded.unsupported
@@ -201,7 +208,9 @@ def launch(
         )
     addresses = place_symbols(program, memory)
     heap_base, heap_bytes = _heap(program, memory)
-    loaded = load(program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params), check=check)
+    loaded = load(
+        program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params), check=check
+    )
     core_memory = _core.Memory()
     for region in memory.regions:
         core_memory.add(region.address, region.data, region.writable, region.initialised or not check)
@@ -242,7 +251,25 @@ def launch(
         loaded_sectors=raw["loaded_sectors"],
         stored_sectors=raw["stored_sectors"],
         hottest_atomic=raw["hottest_atomic"],
+        unwritten=_unwritten(program, memory, core_memory, raw, params, math.prod(grid) * math.prod(block))
+        if check and not raw["faults"]
+        else (),
     )
+
+
+def _unwritten(
+    program: Program, memory: GlobalMemory, core: CoreMemory, raw: LaunchRecord, params: bytes, threads: int
+) -> tuple[Unwritten, ...]:
+    pointers = [int.from_bytes(params[p.offset : p.offset + 8], "little") if p.size == 8 else 0 for p in program.params]
+    found = list[Unwritten]()
+    for at, region in enumerate(memory.regions):
+        missing = core.unwritten(at)
+        if region.initialised or not missing[0] or region.name.startswith("("):
+            continue
+        param = pointers.index(region.address) if region.address in pointers else None
+        stores = find_stores(program, raw["counts"], param, core.writers(at))
+        found.append(Unwritten(region.name, *missing, stores, threads))
+    return tuple(found)
 
 
 def _heap(program: Program, memory: GlobalMemory) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 // during a launch.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -27,7 +28,7 @@ const char *kFaultNames[] = {"out_of_bounds",      "misaligned",
                              "stack_overflow",     "warp_sync_divergence",
                              "bad_jump",           "interrupted",
                              "shuffle_outside_mask", "launch_too_large"};
-const char *kWhyNames[] = {"", "skipped", "returned", "elsewhere", "loops", "polls"};
+const char *kWhyNames[] = {"", "skipped", "returned", "elsewhere", "loops", "polls", "used"};
 
 using Bytes = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -256,11 +257,21 @@ NB_MODULE(_core, m) {
                 all.push_back(std::move(a));
                 self.keep.push_back(data);
             },
-            "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true);
+            "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true)
+        .def("unwritten",
+             [](const PyMemory &self, size_t i) {
+                 const Allocation &a = self.memory.allocations.at(i);
+                 u64 count = 0, first = 0;
+                 for (u64 byte = a.initialised.empty() ? a.size : 0; byte < a.size; byte++)
+                     if (!(a.initialised[byte >> 6] >> (byte & 63) & 1) && !count++) first = byte;
+                 return std::make_tuple(count, first);
+             })
+        .def("writers", [](const PyMemory &self, size_t i) { return self.memory.allocations.at(i).writers; });
     m.def(
         "load",
         [](nb::bytes code, Array<i32> lists, Array<i32> tables, Array<u32> consts, Array<i32> functions, u32 n_rows,
-           u32 n_preds, bool order_sensitive, Array<u32> slots, std::vector<PyGuard> guards) {
+           u32 n_preds, bool order_sensitive, Array<u32> slots, std::vector<PyGuard> guards,
+           const std::vector<std::pair<i32, i32>> &facing) {
             auto p = std::make_unique<PyProgram>();
             try {
                 p->program = load_program((const u8 *)code.c_str(), code.size() / 56, to_vector(lists),
@@ -268,6 +279,7 @@ NB_MODULE(_core, m) {
                                           order_sensitive, &p->unsupported);
                 for (size_t i = 0; i + 1 < slots.size(); i += 2)
                     p->program->slots.push_back({slots.data()[i], slots.data()[i + 1]});
+                p->program->facing.insert(facing.begin(), facing.end());
                 for (auto &[pc, rejoins, toward, barriers] : guards) {
                     p->program->guards.push_back({pc, rejoins, std::move(toward), std::move(barriers)});
                     p->program->code.at((size_t)pc).watch = (u32)p->program->guards.size();
@@ -278,7 +290,7 @@ NB_MODULE(_core, m) {
             return p;
         },
         "code"_a, "lists"_a, "tables"_a, "consts"_a, "functions"_a, "n_rows"_a, "n_preds"_a, "order_sensitive"_a,
-        "slots"_a, "guards"_a);
+        "slots"_a, "guards"_a, "facing"_a);
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,

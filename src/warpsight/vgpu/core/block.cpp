@@ -5,6 +5,7 @@
 
 #include "machine.hpp"
 #include "shadow.hpp"
+#include "undefined.hpp"
 
 namespace warpsight {
 namespace {
@@ -54,6 +55,7 @@ Block::Block(Launch &l, std::vector<Counts> *c) : launch(&l), counts(c) {
     if (!o.check) return;
     shadow = std::make_unique<SharedShadow>(o.shared_bytes, l.program.shared_granule, n);
     choices.resize(l.program.guards.size() * n * kLanes);
+    for (Warp &w : warps) w.local_written.resize((size_t)kLanes * ((o.local_bytes + 3) / 4));
 }
 
 Block::~Block() = default;
@@ -71,6 +73,7 @@ void Block::start(u64 linear) {
     epoch = 1;
     ended.clear();
     returned = EarlyReturn{};
+    undefined.reset();
     std::fill(choices.begin(), choices.end(), Choice{});
     barriers.fill(Barrier{});
     work.fill(0);
@@ -86,7 +89,8 @@ void Block::start(u64 linear) {
         w.at_barrier = w.at_sync = 0;
         w.executed = w.at_barrier_before = 0;
         w.last_sync = w.fences = 0;
-        w.acquired = false;
+        w.acquired = w.follows = false;
+        std::fill(w.local_written.begin(), w.local_written.end(), false);
         w.pending.clear();
         w.preds[0] = kFull;
         w.trace = trace ? &trace->warps[i] : nullptr;
@@ -236,7 +240,9 @@ void Block::report_stuck() {
     auto anywhere = [](const Warp &w) { return w.at_barrier | w.at_sync; };
     each(at_barrier, [&](Warp &w, u32 lane) {
         each(anywhere, [&](Warp &v, u32 other) {
-            if (v.pc[other] != w.pc[lane] && passed_by(thread_of(v, other), thread_of(w, lane), w.pc[lane]))
+            if (v.pc[other] == w.pc[lane]) return;
+            const Guard *guard = passed_by(thread_of(v, other), thread_of(w, lane), w.pc[lane]);
+            if (guard && guard->rejoins)
                 fail_apart(thread_of(w, lane), w.pc[lane], thread_of(v, other), v.pc[other]);
         });
     });

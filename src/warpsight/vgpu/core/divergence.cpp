@@ -2,7 +2,8 @@
 // thread's choice is noted; when the block meets, those who wait at another barrier, and those who ended since, are
 // compared with one who waits. Going past a barrier and on to what follows it is a fault, though the count may add up.
 // Returning before it is none: hardware does not wait for threads that have ended. What others then find missing is
-// blamed on the return. Barriers with a number or a count of their own, and unaligned ones, may be met anywhere.
+// blamed on the return. Whole warps with different roles, on different ways of one branch, may each have a barrier of
+// their own there. Barriers with a number or a count of their own, and unaligned ones, may be met anywhere.
 #include <algorithm>
 
 #include "machine.hpp"
@@ -73,7 +74,8 @@ void Block::judge_meeting(u32 barrier) {
             const u32 lane = lowest(rest);
             if (w.barrier_id[lane] != 0 || p.code[w.pc[lane]].imm) continue;
             if (pc < 0) pc = w.pc[lane], first = thread_of(w, lane);
-            if (w.pc[lane] != pc) fail_apart(first, pc, thread_of(w, lane), w.pc[lane]);
+            if (w.pc[lane] == pc || (w.id != first / kLanes && p.facing.count({pc, w.pc[lane]}))) continue;
+            fail_apart(first, pc, thread_of(w, lane), w.pc[lane]);
         }
     for (u32 thread : pc < 0 ? std::vector<u32>{} : ended) {
         const Guard *guard = passed_by(thread, first, pc);

@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "machine.hpp"
-#include "shadow.hpp"
+#include "undefined.hpp"
 
 namespace warpsight {
 namespace {
@@ -80,6 +80,7 @@ u32 run_complete(Warp &w, const Ins &x, i32 pc) {
         here &= ~together;
         if ((wanted & w.alive) & ~together) continue;
         complete |= together;
+        if (w.follows && x.run && x.op != Op::SHFL) follow_vote(w, x, together);
         if (x.run) x.run(w, x, together);
         for (u32 rest = together; rest; rest &= rest - 1) w.pc[lowest(rest)]++;
     }
@@ -231,12 +232,16 @@ Turn run_warp(Warp &w) {
             if (w.trace && !(x.flags & kHidden) && w.trace->steps.size() < launch.options.max_trace_steps)
                 w.trace->steps.push_back((u32)pc);
             if (x.plain) {
+                if (w.follows && m) [[unlikely]]
+                    follow(w, x, m);
                 if (m) x.run(w, x, m);
                 if (takes_turns && (x.op == Op::ATOM || (x.flags & kVolatile)))
                     left -= std::min(left - 1, kRoundTrip);  // who polls must not do so at the pace of arithmetic
                 pc++;
                 continue;
             }
+            if (w.follows && m && !x.run) [[unlikely]]
+                forget(w, x, m);
             switch (x.op) {
                 case Op::BRA:
                     if (x.watch) {

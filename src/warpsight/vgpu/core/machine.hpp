@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,8 +55,8 @@ enum class FaultKind : u8 {
 };
 
 // What is known of the cause: the other thread went past the barrier, or returned before it, or waits at another one;
-// a loop does not end, or polls for a value that nobody writes.
-enum class Why : u8 { unknown, skipped, returned, elsewhere, loops, polls };
+// a loop does not end, or polls for a value that nobody writes; an undefined value was stored.
+enum class Why : u8 { unknown, skipped, returned, elsewhere, loops, polls, used };
 
 struct Fault {
     FaultKind kind;
@@ -87,6 +88,7 @@ struct Allocation {
     bool writable;
     std::vector<u64> initialised;          // one bit per byte, empty when everything is
     std::shared_ptr<GlobalShadow> shadow;  // only while checking, only when writable
+    std::vector<i32> writers{};            // instructions that wrote it, while checking
 };
 
 struct Memory {
@@ -123,6 +125,7 @@ struct EarlyReturn {
 struct Program {
     std::vector<Ins> code;
     std::vector<Guard> guards;  // Ins::watch is the number of one, counted from 1
+    std::set<std::pair<i32, i32>> facing;  // barriers at which warps with different roles meet (vgpu/flow.py)
     std::vector<SharedSlot> slots;  // by number; [0] is unused
     std::vector<Ref> lists;
     std::vector<i32> tables;
@@ -188,6 +191,7 @@ struct Warp : WarpRows {
     u32 at_sync = 0;     // lanes waiting for other lanes of the warp
     u32 fences = 0;         // fences of any scope so far
     bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
+    bool follows = false;   // the block has undefined values (undefined.hpp)
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
     i32 now = 0;            // instruction being executed
     u64 executed = 0, at_barrier_before = 0;  // instructions so far, and at the last barrier
@@ -197,6 +201,7 @@ struct Warp : WarpRows {
     u32 sync_mask[kLanes];
     u8 barrier_id[kLanes];
     char *local = nullptr;  // kLanes * local_bytes
+    std::vector<bool> local_written;  // [lane][word], while checking
     WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
     u32 clock_reads[kLanes];  // times each lane looked at a clock
@@ -211,6 +216,7 @@ struct Barrier {
 };
 
 struct SharedShadow;
+struct Undefined;
 
 enum class Turn { waits, over, done };
 
@@ -226,6 +232,7 @@ struct Block {
     std::array<Barrier, kBarriers> barriers;
     std::vector<Counts> *counts = nullptr;
     std::unique_ptr<SharedShadow> shadow;
+    std::unique_ptr<Undefined> undefined;  // null while there is nothing of that kind
     u32 time = 1;           // advances at every synchronisation; stamps of the race check
     u32 fences = 0;         // fences of gpu scope so far
     bool acquired = false;  // this block has read global memory through an atomic or a volatile load

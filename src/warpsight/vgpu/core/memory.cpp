@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "shadow.hpp"
+#include "undefined.hpp"
 
 namespace warpsight {
 namespace {
@@ -26,6 +27,21 @@ void release(Warp &w, const Ins &x) {
     w.block->fence();
 }
 
+// Private memory: what a lane reads before it wrote any of it is undefined.
+void note_local(Warp &w, const Ins &x, u32 lane, u64 offset, u32 size, bool write) {
+    const u32 words = (w.block->launch->options.local_bytes + 3) / 4;
+    const u32 first = (u32)(offset & 0xffffffff) / 4, last = ((u32)(offset & 0xffffffff) + size - 1) / 4;
+    bool known = false;
+    for (u32 i = first; i <= last && i < words; i++) {
+        const size_t at = (size_t)lane * words + i;
+        if (write) w.local_written[at] = true;
+        known |= w.local_written[at];
+    }
+    if (known) return;
+    const Origin o{FaultKind::uninitialised_read, w.now, w.id * kLanes + lane, 0, kLocalWindow + first * 4ull};
+    for (int k = 0; k < x.vec * (x.width == 8 ? 2 : 1); k++) mark_undefined(w, x.list[k], 1u << lane, o);
+}
+
 // ---- words: elements of 4, 8 or 16 bytes in all; x.list holds one row for each of the W words of a lane
 
 template <int W>
@@ -43,6 +59,7 @@ void load_words(Warp &w, const Ins &x, u32 m) {
         for (u32 rest = m; rest; rest &= rest - 1) {
             u32 lane = lowest(rest);
             const char *from = local_at(w, lane, a.base + a.offset[lane], size, size);
+            if (o.check) note_local(w, x, lane, a.base + a.offset[lane], size, false);
             for (int k = 0; k < W; k++) std::memcpy(Row::at(w, x.list[k]) + lane, from + 4 * k, 4);
         }
         return;
@@ -86,6 +103,7 @@ void store_words(Warp &w, const Ins &x, u32 m) {
         for (u32 rest = m; rest; rest &= rest - 1) {
             u32 lane = lowest(rest);
             char *to = local_at(w, lane, a.base + a.offset[lane], size, size);
+            if (o.check) note_local(w, x, lane, a.base + a.offset[lane], size, true);
             for (int k = 0; k < W; k++) std::memcpy(to + 4 * k, Row::at(w, x.list[k]) + lane, 4);
         }
         return;
@@ -140,6 +158,7 @@ void load_small(Warp &w, const Ins &x, u32 m) {
         u32 lane = lowest(rest);
         const char *from =
             p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
+        if (o.check && p.space == kLocal) note_local(w, x, lane, a.base + a.offset[lane], size, false);
         for (int k = 0; k < x.vec; k++) {
             E v;
             std::memcpy(&v, from + sizeof(E) * k, sizeof(E));
@@ -164,6 +183,7 @@ void store_small(Warp &w, const Ins &x, u32 m) {
         char *to = p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
         E v[4];
         for (int k = 0; k < x.vec; k++) v[k] = (E)Row::at(w, x.list[k])[lane];
+        if (o.check && p.space == kLocal) note_local(w, x, lane, a.base + a.offset[lane], size, true);
         if (o.check && p.space != kLocal) {
             u8 same[kLanes] = {};
             same[lane] = std::memcmp(to, v, size) == 0;

@@ -188,6 +188,9 @@ void note_global_read(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, Ki
 }
 
 void note_global_write(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, Kind kind, bool changes) {
+    if (a.writers.empty() || a.writers.back() != w.now) {
+        if (std::find(a.writers.begin(), a.writers.end(), w.now) == a.writers.end()) a.writers.push_back(w.now);
+    }
     if (!a.initialised.empty())
         for (u64 i = offset; i < offset + size; i++) a.initialised[i >> 6] |= 1ull << (i & 63);
     if (!a.shadow) return;

@@ -2,7 +2,7 @@
 // is.
 #include <algorithm>
 
-#include "machine.hpp"
+#include "undefined.hpp"
 
 namespace warpsight {
 namespace {
@@ -10,10 +10,20 @@ namespace {
 constexpr u32 kMultiprocessors = 108;
 constexpr u64 kTick = 64;
 
+// A lane that reads one that takes no part gets anything.
+void check_sources(Warp &w, const Ins &x, u32 m, const u32 *source) {
+    for (u32 rest = m; rest; rest &= rest - 1) {
+        const u32 lane = lowest(rest), first = w.id * kLanes;
+        if (!(m >> source[lane] & 1))
+            mark_undefined(w, x.d0, 1u << lane,
+                           {FaultKind::shuffle_outside_mask, w.now, first + lane, first + source[lane], 0});
+    }
+}
+
 void shuffle(Warp &w, const Ins &x, u32 m) {
     const u32 *a = Row::at(w, x.a), *b = Row::at(w, x.b), *c = Row::at(w, x.c);
     vu32 v{};
-    u32 in_range = 0;
+    u32 in_range = 0, source[kLanes];
     for (u32 lane = 0; lane < kLanes; lane++) {
         const u32 clamp = c[lane] & 31, segment = c[lane] >> 8 & 31, by = b[lane] & 31;
         const u32 highest = (lane & segment) | (clamp & ~segment), lowest_lane = lane & segment;
@@ -38,9 +48,12 @@ void shuffle(Warp &w, const Ins &x, u32 m) {
                 break;
         }
         if (!ok) from = (i32)lane;
-        v[lane] = a[from & 31];
+        source[lane] = (u32)from & 31;
+        v[lane] = a[source[lane]];
         in_range |= (u32)ok << lane;
     }
+    if (w.follows) follow_shuffle(w, x, m, source);
+    if (w.block->launch->options.check) check_sources(w, x, m, source);
     Row::put(w, x.d0, v, m);
     put_predicate(w.preds, x.d1, in_range, m);
 }
