@@ -16,6 +16,7 @@ import numpy as np
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Build, Fault, Profile, Source
 from warpsight.tasks import LaunchSize
+from warpsight.vgpu.stores import Unwritten
 
 CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
 
@@ -40,13 +41,17 @@ class Value:
 
 @dataclass(frozen=True)
 class Execution:
-    """What one launch did. `refused` is set when the launch is impossible on this GPU, and then nothing ran."""
+    """What one launch did. `refused` is set when the launch is impossible on this GPU, and then nothing ran.
+
+    `unwritten` says of arrays with elements that nothing wrote which stores should have, where the device can tell.
+    """
 
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
     faults: tuple[Fault, ...] = ()
     printed: str = ""
     refused: str = ""
     warp_instructions: int = 0
+    unwritten: tuple[Unwritten, ...] = ()
 
 
 def missing_walls(device: object) -> tuple[str, ...]:

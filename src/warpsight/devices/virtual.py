@@ -106,7 +106,9 @@ class VirtualGpu:
             deadline_seconds=self.deadline_seconds,
             source=source_text,
         )
-        return Execution(arrays, done.faults, done.output, warp_instructions=done.warp_instructions)
+        return Execution(
+            arrays, done.faults, done.output, warp_instructions=done.warp_instructions, unwritten=done.unwritten
+        )
 
     def reordered(self, seed: int) -> VirtualGpu:
         """The same GPU with its blocks in another order."""

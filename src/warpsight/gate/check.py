@@ -229,5 +229,6 @@ def _verdict(found: _Findings, build: Build) -> Check:
         return check("fault", f"{first.kind}{where}: {first.message}", bad.reason if bad else "")
     if bad is not None:
         inputs = "" if bad.family == DECLARED else f" and {bad.family} inputs"
-        return check("wrong", f"{bad.reason} with workload {bad.workload}{inputs}", bad.reason)
+        where = "" if bad.line is None else f" at line {bad.line}"
+        return check("wrong", f"{bad.reason}{where} with workload {bad.workload}{inputs}", bad.reason)
     return check("right", "", "")

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from warpsight.devices.device import Device, Execution
-from warpsight.gate.run import Subject, Trial, run
+from warpsight.gate.run import Subject, Trial, run, with_stores
 from warpsight.gate.values import POISONS, poisoned
 from warpsight.nouns import Task, WorkloadResult
 
@@ -43,7 +43,7 @@ def run_again(
         return result.model_copy(update={"ok": False, "reason": reason, "detail": detail})
 
     if left := _never_written(subject.task, first.arrays, second.arrays):
-        return second, failed("output_not_written", left)
+        return second, with_stores(failed("output_not_written", left), first)
     code = subject.build.ptx or subject.candidate.source
     if not has_atomics(code) and (changed := _changed(subject.task, first.arrays, second.arrays)):
         return second, failed("not_deterministic", changed)

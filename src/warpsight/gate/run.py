@@ -94,8 +94,9 @@ def run(
             ok=False,
             reason=reason,
             detail=execution.faults[0].message,
+            line=execution.faults[0].line,
         )
-    return execution, judged(
+    result = judged(
         task,
         workload,
         trial.inputs,
@@ -105,3 +106,15 @@ def run(
         seed=trial.seed,
         poison=poison,
     )
+    return execution, with_stores(result, execution)
+
+
+def with_stores(result: WorkloadResult, execution: Execution) -> WorkloadResult:
+    """A result that lacks elements, with the stores that should have written them."""
+    if result.reason != "output_not_written":
+        return result
+    for left in execution.unwritten:
+        if f" of {left.array} were" in result.detail:
+            elements = execution.arrays[left.array].size
+            return result.model_copy(update={"detail": f"{result.detail}: {left.why(elements)}", "line": left.line})
+    return result

@@ -94,6 +94,7 @@ class WorkloadResult(Noun):
     ok: bool
     reason: str = Field(default="", description="one of REASONS, empty when ok")
     detail: str = ""
+    line: int | None = Field(default=None, description="the source line to look at, where it is known")
     wrong_elements: Count = 0
     total_elements: Count = 0
     worst: WorstElement | None = None

@@ -78,7 +78,8 @@ class Report:
     def fault(self, raw: FaultRecord) -> Fault:
         pc, kind = raw["pc"], raw["kind"]
         line = self._line(pc)
-        array, where = self._place(raw["address"]) if raw["address"] else (None, "")
+        is_access = raw["address"] or raw["size"]  # address 0 is a null pointer
+        array, where = self._place(raw["address"]) if is_access else (None, "")
         what = f"{raw['size']} bytes at {where}" if where and raw["size"] else where
         parts = [SAYS.get(kind, kind), *self._cause(raw, what)]
         return Fault(
@@ -141,7 +142,7 @@ class Report:
             return window, f"byte {offset} of {window}"
         found = self.memory.describe(address)
         if found is None:
-            return None, f"address {address:#x}, near no array"
+            return None, f"address {address:#x}, near no array" if address else "a null pointer"
         name = plain_name(found[0])
         return name, _in_array("array", name, found[1], found[2])
 

@@ -84,7 +84,7 @@ class Flow:
             jumps = [END]
         else:
             return [after]
-        return jumps + [after] if int(x["guard"]) else jumps
+        return [*jumps, after] if int(x["guard"]) else jumps
 
     @cached_property
     def after(self) -> dict[int, int]:

@@ -268,7 +268,7 @@ def _unwritten(
             continue
         param = pointers.index(region.address) if region.address in pointers else None
         stores = find_stores(program, raw["counts"], param, core.writers(at))
-        found.append(Unwritten(region.name, *missing, stores, threads))
+        found.append(Unwritten(region.name, region.data.size, *missing, stores, threads))
     return tuple(found)
 
 

@@ -34,11 +34,12 @@ class Store:
 
 @dataclass(frozen=True)
 class Unwritten:
-    """What a launch left of an array that it should have filled."""
+    """What a launch left of an array that it should have filled, in bytes."""
 
     array: str
-    bytes: int
-    first_byte: int
+    size: int
+    missing: int
+    first: int
     stores: tuple[Store, ...]
     threads: int
 

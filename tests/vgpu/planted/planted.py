@@ -87,14 +87,14 @@ def all_planted() -> Iterator[Planted]:
 
 
 def named(p: Planted) -> Named:
-    done = run(
-        p.source, p.arguments, grid=p.grid, block=p.block, shared=p.shared, max_instructions=p.budget
-    ).launched
+    done = run(p.source, p.arguments, grid=p.grid, block=p.block, shared=p.shared, max_instructions=p.budget).launched
     if done.faults:
         return Named(done.faults[0].kind, done.faults[0].line, done.faults[0].message)
     if done.unwritten:
         left = done.unwritten[0]
-        return Named("output_not_written", left.line, f"{left.bytes} bytes of {left.array}: {left.why(left.bytes // 4)}")
+        return Named(
+            "output_not_written", left.line, f"{left.missing} bytes of {left.array}: {left.why(left.size // 4)}"
+        )
     return Named("right", None, "")
 
 

@@ -128,7 +128,8 @@ def test_variables_get_places_and_global_addresses_relocations() -> None:
     assert set(symbols) == {"kc", "p", "g", "s", "dyn"}
     assert program.const_data == bytes.fromhex("000000000000f03f0000000000000040") and program.code["imm"][0] == 8
     assert symbols["g"].data == bytes.fromhex("0100000010000000ffffffff")
-    assert (program.shared_bytes, symbols["dyn"].offset, program.uses_dynamic_shared) == (32, 32, True)
+    assert (program.shared_bytes, symbols["dyn"].start, program.uses_dynamic_shared) == (32, 32, True)
+    assert (symbols["s"].slot, symbols["dyn"].slot) == (1, 2)
     assert program.code["imm"][4] == symbols["s"].offset + 4
     inside = {(r.in_symbol, r.at): (r.symbol, r.addend, r.generic) for r in program.relocations if r.in_symbol}
     assert inside == {("p", 0): ("g", 0, False), ("p", 8): ("g", 8, True)}

@@ -20,6 +20,9 @@ void load_matrices(Warp &w, const Ins &x, u32 m) {
         a.shape = Shape::general;
         u32 row_at[8];
         for (u32 i = 0; i < 8; i++) row_at[i] = address[first + i] + (u32)x.imm;
+        // Rows that name different arrays: one of them is wrong, and is found by itself.
+        if (std::any_of(row_at, row_at + 8, [&](u32 r) { return r >> kSlotShift != row_at[0] >> kSlotShift; }))
+            for (u32 i = 0; i < 8; i++) locate_one(w, first + i, row_at[i], kShared, 16, false);
         a.base = *std::min_element(row_at, row_at + 8);
         a.reach = *std::max_element(row_at, row_at + 8) - (u32)a.base;
         for (u32 i = 0; i < kLanes; i++) a.offset[i] = row_at[i & 7] - (u32)a.base;

@@ -9,6 +9,7 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kMostUnwritten = 4096;
+constexpr u32 kForSure = 1u << 31;  // of a cell in the list of reads: whatever was written there later
 
 }  // namespace
 
@@ -21,7 +22,7 @@ SharedShadow::SharedShadow(u32 bytes, u8 granule, u32 warps)
 
 void SharedShadow::settle(Launch &launch) {
     for (auto &[cell, fault] : unwritten_)
-        if (!cells_[cell].write_time) launch.record(std::move(fault));
+        if (cell & kForSure || !cells_[cell].write_time) launch.record(std::move(fault));
     unwritten_.clear();
 }
 
@@ -110,6 +111,11 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
     const u32 me = w.id * kLanes + lane;
     for (u32 i = offset / granule_; i <= (offset + size - 1) / granule_; i++) {
         Cell &c = cells_[i];
+        if (!c.write_time && kind == Kind::atomic && unwritten_.size() < kMostUnwritten) {
+            Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
+            f.size = (u8)size;
+            unwritten_.emplace_back(i | kForSure, std::move(f));
+        }
         bool both_special = c.write_kind != Kind::plain && kind != Kind::plain;
         if (changes && c.write_time && c.writer != me && !both_special &&
             !ordered(w, c.writer, c.write_time, c.write_fence))

@@ -12,7 +12,7 @@ from warpsight.errors import UsageError
 from warpsight.vgpu.bytecode import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, Program, Relocation, Space, Symbol
 from warpsight.vgpu.definition.lanes import LANES, Lanes, bools_of, decode_code, mask_of
 from warpsight.vgpu.definition.machine import run_block
-from warpsight.vgpu.definition.memory import Memory
+from warpsight.vgpu.definition.memory import DefinitionFault, Memory
 from warpsight.vgpu.definition.state import Block, Launch
 from warpsight.vgpu.sass.bank import fill_bank_zero
 
@@ -103,6 +103,8 @@ def run(
     )
     for number in range(grid[0] * grid[1] * grid[2]) if blocks is None else blocks:
         run_block(Block(launch, number))
+        if launch.executed > launch.max_instructions:
+            raise DefinitionFault("launch_too_large", -1, number, 0)
     return Result("".join(launch.output), launch.warps, launch.threads, launch.threads_on, launch.executed)
 
 

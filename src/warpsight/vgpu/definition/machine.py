@@ -104,6 +104,7 @@ class Turn:
             return _meet(w, x, g, on)
         w.launch.count(x, g.pc, g.lanes, on)
         if on and x.op == "BRA":
+            w.note_jump(x.target)
             return _branch(w, x, g, on)
         if on and x.op in ("EXIT", "BAR", *JUMPS):
             return _leave(w, x, g, on)

@@ -25,6 +25,7 @@ FaultKind = Literal[
     "stack_overflow",
     "deadlock",
     "endless_loop",
+    "launch_too_large",
     "warp_sync_divergence",
     "bad_jump",
 ]

@@ -24,7 +24,7 @@ from warpsight.vgpu.bytecode import (
     Program,
     Space,
 )
-from warpsight.vgpu.definition.lanes import LANES, Ins, Lanes, Registers
+from warpsight.vgpu.definition.lanes import LANES, Ins, Lanes, Registers, lanes_of
 from warpsight.vgpu.definition.memory import DefinitionFault, FaultKind, Memory
 
 WORD = (1 << 64) - 1
@@ -35,6 +35,8 @@ WINDOWS = {
     Space.PARAM: PARAM_WINDOW,
 }
 WINDOW_BYTES = 1 << 40
+GRACE = 1 << 12
+"""Instructions past the budget in which the loop that does not end is looked for."""
 
 
 def space_of(address: int) -> tuple[Space, int] | None:
@@ -63,6 +65,7 @@ class Launch:
     max_instructions: int
     output: list[str] = field(default_factory=list[str])
     executed: int = 0
+    widest_jump: int = -1
     heap_bytes: dict[int, int] = field(default_factory=dict[int, int])
 
     def __post_init__(self) -> None:
@@ -153,8 +156,19 @@ class Warp:
         """Take one instruction from the launch's budget."""
         self.executed += 1
         self.launch.executed += 1
-        if self.launch.executed > self.launch.max_instructions:
-            self.fail("endless_loop", lane)
+        if self.launch.executed <= self.launch.max_instructions + GRACE:
+            return
+        self.now = self.launch.widest_jump
+        self.fail("endless_loop" if self.now >= 0 else "launch_too_large", min(lanes_of(self.ready), default=lane))
+
+    def note_jump(self, target: int) -> None:
+        """Past the budget: of the jumps back that are taken, the widest is that of the loop without end."""
+        launch = self.launch
+        if launch.executed <= launch.max_instructions or target > self.now:
+            return
+        widest = launch.widest_jump
+        if widest < 0 or self.now - target > widest - launch.code[widest].target:
+            launch.widest_jump = self.now
 
     def list_rows(self, x: Ins, count: int, start: int = 0) -> list[int]:
         return [int(r) for r in self.launch.program.lists[x.list + start : x.list + start + count]]

@@ -195,7 +195,9 @@ def _stack_bytes(parts: dict[str, Part], edges: dict[str, set[str]]) -> dict[str
     depth = dict[str, int]()
     for name, part in parts.items():  # callees first, the kernel last
         below = max((depth[callee] for callee in edges[name]), default=0)
-        depth[name] = part.frame + max(part.body.out_bytes, below)
+        # A function that calls nothing ends with its variables, to the byte: an index past them is seen.
+        leaf = not part.body.calls and not part.body.out_bytes
+        depth[name] = part.body.frame if leaf else part.frame + max(part.body.out_bytes, below)
     return depth
 
 

@@ -56,7 +56,7 @@ def evaluate_candidate(
     text: str,
     reference: TorchSession,
     open_candidate: Callable[[], TorchSession],
-    plan: Plan = Plan(),  # noqa: B008 (frozen)
+    plan: Plan = Plan(),
 ) -> Attempt:
     """One candidate for one problem. What is wrong with it is the verdict; only a broken machine raises."""
     try:
