@@ -162,3 +162,13 @@ def test_a_drawn_size_that_no_shape_takes_is_left_out() -> None:
         update={"axes": (Axis(name="N", min=64, max=64),), "workloads": (Workload(name="only", axes={"N": 64}),)}
     )
     assert {w.axes["N"] for w in generated_workloads(narrow, 1)} == {64}
+
+
+def test_an_output_that_was_not_written_names_the_store_and_its_line() -> None:
+    source = adds("if (i < N - 1)\n        c[i] = a[i] + b[i];")
+    found = checked("vector_add", source)
+    line = next(n for n, text in enumerate(source.splitlines(), 1) if "c[i] = a[i]" in text)
+    bad = next(result for result in found.workloads if not result.ok)
+    assert (found.named, bad.line) == ("output_not_written", line)
+    assert f"line {line} writes it, and ran for" in bad.detail
+    assert f"at line {line}" in found.reason

@@ -19,15 +19,24 @@ namespace {
 
 constexpr u64 kTurn = 512;  // ticks of a warp, where blocks take turns as they do on a GPU
 
-const char *kFaultNames[] = {"out_of_bounds",      "misaligned",
-                             "uninitialised_read", "write_to_const",
-                             "shared_race",        "global_race",
-                             "barrier_divergence", "deadlock",
-                             "endless_loop",       "deadline",
-                             "assert_failed",      "trap",
-                             "stack_overflow",     "warp_sync_divergence",
-                             "bad_jump",           "interrupted",
-                             "shuffle_outside_mask", "launch_too_large"};
+const char *kFaultNames[] = {"out_of_bounds",
+                             "misaligned",
+                             "uninitialised_read",
+                             "write_to_const",
+                             "shared_race",
+                             "global_race",
+                             "barrier_divergence",
+                             "deadlock",
+                             "endless_loop",
+                             "deadline",
+                             "assert_failed",
+                             "trap",
+                             "stack_overflow",
+                             "warp_sync_divergence",
+                             "bad_jump",
+                             "interrupted",
+                             "shuffle_outside_mask",
+                             "launch_too_large"};
 const char *kWhyNames[] = {"", "skipped", "returned", "elsewhere", "loops", "polls", "used"};
 
 using Bytes = nb::ndarray<u8, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -242,8 +242,7 @@ void Block::report_stuck() {
         each(anywhere, [&](Warp &v, u32 other) {
             if (v.pc[other] == w.pc[lane]) return;
             const Guard *guard = passed_by(thread_of(v, other), thread_of(w, lane), w.pc[lane]);
-            if (guard && guard->rejoins)
-                fail_apart(thread_of(w, lane), w.pc[lane], thread_of(v, other), v.pc[other]);
+            if (guard && guard->rejoins) fail_apart(thread_of(w, lane), w.pc[lane], thread_of(v, other), v.pc[other]);
         });
     });
     each([](const Warp &w) { return w.at_sync; },

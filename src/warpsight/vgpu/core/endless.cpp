@@ -8,8 +8,8 @@
 namespace warpsight {
 namespace {
 
-constexpr u64 kWindow = 1 << 20;    // warp instructions that the block runs on for
-constexpr u64 kUnlike = 16;         // a warp that has run so many times longer than any that ended is not like them
+constexpr u64 kWindow = 1 << 20;  // warp instructions that the block runs on for
+constexpr u64 kUnlike = 16;       // a warp that has run so many times longer than any that ended is not like them
 constexpr u8 kExchange = 6, kCompare = 7;
 
 // May the loop wait for another thread: does it read what others may change?
@@ -62,7 +62,8 @@ void Block::give_up(FaultKind kind) {
     for (size_t i = 0; i < ran.size(); i++) ran[i] = (*counts)[i][k_warps] - ran[i];
     Warp *busy = &warps[0];
     for (Warp &w : warps)
-        if ((ready(w) != 0) > (ready(*busy) != 0) || ((ready(w) != 0) == (ready(*busy) != 0) && w.executed > busy->executed))
+        if ((ready(w) != 0) > (ready(*busy) != 0) ||
+            ((ready(w) != 0) == (ready(*busy) != 0) && w.executed > busy->executed))
             busy = &w;
     const Loop loop = widest(launch->program, ran);
     Fault f{kind, -1, 0, id, 0};

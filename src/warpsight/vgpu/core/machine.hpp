@@ -124,9 +124,9 @@ struct EarlyReturn {
 
 struct Program {
     std::vector<Ins> code;
-    std::vector<Guard> guards;  // Ins::watch is the number of one, counted from 1
+    std::vector<Guard> guards;             // Ins::watch is the number of one, counted from 1
     std::set<std::pair<i32, i32>> facing;  // barriers at which warps with different roles meet (vgpu/flow.py)
-    std::vector<SharedSlot> slots;  // by number; [0] is unused
+    std::vector<SharedSlot> slots;         // by number; [0] is unused
     std::vector<Ref> lists;
     std::vector<i32> tables;
     std::vector<i32> functions;
@@ -164,7 +164,7 @@ struct Launch {
     std::atomic<bool> stop{false};
     std::atomic<u64> executed{0};
     std::atomic<u64> longest_warp{0};  // instructions of the longest warp that has ended
-    u64 heap_used = 0;  // programs with malloc run on one core
+    u64 heap_used = 0;                 // programs with malloc run on one core
     std::mutex lock;
     std::vector<Fault> faults;
     std::unordered_map<u64, u32> fence_counts;  // per block that fenced, while checking
@@ -186,9 +186,9 @@ struct AsyncCopy {
 struct Warp : WarpRows {
     Block *block = nullptr;
     u32 id = 0;
-    u32 alive = 0;       // lanes that have not exited
-    u32 at_barrier = 0;  // lanes waiting at a block barrier
-    u32 at_sync = 0;     // lanes waiting for other lanes of the warp
+    u32 alive = 0;          // lanes that have not exited
+    u32 at_barrier = 0;     // lanes waiting at a block barrier
+    u32 at_sync = 0;        // lanes waiting for other lanes of the warp
     u32 fences = 0;         // fences of any scope so far
     bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
     bool follows = false;   // the block has undefined values (undefined.hpp)
@@ -200,7 +200,7 @@ struct Warp : WarpRows {
     u32 frame[kLanes];
     u32 sync_mask[kLanes];
     u8 barrier_id[kLanes];
-    char *local = nullptr;  // kLanes * local_bytes
+    char *local = nullptr;            // kLanes * local_bytes
     std::vector<bool> local_written;  // [lane][word], while checking
     WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
@@ -233,13 +233,13 @@ struct Block {
     std::vector<Counts> *counts = nullptr;
     std::unique_ptr<SharedShadow> shadow;
     std::unique_ptr<Undefined> undefined;  // null while there is nothing of that kind
-    u32 time = 1;           // advances at every synchronisation; stamps of the race check
-    u32 fences = 0;         // fences of gpu scope so far
-    bool acquired = false;  // this block has read global memory through an atomic or a volatile load
-    u32 epoch = 1;                // counts the times that the whole block met at a barrier
-    std::vector<Choice> choices;  // [guard][thread], while checking
-    std::vector<u32> ended;       // threads that have ended since the block last met, while checking
-    EarlyReturn returned;         // the first of the block
+    u32 time = 1;                          // advances at every synchronisation; stamps of the race check
+    u32 fences = 0;                        // fences of gpu scope so far
+    bool acquired = false;                 // this block has read global memory through an atomic or a volatile load
+    u32 epoch = 1;                         // counts the times that the whole block met at a barrier
+    std::vector<Choice> choices;           // [guard][thread], while checking
+    std::vector<u32> ended;                // threads that have ended since the block last met, while checking
+    EarlyReturn returned;                  // the first of the block
     std::string *output = nullptr;
     BlockTrace *trace = nullptr;
     Touched *touched = nullptr;  // only while watching
@@ -271,7 +271,7 @@ inline const WarpRows &rows(const Warp &w) { return w; }
 inline u32 lowest(u32 m) { return (u32)__builtin_ctz(m); }
 inline Counts &counts_of(Warp &w) { return (*w.block->counts)[w.now]; }
 
-Turn run_warp(Warp &);  // execute.cpp
+Turn run_warp(Warp &);                                 // execute.cpp
 void note_branch(Warp &, u32 guard, u32 m, i32 next);  // divergence.cpp: lanes of m go on at `next`
 void wait_at_barrier(Warp &, const Ins &, i32 pc, u32 m);
 void settle_async(Warp &, u32 m, i64 keep);  // memory.cpp: make all but the newest `keep` groups visible

@@ -88,8 +88,7 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
         if (!c.write_time) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
-            if (unwritten_.size() < kMostUnwritten)
-                unwritten_.emplace_back(i, w.block->blamed_on_return(std::move(f)));
+            if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, w.block->blamed_on_return(std::move(f)));
         } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) &&
                    !ordered(w, c.writer, c.write_time, c.write_fence)) {
             race(w, lane, offset, size, false, c.writer, c.write_pc);

@@ -1,7 +1,8 @@
-// Values that nothing defines: a shuffle from a lane that takes no part in it, a private array read before it is written.
-// Having one is no fault: half of a warp's tree sum is made of such values. They are followed through registers, shuffles
-// and shared memory, and it is a fault when one is stored to global memory. Not followed: branches that depend on one,
-// private memory, matrix operations. Only while checking, and only in blocks that have such a value.
+// Values that nothing defines: a shuffle from a lane that takes no part in it, a private array read before it is
+// written. Having one is no fault: half of a warp's tree sum is made of such values. They are followed through
+// registers, shuffles and shared memory, and it is a fault when one is stored to global memory. Not followed: branches
+// that depend on one, private memory, matrix operations. Only while checking, and only in blocks that have such a
+// value.
 #pragma once
 #include "machine.hpp"
 
@@ -18,7 +19,7 @@ struct Undefined {
     struct Mark {
         u32 lanes = 0, origin = 0;
     };
-    std::vector<Mark> rows, preds;  // [warp][row or predicate]
+    std::vector<Mark> rows, preds;        // [warp][row or predicate]
     std::unordered_map<u32, u32> shared;  // origin by word of shared memory
     std::vector<Origin> origins;
 };
