@@ -10,7 +10,7 @@ import pytest
 from warpsight.errors import TaskError
 from warpsight.nouns import Task
 from warpsight.tasks import generate_inputs, run_reference
-from warpsight.tasks.oracle import Oracle
+from warpsight.tasks.oracle import Oracle, Unsteady
 
 HEAD = "import os, sys, time\nimport numpy as np\nSEEN = []\n\n\ndef reference(x, alpha, N):\n    "
 
@@ -46,6 +46,66 @@ def test_it_is_not_this_process_and_one_serves_many_calls(task: Task) -> None:
     with Oracle() as oracle:
         first, second = (run(task, oracle, "return np.full(N, float(os.getpid()))")["y"][0] for _ in range(2))
         assert first == second != os.getpid()
+
+
+POISON = (
+    "np.add = np.multiply = lambda a, b: np.zeros(N); np.cumsum = lambda a: np.zeros(N)\n    "
+    "import builtins, json; builtins.sum = lambda a: 0.0; json.dumps = lambda a: '{}'\n    return x * alpha"
+)
+
+
+def test_what_one_reference_does_to_numpy_and_python_reaches_no_other(task: Task) -> None:
+    with Oracle() as oracle:
+        with pytest.raises(TaskError):  # it has broken its own answers
+            run(task, oracle, POISON)
+        inputs = generate_inputs(task, task.workloads[0], 3)
+        honest = "assert json_is_whole()\n    return np.add(x, np.cumsum(x)) + sum(x)"
+        whole = "\n\n\ndef json_is_whole():\n    import json\n    return json.dumps([1]) == '[1]'\n"
+        found = run(task, oracle, honest + whole)["y"]
+        x = inputs["x"].astype(np.float64)
+        assert np.allclose(found, x + np.cumsum(x) + x.sum())
+
+
+def test_every_text_has_a_process_of_its_own_and_few_are_kept(task: Task) -> None:
+    with Oracle(alive=2) as oracle:
+        seen: list[int] = []
+        for text in ("return x", "return x + 1", "return x + 2", "return x"):
+            run(task, oracle, text)
+            seen.append(oracle.process_ids[-1])
+            assert len(oracle.process_ids) <= 2
+        assert len(set(seen)) == 4  # the first was ended to make room, and started again
+        ended = seen[0]
+    assert oracle.process_ids == () and not os.path.exists(f"/proc/{ended}")  # noqa: PTH110
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "np.calls = getattr(np, 'calls', 0) + 1\n    return x * (np.calls == 1)",
+        "sys.seen = getattr(sys, 'seen', 0) + 1\n    return x * (sys.seen < 20)",
+        "return x + np.random.default_rng().normal(size=N)",
+        "return x + time.time() % 1",
+    ],
+)
+def test_a_reference_that_does_not_repeat_itself_is_named(task: Task, body: str) -> None:
+    with Oracle() as oracle, pytest.raises(Unsteady, match="the same values for the same inputs"):
+        for _ in range(40):
+            run(task, oracle, body)
+
+
+def test_numpy_random_numbers_and_files_begin_anew_with_each_call(task: Task) -> None:
+    body = "open('left', 'a').write('x')\n    return np.full(N, np.random.rand() + len(open('left').read()))"
+    with Oracle() as oracle:
+        first, second = (run(task, oracle, body)["y"][0] for _ in range(2))
+        assert first == second
+
+
+def test_where_a_task_lies_does_not_show(task: Task) -> None:
+    with Oracle() as oracle:
+        there = run(
+            task.model_copy(update={"folder": task.folder / "there"}), oracle, "return np.full(N, len(__file__))"
+        )
+        assert run(task, oracle, "return np.full(N, len(__file__))")["y"][0] == there["y"][0] == len("reference.py")
 
 
 def test_nothing_is_left_from_call_to_call(task: Task) -> None:
@@ -115,7 +175,7 @@ def test_an_oracle_that_was_forked_does_not_end_the_process_of_its_parent(task: 
             finally:
                 os._exit(0)
         os.waitpid(child, 0)
-        assert oracle.process_id is not None
-        before = oracle.process_id
+        before = oracle.process_ids
+        assert len(before) == 1
         run(task, oracle, where)
-        assert oracle.process_id == before
+        assert oracle.process_ids == before

@@ -1,9 +1,11 @@
 """Expected values, kept by content: the same reference on the same inputs is computed once.
 
-The key is the text of the reference, the outputs' declaration, the axes and every byte of every input, so an entry can
-never be that of another task, seed or family. Kept in memory up to a cap, and on disk where the compile cache is: there
-each entry says its own key, so one that was moved or damaged is a miss. Whoever may write that folder may change what
-is expected; no worker may, and `WARPSIGHT_CACHE=off` does without it.
+The key is the hash of all that made them: the text of the reference, the function, the declared arguments, the axes,
+every byte of every input, the versions of Python, NumPy and SciPy, and our own code that asked. So an entry is never
+that of another task, seed, family or version. What is kept came from a process that was given this text alone. Kept in
+memory up to a cap, and on disk where the compile cache is: there each entry begins with its own key, so one that was
+moved, cut or damaged is a miss. Whoever may write that folder may change what is expected; no worker may, and
+`WARPSIGHT_CACHE=off` does without it.
 """
 
 from __future__ import annotations
@@ -11,20 +13,27 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import platform
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 
 from warpsight.nouns import Task
+from warpsight.tasks import oracle as oracle_code
 from warpsight.tasks import run_reference, shape_of
 from warpsight.tasks.oracle import Oracle
+from warpsight.tasks.reference import REFERENCE_FUNCTION
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 
 MEMORY_BYTES = 128 << 20
 LARGEST_ON_DISK_BYTES = 4 << 20
-_SCHEME = "expected values 3"  # one more whenever what is kept comes to mean something else
+_SCHEME = "expected values 4"  # one more whenever what is kept comes to mean something else
+_MADE_IN = ("compare.py", "inputs.py", "oracle.py", "oracle_worker.py", "reference.py", "shapes.py")
+_WORKED_OUT_IN = ("expected.py", "families.py", "initial.py", "roofline_cap.py", "tolerance.py", "weak.py")
 Arrays = dict[str, np.ndarray]
 
 
@@ -96,19 +105,36 @@ def shared_expected_values() -> ExpectedValues:
     return _shared("off" if found is None else str(found))
 
 
+@functools.cache
+def provenance() -> str:
+    """What made every value of this process beside the task and its inputs: versions, and our own code."""
+    digest = hashlib.sha256()
+    here, there = Path(__file__).parent, Path(oracle_code.__file__).parent
+    for file in (*(there / name for name in _MADE_IN), *(here / name for name in _WORKED_OUT_IN)):
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    versions = [platform.python_version(), platform.machine(), *(_version(name) for name in oracle_code.PACKAGES)]
+    return json.dumps([_SCHEME, versions, digest.hexdigest()])
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
 def task_key(task: Task, axes: Mapping[str, int], *more: str) -> str:
     """A key for what depends on the task's declarations, on sizes and on `more`, but on no inputs of a caller's."""
     declared = [a.model_dump(mode="json") for a in task.arguments]
     tolerance = task.tolerance.model_dump(mode="json")
-    return content_key(
-        _SCHEME, np.__version__, task.reference, json.dumps([declared, tolerance, sorted(axes.items())]), *more
-    )
+    named = [REFERENCE_FUNCTION, Path(task.reference_file).name, declared, tolerance, sorted(axes.items())]
+    return content_key(provenance(), task.reference, json.dumps(named), *more)
 
 
 def _key(task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int]) -> str:
-    declared = [(a.name, a.dtype, a.shape) for a in task.arguments if a.role in ("out", "inout")]
-    parts = [_SCHEME, np.__version__, task.reference, json.dumps([declared, sorted(axes.items())])]
-    return content_key(*parts, digest_of(inputs))
+    declared = [(a.name, a.role, a.dtype, a.shape) for a in task.arguments]
+    named = [REFERENCE_FUNCTION, Path(task.reference_file).name, declared, sorted(axes.items())]
+    return content_key(provenance(), task.reference, json.dumps(named), "values", digest_of(inputs))
 
 
 def digest_of(inputs: Mapping[str, np.ndarray]) -> str:

@@ -11,11 +11,13 @@ moves as many bytes in a worker of the same kind; half its best time is the cap,
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Mapping
 
 import numpy as np
 
 from warpsight.errors import TaskError
+from warpsight.gate.expected import shared_expected_values, task_key
 from warpsight.gate.identity import task_sha256
 from warpsight.nouns import Argument, Task, Workload
 from warpsight.nouns.timing import Roof
@@ -63,10 +65,15 @@ class _Keyed:
 def _needed(keyed: _Keyed) -> frozenset[str]:
     task = keyed.task
     workload = min(task.workloads, key=lambda w: _elements(task, w))
-    inputs = generate_inputs(task, workload, SEED)
-    before = run_reference(task, inputs, workload.axes)
-    arrays = [a for a in task.arguments if a.role in ("in", "inout") and inputs[a.name].size > 0]
-    return frozenset(a.name for a in arrays if _every_probe_shows(task, workload, inputs, before, a))
+
+    def compute() -> bytes:
+        inputs = generate_inputs(task, workload, SEED)
+        before = run_reference(task, inputs, workload.axes)
+        arrays = [a for a in task.arguments if a.role in ("in", "inout") and inputs[a.name].size > 0]
+        return json.dumps([a.name for a in arrays if _every_probe_shows(task, workload, inputs, before, a)]).encode()
+
+    key = task_key(task, workload.axes, "needed inputs", str(SEED), str(PROBES))
+    return frozenset(str(name) for name in json.loads(shared_expected_values().kept(key, compute)))
 
 
 def _every_probe_shows(

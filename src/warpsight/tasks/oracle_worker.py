@@ -1,9 +1,10 @@
-"""The process that calls references, in the jail: one request frame in, one answer frame out, until its input ends.
+"""The process that calls one reference, in the jail: its text comes first, then one request in, one answer out.
 
 Started as a file of its own with only the standard library and NumPy. It runs the file of a task's author, who may be a
-stranger: whatever that does, exit, hang or print, ends or stops this process and nothing else. A frame holds a 4-byte
-length, a JSON header, then raw array bytes; nothing is ever pickled. What must stay true: no call sees what an earlier
-call left in its module.
+stranger: whatever that does, exit, hang, print or change NumPy, is done to this process and to no other text, since no
+second text is ever taken. A frame holds a 4-byte length, a JSON header, then raw array bytes; nothing is pickled.
+What must stay true: each call gets a module of its own, NumPy's random numbers and error state from the start, and an
+empty scratch folder. Not covered: what a text hides elsewhere in this process; the parent asks some calls twice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import contextlib
 import fcntl
 import inspect
 import json
+import os
+import shutil
 import sys
 import traceback
 import types
@@ -29,19 +32,39 @@ else:
 Header = dict[str, Any]
 
 
-def serve() -> None:
-    """Answer until the parent closes its end."""
+def serve(loaded: Header) -> None:
+    """Answer calls of one text until the parent closes its end."""
+    code = _compiled(loaded)
     while (request := worker_io.read_frame()) is not None:
         start = 4 + int.from_bytes(request[:4], "big")
-        header = json.loads(request[4:start])
+        header = {**loaded, **json.loads(request[4:start])}
         arrays = _read_arrays(request, start, header["arrays"])
         del request
-        answer, returned = _answer(header, arrays)
+        _as_at_the_start()
+        answer, returned = _answer(header, code, arrays)
         del arrays
         text = json.dumps(answer).encode()
         sys.stdout.flush()
         parts = [len(text).to_bytes(4, "big"), text, *(array.tobytes() for array in returned)]
         worker_io.write_frame(b"".join(parts))
+
+
+def _compiled(loaded: Header) -> types.CodeType | None:
+    """The text as code, not yet run; None where it is none, so that the first call says why."""
+    with contextlib.suppress(Exception):
+        return compile(loaded["text"], loaded["file"], "exec")
+    return None
+
+
+def _as_at_the_start() -> None:
+    """What an honest text may leave behind without meaning to, and the next call would see."""
+    np.seterr(all="ignore")
+    np.random.seed(0)
+    for entry in os.scandir("."):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            Path(entry.path).unlink()
 
 
 def _read_arrays(request: bytes, at: int, described: list[Header]) -> Header:
@@ -55,9 +78,9 @@ def _read_arrays(request: bytes, at: int, described: list[Header]) -> Header:
     return found
 
 
-def _answer(header: Header, arrays: Header) -> tuple[Header, list[np.ndarray]]:
+def _answer(header: Header, code: types.CodeType | None, arrays: Header) -> tuple[Header, list[np.ndarray]]:
     try:
-        returned: object = _call(header, arrays)
+        returned: object = _call(header, code, arrays)
         named, kind = isinstance(returned, dict), type(returned).__name__
         by_name = cast(Header, returned) if named else {"": returned}
         values = {str(name): np.asarray(value) for name, value in by_name.items()}
@@ -74,10 +97,10 @@ def _answer(header: Header, arrays: Header) -> tuple[Header, list[np.ndarray]]:
     return {"named": named, "type": kind, "outputs": described}, sent
 
 
-def _call(header: Header, arrays: Header) -> Any:
+def _call(header: Header, code: types.CodeType | None, arrays: Header) -> Any:
     module = types.ModuleType("_warpsight_reference")
     module.__file__ = header["file"]
-    exec(compile(header["text"], header["file"], "exec"), module.__dict__)
+    exec(code or compile(header["text"], header["file"], "exec"), module.__dict__)
     function = module.__dict__[header["function"]]
     values = {**header["axes"], **arrays}
     return function(**{name: values[name] for name in inspect.signature(function).parameters})
@@ -91,7 +114,9 @@ def widen_pipes() -> None:
 
 
 if __name__ == "__main__":
-    np.seterr(all="ignore")
     widen_pipes()
     worker_io.lock_down("work")
-    serve()
+    first = worker_io.read_frame()
+    worker_io.write_frame(b"")
+    if first is not None:
+        serve(json.loads(first))
