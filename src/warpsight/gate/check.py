@@ -2,8 +2,8 @@
 
 Every verdict but `right` has a named reason. The order is: the task's own workloads with declared inputs, each a second
 time with other poison and in another order; then other families of inputs on the smallest ones; then workloads drawn
-from the task's axes with a seed that is told only afterwards. Expected values come from the task's NumPy reference in
-float64 in a process of its own; the candidate has no part in them.
+from the task's axes with a seed that is told only afterwards, small ones and large ones. Expected values come from the
+task's NumPy reference in float64 in a process of its own; the candidate has no part in them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstructio
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import DECLARED, FAMILIES
 from warpsight.gate.hidden import generated_workloads
+from warpsight.gate.hidden_large import large_workloads
 from warpsight.gate.plan import Planned, declared_plan, families_plan
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import run_again
@@ -129,8 +130,10 @@ def check_candidate(
         if found.ok:
             _families(subject, families_plan(task, own, families, seed), found, progress)
         if found.ok and workloads is None:
-            generated = generated_workloads(task, secret)
-            _generated(subject, generated, families, secret, found, progress)
+            small, large = generated_workloads(task, secret), large_workloads(task, secret)
+            generated = (*small, *large)
+            _generated(subject, small, families, secret, found, progress)
+            _large(subject, large, secret, found, progress)
     except (UnsupportedInstruction, ParameterMismatch) as refused:
         found.refused = refused.message
     if found.refused:
@@ -180,6 +183,18 @@ def _generated(
                 break
             if not found.ok:
                 return
+
+
+def _large(subject: Subject, workloads: Sequence[Workload], secret: int, found: _Findings, progress: Progress) -> None:
+    """Once each, with declared inputs, unchecked for races: what is asked is whether all of the work is done."""
+    for workload in workloads:
+        if not found.ok:
+            return
+        progress(f"workload {workload.name}")
+        try:
+            _run_one(subject, Planned(workload, DECLARED, secret, checked=False), found)
+        except TaskError as not_taken:
+            found.skipped.append(SkippedFamily(workload=workload.name, family=DECLARED, why=not_taken.found))
 
 
 def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:

@@ -35,7 +35,7 @@ Header = dict[str, Any]
 def serve(loaded: Header) -> None:
     """Answer calls of one text until the parent closes its end."""
     code = _compiled(loaded)
-    while (request := worker_io.read_frame()) is not None:
+    while (request := _read_frame()) is not None:
         start = 4 + int.from_bytes(request[:4], "big")
         header = {**loaded, **json.loads(request[4:start])}
         arrays = _read_arrays(request, start, header["arrays"])
@@ -47,6 +47,21 @@ def serve(loaded: Header) -> None:
         sys.stdout.flush()
         parts = [len(text).to_bytes(4, "big"), text, *(array.tobytes() for array in returned)]
         worker_io.write_frame(b"".join(parts))
+
+
+def _read_frame() -> bytearray | None:
+    """The next request in memory that may be written: its arrays need not be copied once more."""
+    head = worker_io.read_exactly(worker_io.REQUESTS_FD, 4)
+    if head is None:
+        return None
+    frame = bytearray(int.from_bytes(head, "big"))
+    at, view = 0, memoryview(frame)
+    while at < len(frame):
+        read = os.readv(worker_io.REQUESTS_FD, [view[at:]])
+        if read == 0:
+            return None
+        at += read
+    return frame
 
 
 def _compiled(loaded: Header) -> types.CodeType | None:
@@ -67,14 +82,15 @@ def _as_at_the_start() -> None:
             Path(entry.path).unlink()
 
 
-def _read_arrays(request: bytes, at: int, described: list[Header]) -> Header:
+def _read_arrays(request: bytearray, at: int, described: list[Header]) -> Header:
+    """The arrays of a request, each its own: no two share a byte, so the reference may write into them."""
     found: Header = {}
     for one in described:
         dtype, shape = np.dtype(one["dtype"]), tuple(one["shape"])
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        array = np.frombuffer(bytearray(request[at : at + size]), dtype).reshape(shape)  # a copy: it may be written
-        found[one["name"]] = array if one["shape"] else array.item()
-        at += size
+        count = int(np.prod(shape, dtype=np.int64))
+        array = np.frombuffer(request, dtype, count, at).reshape(shape)
+        found[one["name"]] = np.require(array, requirements=["A", "W"]) if one["shape"] else array.item()
+        at += count * dtype.itemsize
     return found
 
 
