@@ -23,7 +23,8 @@ from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import DECLARED, FAMILIES
 from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.hidden_large import large_workloads
-from warpsight.gate.plan import Planned, declared_plan, families_plan
+from warpsight.gate.initial import CONTENTS, free_contents
+from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import run_again
 from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
@@ -129,6 +130,8 @@ def check_candidate(
         _declared(subject, own, seed, found, progress)
         if found.ok:
             _families(subject, families_plan(task, own, families, seed), found, progress)
+        if found.ok and _plain(subject) == CONTENTS:
+            _families(subject, contents_plan(own, seed), found, progress)
         if found.ok and workloads is None:
             small, large = generated_workloads(task, secret), large_workloads(task, secret)
             generated = (*small, *large)
@@ -171,13 +174,14 @@ def _generated(
     found: _Findings,
     progress: Progress,
 ) -> None:
-    """Each with declared inputs and one more family. A size that the reference does not take is left out."""
+    """Each with plain inputs and one more family. A size that the reference does not take is left out."""
+    plain = _plain(subject)
     for at, workload in enumerate(workloads):
         progress(f"workload {workload.name}")
-        chosen = [DECLARED, *([families[(secret + at) % len(families)]] if families else [])]
+        chosen = [plain, *([families[(secret + at) % len(families)]] if families else [])]
         for family in chosen:
             try:
-                _run_one(subject, Planned(workload, family, secret, again=family == DECLARED), found)
+                _run_one(subject, Planned(workload, family, secret, again=family == plain), found)
             except TaskError as not_taken:
                 found.skipped.append(SkippedFamily(workload=workload.name, family=family, why=not_taken.found))
                 break
@@ -186,15 +190,21 @@ def _generated(
 
 
 def _large(subject: Subject, workloads: Sequence[Workload], secret: int, found: _Findings, progress: Progress) -> None:
-    """Once each, with declared inputs, unchecked for races: what is asked is whether all of the work is done."""
+    """Once each, with plain inputs, unchecked for races: what is asked is whether all of the work is done."""
+    plain = _plain(subject)
     for workload in workloads:
         if not found.ok:
             return
         progress(f"workload {workload.name}")
         try:
-            _run_one(subject, Planned(workload, DECLARED, secret, checked=False), found)
+            _run_one(subject, Planned(workload, plain, secret, checked=False), found)
         except TaskError as not_taken:
-            found.skipped.append(SkippedFamily(workload=workload.name, family=DECLARED, why=not_taken.found))
+            found.skipped.append(SkippedFamily(workload=workload.name, family=plain, why=not_taken.found))
+
+
+def _plain(subject: Subject) -> str:
+    """The inputs of secret sizes: as declared, but for start contents that are free."""
+    return CONTENTS if free_contents(subject.task, subject.values) else DECLARED
 
 
 def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:

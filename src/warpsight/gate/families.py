@@ -1,16 +1,17 @@
 """Families of inputs: the same task on numbers that show different mistakes.
 
 `declared` is what the task says. The others change only arguments whose meaning stays: floats that are normal or
-uniform, integers with a range, indices where no floats go with them; permutations, row pointers, zeros and ones are
-left alone, and declared bounds hold in every family. What must stay true: task, workload, seed and family give the
-same bytes.
+uniform, integers with a range, indices where no floats go with them; permutations and row pointers are left alone, and
+declared bounds hold in every family. An array that is filled with a constant is left alone too, unless the caller says
+that its contents are free (initial.py): those get start contents in the families that show as much beside them. What
+must stay true: the same task, workload, seed, family and free names give the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -173,13 +174,19 @@ FAMILY_NAMES = (DECLARED, *FAMILIES)
 EXACT_FAMILIES = ("integers", "bits")
 
 
-def family_inputs(task: Task, workload: Workload, seed: int, family: str) -> dict[str, np.ndarray] | None:
+def family_inputs(
+    task: Task, workload: Workload, seed: int, family: str, free: Collection[str] = ()
+) -> dict[str, np.ndarray] | None:
     """The inputs by name, or None where no argument of the task takes this family."""
     inputs = generate_inputs(task, workload, seed)
     if family == DECLARED:
         return inputs
-    floats = [a.name for a in task.arguments if _bounds(a, workload) is not None and a.dtype.startswith("float")]
     changed = False
+    for name in free:
+        made = _start_contents(family, _stream(seed, family, name), inputs[name])
+        changed = changed or made is not None
+        inputs[name] = inputs[name] if made is None else made
+    floats = [a.name for a in task.arguments if _bounds(a, workload) is not None and a.dtype.startswith("float")]
     for argument in task.arguments:
         declared = inputs.get(argument.name)
         bounds = _bounds(argument, workload)
@@ -197,6 +204,23 @@ def family_inputs(task: Task, workload: Workload, seed: int, family: str) -> dic
             inputs[argument.name] = np.ascontiguousarray(made.astype(argument.dtype))
             changed = True
     return inputs if changed else None
+
+
+def _start_contents(family: str, random: np.random.Generator, declared: np.ndarray) -> np.ndarray | None:
+    """What an array starts with instead of its constant; None where the family would show less beside it."""
+    if family in EXACT_FAMILIES or declared.dtype.kind != "f":
+        low = -2 if declared.dtype.kind == "f" else 0
+        return random.integers(low, 3, declared.shape).astype(declared.dtype)
+    made = random.standard_normal(declared.shape)
+    if family == "tiny":
+        made *= 2.0 ** (-6 if declared.dtype == np.float16 else -40)
+    elif family == "sparse":
+        made = np.where(random.random(declared.shape) < SPARSE_SHARE, made, 0.0)
+    elif family == "structured":
+        made = (np.arange(declared.size).reshape(declared.shape) % 128 - 64) / 64
+    elif family != "spikes":
+        return None
+    return made.astype(declared.dtype)
 
 
 def _bounds(argument: Argument, workload: Workload) -> tuple[float, float] | None:

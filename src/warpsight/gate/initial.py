@@ -1,14 +1,16 @@
-"""Which start contents a kernel must take: arrays that it reads and writes, filled with zeros or ones by their task.
+"""Which arrays must be right whatever they start with: those that are read and written, and filled with a constant.
 
 A kernel that overwrites where it should add is right on zeros. So such an array gets other contents in the families of
-inputs, but only where the reference's answer moves with them. Where it does not, the declared fill is a promise to the
-kernel (a histogram that counts into a cleared array), and every run keeps it.
+inputs and in secret sizes, but only where the reference's answer moves with them. Where it does not, the declared fill
+is a promise to the kernel (a histogram that counts into a cleared array), and every run keeps it. What must stay true:
+contents are as large as what the reference adds to them, so that leaving them out is no rounding error, and of its
+sign, so that an honest sum loses no digits.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -16,15 +18,18 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues, task_key
 from warpsight.nouns import Task, Workload
 from warpsight.tasks import generate_inputs, shape_of
+from warpsight.tasks.inputs import default_fill
 
-CONSTANTS = ("zeros", "ones")
+VARIED = ("normal", "uniform", "integers", "index", "permutation", "csr_rows")  # by seed, or with a meaning to keep
+CONTENTS = "contents"
 LEAST_ELEMENTS = 64
+MOST_WHOLE = 100
 SEED = 20_261
 
 
 def free_contents(task: Task, values: ExpectedValues) -> frozenset[str]:
     """The names of arguments whose declared constant may be replaced, since the reference says what follows."""
-    constant = [a.name for a in task.arguments if a.role == "inout" and a.fill in CONSTANTS]
+    constant = [a.name for a in task.arguments if a.role == "inout" and (a.fill or default_fill(a)) not in VARIED]
     if not constant:
         return frozenset()
     workload = min(task.workloads, key=lambda w: _telling(task, w))
@@ -36,6 +41,28 @@ def free_contents(task: Task, values: ExpectedValues) -> frozenset[str]:
 
     key = task_key(task, workload.axes, "free contents", str(SEED))
     return frozenset(str(name) for name in json.loads(values.kept(key, compute)))
+
+
+def contents_inputs(
+    task: Task, workload: Workload, seed: int, free: Collection[str], values: ExpectedValues
+) -> dict[str, np.ndarray] | None:
+    """The declared inputs with other start contents; None where nothing is free."""
+    inputs = generate_inputs(task, workload, seed)
+    if not free:
+        return None
+    expected = values.of(task, inputs, workload.axes)
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x696E6974])))
+    return {**inputs, **{name: _contents(random, inputs[name], expected[name]) for name in sorted(free)}}
+
+
+def _contents(random: np.random.Generator, given: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    if given.dtype.kind != "f":
+        room = int(np.iinfo(given.dtype).max) - int(expected.max(initial=0))
+        return random.integers(0, max(1, min(MOST_WHOLE, room // 2)), given.shape).astype(given.dtype)
+    usual = float(np.max(np.abs(expected), where=np.isfinite(expected), initial=0.0)) or 1.0
+    most = float(np.finfo(given.dtype).max) / 64
+    made = random.uniform(0.5, 1.5, given.shape) * np.where(expected < 0, -1.0, 1.0) * min(usual, most)
+    return made.astype(given.dtype)
 
 
 def _telling(task: Task, workload: Workload) -> tuple[bool, int]:

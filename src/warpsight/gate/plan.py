@@ -3,7 +3,8 @@
 Declared inputs run on every workload. All families run on the smallest visible workload that is not trivial; each
 other small workload gets one family more, in turn; the profiled one, which costs the most, gets two where it is not
 too large, unchecked for races since they were looked for with declared inputs. Spikes look at one place of each row, so
-they run where rows are longest and where there are most of them.
+they run where rows are longest and where there are most of them. Where start contents are free, they are tried on every
+workload.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warpsight.gate.families import DECLARED
+from warpsight.gate.initial import CONTENTS
 from warpsight.nouns import Task, Workload
 from warpsight.tasks import shape_of
 
@@ -57,6 +59,11 @@ def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[
     profiled = [w for w in workloads if w.profile and elements(task, w) <= MOST_PROFILED_ELEMENTS]
     plan += [Planned(w, family, seed, checked=False) for w in profiled for family in extra]
     return plan
+
+
+def contents_plan(workloads: Sequence[Workload], seed: int) -> list[Planned]:
+    """Every workload with other start contents than the declared ones; the profiled one, which is timed, too."""
+    return [Planned(w, CONTENTS, seed, checked=False) for w in workloads]
 
 
 def elements(task: Task, workload: Workload) -> int:

@@ -14,6 +14,7 @@ from warpsight.devices.device import Device, Execution
 from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.families import DECLARED, family_inputs
+from warpsight.gate.initial import CONTENTS, contents_inputs, free_contents
 from warpsight.gate.tolerance import Wanted, wanted_of_family
 from warpsight.gate.values import POISONS, judged, values_of
 from warpsight.nouns import REASONS, Build, Candidate, Task, Workload, WorkloadResult
@@ -65,10 +66,15 @@ def prepare(subject: Subject, workload: Workload, *, family: str = DECLARED, see
     except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
         numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
         return Refused(f"{numbers}, with workload {workload.name}")
-    inputs = family_inputs(subject.task, workload, seed, family)
+    task, values, like = subject.task, subject.values, family
+    free = free_contents(task, values)
+    if family == CONTENTS:
+        inputs, like = contents_inputs(task, workload, seed, free, values), DECLARED  # of the size that is declared
+    else:
+        inputs = family_inputs(task, workload, seed, family, free)
     if inputs is None:
         return Skipped("no argument takes it")
-    want = wanted_of_family(subject.task, workload, inputs, subject.values, family=family, seed=seed)
+    want = wanted_of_family(task, workload, inputs, values, family=like, seed=seed)
     return Skipped(want.skip) if want.skip else Trial(workload, family, seed, inputs, want, size)
 
 
