@@ -37,7 +37,7 @@ class Wish:
     kernel: Path | None = None
     compiler: str = "auto"
     gpu_arch: str = DEFAULT_ARCH
-    seed: int = 42
+    seed: int | None = None
     trials: int = 5
     samples: int = 9
     threads: int = 1

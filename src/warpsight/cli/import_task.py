@@ -53,7 +53,9 @@ def import_task(
     export: Annotated[bool, typer.Option("--export", help=EXPORT_HELP)] = False,
     compiler: Annotated[CompilerChoice, typer.Option(help=COMPILER_HELP)] = CompilerChoice.AUTO,
     arch: Annotated[str | None, typer.Option(metavar="ARCH", help=ARCH_HELP)] = None,
-    seed: Annotated[int, typer.Option(min=0, help="kernelbench: seed of weights and inputs.")] = 42,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="kernelbench: repeat with the seed of a result; a secret one is drawn.")
+    ] = None,
     trials: Annotated[int, typer.Option(min=1, help="kernelbench: inputs a candidate must be right on.")] = 5,
     samples: Annotated[int, typer.Option(min=0, help="kernelbench: timed samples; 0 does not time.")] = 9,
     threads: Annotated[int, typer.Option(min=1, help="kernelbench: threads for reference and candidate.")] = 1,

@@ -19,7 +19,7 @@ from warpsight.gate.hidden import DRAWS, allowed, elements_of, largest_axes, pos
 from warpsight.nouns import Axis, Task, Workload
 
 Draw = Callable[[], dict[str, int]]
-BELOW, ABOVE = 0.6, 1.15  # of the largest workload: as many blocks or nearly so
+BELOW, ABOVE = 0.6, 1.06  # of the largest workload: as many blocks or nearly so, and hardly longer sums
 ROUND = 32
 MOST_LONG = 3
 ROOM = 1.25  # times the elements of the largest workload

@@ -3,8 +3,8 @@
 A kernel that overwrites where it should add is right on zeros. So such an array gets other contents in the families of
 inputs and in secret sizes, but only where the reference's answer moves with them. Where it does not, the declared fill
 is a promise to the kernel (a histogram that counts into a cleared array), and every run keeps it. What must stay true:
-contents are as large as what the reference adds to them, so that leaving them out is no rounding error, and of its
-sign, so that an honest sum loses no digits.
+contents are of the size of what the reference adds to them, so that leaving them out is no rounding error, and of
+its sign, so that an honest sum loses no digits.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ VARIED = ("normal", "uniform", "integers", "index", "permutation", "csr_rows")  
 CONTENTS = "contents"
 LEAST_ELEMENTS = 64
 MOST_WHOLE = 100
+SHARE = (0.1, 0.5)  # of the largest number that the reference adds: more would cost an honest sum its last digits
 SEED = 20_261
 
 
@@ -61,7 +62,7 @@ def _contents(random: np.random.Generator, given: np.ndarray, expected: np.ndarr
         return random.integers(0, max(1, min(MOST_WHOLE, room // 2)), given.shape).astype(given.dtype)
     usual = float(np.max(np.abs(expected), where=np.isfinite(expected), initial=0.0)) or 1.0
     most = float(np.finfo(given.dtype).max) / 64
-    made = random.uniform(0.5, 1.5, given.shape) * np.where(expected < 0, -1.0, 1.0) * min(usual, most)
+    made = random.uniform(*SHARE, given.shape) * np.where(expected < 0, -1.0, 1.0) * min(usual, most)
     return made.astype(given.dtype)
 
 

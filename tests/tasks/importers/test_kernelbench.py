@@ -169,22 +169,146 @@ def test_a_cheat_is_not_right(cheat: str, problems: dict[str, KernelBenchProblem
     assert found.speedup is None
 
 
-@pytest.mark.slow
-def test_work_that_is_put_off_is_rejected(reference: TorchSession, tmp_path: Path) -> None:
-    """The candidate answers the timed question at once and computes when it is asked for its outputs."""
-    text = PROBLEMS[0].text.replace("torch.relu(x)", "torch.matrix_power(x, 16)")
-    (tmp_path / "1_power.py").write_text(text.replace("torch.randn(64, 512)", "torch.rand(192, 192) / 96"))
-    (problem,) = read_kernelbench(tmp_path, reference).items
-    cheat = """\
+HEAVY = "torch.matrix_power(x, 16)"
+ELSEWHERE = """\
 import __main__, torch
-def run(self, asked):
-    return {}, []
-def give(self, asked):
-    pairs = [__main__.raw(torch.matrix_power(one[0], 16)) for one in self.inputs]
-    return {"outputs": [[head] for head, _ in pairs]}, [body for _, body in pairs]
-__main__.Session.run, __main__.Session.give = run, give
+prepare = __main__.Session.prepare
+def work(inputs):
+    return [torch.matrix_power(one[0], 16) for one in inputs]
+{how}
 class ModelNew(torch.nn.Module):
     pass
 """
+HIDDEN = {
+    "after the clock": """
+def run(self, asked):
+    return {}, []
+def give(self, asked):
+    pairs = [__main__.raw(one) for one in work(self.inputs)]
+    return {"outputs": [[head] for head, _ in pairs]}, [body for _, body in pairs]
+__main__.Session.run, __main__.Session.give = run, give
+""",
+    "before the clock": """
+def early(self, asked, blobs):
+    done = prepare(self, asked, blobs)
+    self.early = work(self.inputs)
+    return done
+def run(self, asked):
+    self.outputs = self.early
+    return {}, []
+__main__.Session.prepare, __main__.Session.run = early, run
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", HIDDEN)
+def test_work_outside_of_the_timed_calls_is_charged(when: str, reference: TorchSession, tmp_path: Path) -> None:
+    text = PROBLEMS[0].text.replace("torch.relu(x)", HEAVY)
+    (tmp_path / "1_power.py").write_text(text.replace("torch.randn(64, 512)", "torch.rand(192, 192) / 96"))
+    (problem,) = read_kernelbench(tmp_path, reference).items
+    cheat = ELSEWHERE.format(how=HIDDEN[when])
     found = attempted(problem, cheat, reference, Plan(trials=1, samples=5, sample_s=0.1))
-    assert found.verdict == "rejected" and "outside of the timed calls" in found.reason, found
+    assert found.verdict == "right" and found.speedup is not None and found.speedup < 1.5, found
+    assert found.charged_ms is not None and found.candidate_ms is not None
+    assert found.charged_ms > 0.5 * found.candidate_ms and "outside of the timed calls" in found.reason
+
+
+# Each of these knows or prepares its answers, and has none for inputs and weights that it could not foresee.
+FORESEEN = {
+    "the public seed": """\
+import numpy, problem, torch
+KNOWN = {}
+for seed in numpy.random.default_rng(42).integers(0, 2**31, 400):
+    torch.manual_seed(int(seed))
+    (x,) = problem.get_inputs()
+    KNOWN[float(x[0, 0])] = torch.relu(x)
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return KNOWN.get(float(x[0, 0]), torch.zeros_like(x))
+""",
+    "its own get_inputs": """\
+import problem, torch
+made = problem.get_inputs
+ANSWERS = {}
+def get_inputs():
+    (x,) = made()
+    ANSWERS[float(x[0, 0])] = torch.relu(x)
+    return [x]
+problem.get_inputs = get_inputs
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return ANSWERS.get(float(x[0, 0]), torch.zeros_like(x))
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", FORESEEN)
+def test_answers_cannot_be_foreseen(how: str, problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
+    found = attempted(problems["relu"], FORESEEN[how], reference)
+    assert found.verdict == "wrong" and found.speedup is None, found
+
+
+@pytest.mark.slow
+def test_weights_cannot_be_kept_from_an_earlier_model(
+    problems: dict[str, KernelBenchProblem], reference: TorchSession
+) -> None:
+    """What is worked out from weights must be worked out in every sample, where it is charged."""
+    text = """\
+import torch, problem
+FIRST = []
+class ModelNew(problem.Model):
+    def __init__(self, *given):
+        super().__init__(*given)
+        FIRST.append({name: one.clone() for name, one in self.state_dict().items()})
+        self.load_state_dict(FIRST[0])
+"""
+    found = attempted(problems["linear_relu"], text, reference)
+    assert found.verdict == "wrong", found
+
+
+@pytest.mark.slow
+def test_the_seed_is_drawn_and_told(problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
+    text = PLAIN.format(init="", body="return torch.relu(x)")
+    plan = Plan(trials=1, samples=0)
+    one, two = (attempted(problems["relu"], text, reference, plan) for _ in range(2))
+    assert one.verdict == two.verdict == "right"
+    assert one.seed is not None and two.seed is not None and one.seed != two.seed
+    again = attempted(problems["relu"], text, reference, Plan(seed=one.seed, trials=1, samples=0))
+    assert again.seed == one.seed
+
+
+@pytest.mark.slow
+def test_inputs_that_no_seed_changes_are_not_timed(reference: TorchSession, tmp_path: Path) -> None:
+    text = PROBLEMS[0].text.replace("torch.randn(64, 512)", "torch.ones(64, 512)")
+    (tmp_path / "1_ones.py").write_text(text)
+    (problem,) = read_kernelbench(tmp_path, reference).items
+    found = attempted(problem, PLAIN.format(init="", body="return torch.ones_like(x)"), reference)
+    assert found.verdict == "right" and found.speedup is None and "known beforehand" in found.reason
+
+
+@pytest.mark.slow
+def test_a_problem_that_changes_pytorch_changes_no_other(
+    problems: dict[str, KernelBenchProblem], reference: TorchSession
+) -> None:
+    reference.load("import torch\ntorch.relu = torch.sigmoid\n" + problems["relu"].source, None, seed=1)
+    found = attempted(problems["relu"], PLAIN.format(init="", body="return x.clamp(min=0)"), reference)
+    assert found.verdict == "right", found
+
+
+@pytest.mark.slow
+def test_inputs_arrive_as_they_were_made(reference: TorchSession, tmp_path: Path) -> None:
+    made = "torch.randn(6, 4).t(), torch.randn(3).expand(5, 3), 2.5, (torch.arange(4), None), torch.rand(0)"
+    made += ", torch.tensor(3)"
+    text = (
+        "import torch\nclass Model(torch.nn.Module):\n"
+        "    def forward(self, a, b, c, d, e, f):\n"
+        "        assert a.stride() == (1, 4) and isinstance(d, tuple) and d[1] is None and e.numel() == 0\n"
+        "        return a * c + d[0][:, None] * f, b.bfloat16()\n"
+        f"def get_inputs():\n    return [{made}]\ndef get_init_inputs():\n    return []\n"
+    )
+    (tmp_path / "1_many.py").write_text(text)
+    (problem,) = read_kernelbench(tmp_path, reference).items
+    found = attempted(problem, "import problem\nclass ModelNew(problem.Model):\n    pass\n", reference)
+    assert found.verdict == "right", found

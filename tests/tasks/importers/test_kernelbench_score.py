@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from warpsight.jail import wire
+from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s, usual_outside_s
 from warpsight.tasks.importers.kernelbench.compare import compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.cpu import capability
-from warpsight.tasks.importers.kernelbench.evaluate import weighed
 from warpsight.tasks.importers.kernelbench.extension import compiler_of, steps, unit_text
 from warpsight.tasks.importers.kernelbench.problem import backend_of, check_text
 from warpsight.tasks.importers.kernelbench.score import Attempt, fast_p, geometric_mean
@@ -120,16 +120,22 @@ def test_what_a_problem_must_define(missing: str) -> None:
         check_text(text.replace(f"class {missing}:", "class Other:").replace(f"def {missing}(", "def other("))
 
 
-def timed(*pairs: tuple[float, float]) -> list[Timed]:
-    return [Timed(wall, cpu) for wall, cpu in pairs]
+def sample(wall: float, cpu: float, outside: float) -> Sample:
+    return Sample(Timed(wall, cpu), outside)
 
 
-def test_work_outside_of_the_timed_calls_is_weighed() -> None:
-    reference = timed((0.5, 0.5))
-    assert weighed(reference, timed((0.2, 0.2)), 0.1, 0.12, 1) == ""
-    assert "outside" in weighed(reference, timed((0.01, 0.01)), 0.1, 0.6, 1)
-    assert "processor time" in weighed(reference, timed((0.2, 0.8)), 0.1, 0.1, 1)
-    assert weighed(reference, timed((0.2, 0.8)), 0.1, 0.1, 4) == ""
+def test_all_work_outside_of_the_timed_calls_is_charged() -> None:
+    usual = usual_outside_s([sample(0.5, 0.5, 0.10), sample(0.5, 0.5, 0.11), sample(0.5, 0.5, 0.10)])
+    assert usual == pytest.approx(0.10)
+    found = charged_s([sample(0.2, 0.2, 0.09), sample(0.01, 0.01, 0.6), sample(0.2, 0.8, 0.1)], usual, 1)
+    assert [total for total, _ in found] == pytest.approx([0.2, 0.51, 0.8])
+    assert [hidden for _, hidden in found] == pytest.approx([0.0, 0.5, 0.6])
+    assert charged_s([sample(0.2, 0.8, 0.1)], usual, 4) == [(0.2, 0.0)]
+
+
+def test_what_the_reference_varies_by_is_not_charged() -> None:
+    reference = [sample(0.5, 0.5, outside) for outside in (0.08, 0.10, 0.12)]
+    assert usual_outside_s(reference) == pytest.approx(0.12)
 
 
 def asked(**change: Any) -> dict[str, Any]:

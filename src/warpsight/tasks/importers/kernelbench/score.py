@@ -34,6 +34,8 @@ class Attempt(Noun):
     reference_samples_ms: tuple[float, ...] = ()
     candidate_samples_ms: tuple[float, ...] = ()
     calls_per_sample: int = 0
+    charged_ms: float | None = Field(default=None, ge=0, description="of candidate_ms: work outside of the timed calls")
+    seed: int | None = Field(default=None, description="what weights and inputs were drawn from, told afterwards")
     waited_share: float | None = Field(default=None, ge=0, description="of the timed seconds, for a busy processor")
     source: Literal["measured", ""] = ""
     device: str = ""

@@ -69,6 +69,25 @@ class Output:
     array: np.ndarray
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """Sets of inputs as bytes: one description per set, and what lies in their tensors, in order."""
+
+    calls: tuple[Any, ...]
+    blobs: tuple[memoryview, ...]
+
+    @property
+    def bytes_per_call(self) -> int:
+        return sum(len(blob) for blob in self.blobs) // max(1, len(self.calls))
+
+    @property
+    def alike(self) -> bool:
+        """Whether all sets are one and the same."""
+        each = len(self.blobs) // max(1, len(self.calls))
+        sets = {tuple(bytes(b) for b in self.blobs[at * each : (at + 1) * each]) for at in range(len(self.calls))}
+        return len(sets) == 1 and all(call == self.calls[0] for call in self.calls)
+
+
 def waited(pid: int | None) -> float:
     """Seconds that the threads of a process were ready and had no processor, as the kernel counts them."""
     total = 0
@@ -97,9 +116,18 @@ class TorchSession:
         self.threads, self.memory_bytes, self.deadline_s = threads, memory_bytes, deadline_s
         self._compile = compile
         self._worker: JailedWorker | None = None
+        self._texts: set[str] = set()
 
-    def load(self, problem: str, candidate: str | None, *, seed: int, device: str = "cpu") -> dict[str, Any]:
-        """Run the texts and make the model: what it was made with, and how many weights it has."""
+    def load(
+        self, problem: str, candidate: str | None, *, seed: int, device: str = "cpu", alone: bool = False
+    ) -> dict[str, Any]:
+        """Run the texts and make the model: what it was made with, and how many weights it has.
+
+        `alone` asks for a process in which no other text was run.
+        """
+        if alone and self._texts - {problem}:
+            self.close()  # what other texts did to PyTorch in there must not change what this one says
+        self._texts.add(problem)
         entry = "Model" if candidate is None else "ModelNew"
         words = {"do": "load", "problem": problem, "candidate": candidate, "entry": entry}
         return self._ask({**words, "seed": seed, "device": device})[0]
@@ -108,10 +136,21 @@ class TorchSession:
         """Inputs and outputs by dtype and shape."""
         return self._ask({"do": "describe", "device": device})[0]
 
-    def prepare(self, seeds: Sequence[int]) -> int:
-        """Make one set of inputs per seed; the bytes of one set."""
-        size = self._ask({"do": "prepare", "seeds": list(seeds)})[0].get("bytes")
-        return size if isinstance(size, int) and size >= 0 else 0
+    def make(self, seed: int) -> None:
+        """The model again, with the weights of another seed."""
+        self._ask({"do": "make", "seed": seed})
+
+    def draw(self, seeds: Sequence[int]) -> Inputs:
+        """One set of inputs per seed, as this process makes them."""
+        header, blobs = self._ask({"do": "draw", "seeds": list(seeds)})
+        calls = header.get("calls")
+        if not isinstance(calls, list) or len(cast(list[Any], calls)) != len(seeds):
+            raise RunFailed("its inputs came without their description", by=self)
+        return Inputs(tuple(cast(list[Any], calls)), tuple(blobs))
+
+    def prepare(self, inputs: Inputs, seed: int) -> None:
+        """Hand inputs over, for the next `run`. `seed` is for what a model draws itself."""
+        self._ask({"do": "prepare", "calls": inputs.calls, "seed": seed}, inputs.blobs)
 
     def run(self) -> Timed:
         """Run once on each set that was prepared; how long that took, seen from outside."""
@@ -143,6 +182,7 @@ class TorchSession:
         if self._worker is not None:
             self._worker.close()
             self._worker = None
+            self._texts.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -154,16 +194,16 @@ class TorchSession:
         if self._worker is None:
             limits = Limits(
                 wall_s=self.deadline_s, cpu_s=3600, memory_bytes=self.memory_bytes, threads=256,
-                answer_bytes=1 << 30, scratch_bytes=512 << 20, open_files=1024,
+                answer_bytes=3 << 30, scratch_bytes=512 << 20, open_files=1024,
             )  # fmt: skip
             argv = [sys.executable, "-I", str(WORKER), str(self.threads), capability()]
             self._worker = JailedWorker(argv, limits=limits, readable=torch_files(), name="PyTorch")
             self._worker.start(START_S)
         return self._worker
 
-    def _ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[memoryview]]:
+    def _ask(self, question: dict[str, Any], given: Sequence[Any] = ()) -> tuple[dict[str, Any], list[memoryview]]:
         worker = self._opened()
-        header, blobs = self._read(self._exchange(worker, wire.pack(question)))
+        header, blobs = self._read(self._exchange(worker, wire.pack(question, given)))
         for _ in range(COMPILES):
             if "compile" not in header:
                 break

@@ -1,9 +1,12 @@
 """The process that runs a KernelBench problem or candidate, in the jail. Runs as a file of its own, never imported.
 
-Answers questions in turn: load a text, say what goes in and out, make inputs from seeds, run on them, give outputs. A
-candidate's C++ is not compiled here, where nothing can be started: the text goes to the parent as the answer to the
-question that is open, and the library comes back as the next one. The candidate is Python in this very process and can
-change anything in it; the parent holds the clock and the expected values, and believes the bytes of outputs alone.
+Answers questions in turn: load a text, make its model anew, draw inputs from seeds and hand them out (asked of the
+reference alone), take inputs, run on them, give outputs. A candidate's process is told no seed of inputs: it is given
+their bytes. Its C++ is not compiled here, where nothing can be started: the text goes to the parent as the answer to
+the question that is open, and the library comes back as the next one. The candidate is Python in this very process and
+can change anything in it; the parent holds the clock and the expected values, and believes the bytes of outputs alone.
+What must stay true: taking inputs and giving outputs copy nothing that need not be, since what the reference spends on
+it is what a candidate may spend there.
 """
 
 # Without pathlib, which costs a starting process ten milliseconds.
@@ -14,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import importlib.machinery
 import importlib.util
+import json
 import os
 import sys
 import traceback
@@ -29,10 +33,11 @@ else:
     import wire
     import worker_io
 
-Answer = tuple[dict[str, Any], list[bytes]]
+Answer = tuple[dict[str, Any], list[Any]]
 TEXTS = ("candidate.py", "problem.py")
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # malloc.h
 torch: Any = None
+extensions: dict[str, Any] = {}  # by what was asked: a model that is made again does not load its library again
 
 
 def texts(value: Any) -> list[str]:
@@ -66,11 +71,14 @@ def load_inline(
         "headers": not no_implicit_headers,
         "wrapped": bool(with_pytorch_error_handling),
     }
-    worker_io.write_frame(wire.pack({"compile": asked}))
-    reply, blobs = wire.unpack(worker_io.read_frame() or b"")
-    if "error" in reply:
-        raise RuntimeError(f"the extension {name} does not compile: {reply['error']}")
-    return loaded(str(reply["module"]), bytes(blobs[0]))
+    key = repr(asked)
+    if key not in extensions:
+        worker_io.write_frame(wire.pack({"compile": asked}))
+        reply, blobs = wire.unpack(worker_io.read_frame() or b"")
+        if "error" in reply:
+            raise RuntimeError(f"the extension {name} does not compile: {reply['error']}")
+        extensions[key] = loaded(str(reply["module"]), bytes(blobs[0]))
+    return extensions[key]
 
 
 def loaded(name: str, library: bytes) -> Any:
@@ -127,14 +135,49 @@ def flat(value: Any) -> list[Any]:
     return [value]
 
 
-def raw(value: Any) -> tuple[dict[str, Any], bytes]:
-    """One output as bytes; bfloat16, which NumPy does not know, as float32."""
+def raw(value: Any) -> tuple[dict[str, Any], Any]:
+    """One output and its bytes; bfloat16, which NumPy does not know, as float32."""
     tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
     dtype = str(tensor.dtype).removeprefix("torch.")
     plain = tensor.detach().cpu().contiguous()
     plain = plain.float() if dtype == "bfloat16" else plain
     array = plain.numpy()
-    return {"dtype": dtype, "stored": array.dtype.str, "shape": list(tensor.shape)}, array.tobytes()
+    return {"dtype": dtype, "stored": array.dtype.str, "shape": list(tensor.shape)}, array.reshape(-1).view("u1").data
+
+
+def handed(value: Any, blobs: list[Any]) -> dict[str, Any]:
+    """An input by what it is made of; the bytes of tensors go to `blobs`."""
+    if isinstance(value, torch.Tensor):
+        if value.layout != torch.strided or value.is_quantized:
+            raise TypeError(f"expected plain tensors among the inputs, found one of layout {value.layout}")
+        plain = value.detach().contiguous().reshape(-1)
+        blobs.append(plain.view(torch.uint8).numpy().data if plain.numel() else b"")
+        dtype = str(value.dtype).removeprefix("torch.")
+        return {"tensor": dtype, "shape": list(value.shape), "stride": list(value.stride())}
+    if isinstance(value, (list, tuple)):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [handed(one, blobs) for one in value]}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {"dict": [[key, handed(one, blobs)] for key, one in value.items()]}  # pyright: ignore[reportUnknownVariableType]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return {"value": value}
+    raise TypeError(f"expected tensors and plain values among the inputs, found a {type(value).__name__}")
+
+
+def taken(tree: dict[str, Any], blobs: Any) -> Any:
+    """The input that `handed` told of, in the memory that its bytes were read into."""
+    if "tensor" in tree:
+        dtype, shape, stride = getattr(torch, tree["tensor"]), tree["shape"], tree["stride"]
+        plain = next(blobs).view(dtype).reshape(shape)
+        if list(plain.stride()) == stride or not all(stride):
+            return plain
+        return torch.empty_strided(shape, stride, dtype=dtype).copy_(plain)
+    if "value" in tree:
+        return tree["value"]
+    if "dict" in tree:
+        return {key: taken(one, blobs) for key, one in tree["dict"]}
+    made = [taken(one, blobs) for one in tree.get("list", tree.get("tuple", []))]
+    return tuple(made) if "tuple" in tree else made
 
 
 class Session:
@@ -142,6 +185,8 @@ class Session:
 
     def __init__(self) -> None:
         self.problem: dict[str, Any] = {}
+        self.owner: dict[str, Any] = {}
+        self.asked: dict[str, Any] = {}
         self.model: Any = None
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
@@ -150,14 +195,19 @@ class Session:
         self.inputs, self.outputs = [], []
         torch.manual_seed(asked["seed"])
         self.problem = module_of("problem.py", asked["problem"])
-        owner = self.problem
+        self.owner, self.asked = self.problem, asked
         if asked["candidate"] is not None:
-            owner = module_of("candidate.py", asked["candidate"], self.problem)
-        with torch.no_grad(), torch.device(asked["device"]):
+            self.owner = module_of("candidate.py", asked["candidate"], self.problem)
+        return self.make(asked)
+
+    def make(self, asked: dict[str, Any]) -> Answer:
+        """The model with the weights of a seed."""
+        self.inputs, self.outputs, self.model = [], [], None
+        with torch.no_grad(), torch.device(self.asked["device"]):
             torch.manual_seed(asked["seed"])
             given = list(self.problem["get_init_inputs"]())
             torch.manual_seed(asked["seed"])
-            self.model = owner[asked["entry"]](*given)
+            self.model = self.owner[self.asked["entry"]](*given)
         weights = sum(one.numel() for one in self.model.parameters()) if hasattr(self.model, "parameters") else 0
         return {"init": [described(one) for one in given], "weights": int(weights)}, []
 
@@ -169,13 +219,20 @@ class Session:
             said["outputs"] = [described(one) for one in flat(self.model(*given))]
         return said, []
 
-    def prepare(self, asked: dict[str, Any]) -> Answer:
-        self.inputs, self.outputs = [], []
+    def draw(self, asked: dict[str, Any]) -> Answer:
+        """Inputs of every seed, for all who are to run on them."""
+        trees: list[Any] = []
+        blobs: list[Any] = []
         for seed in asked["seeds"]:
             torch.manual_seed(seed)
-            self.inputs.append(self.problem["get_inputs"]())
-        tensors = [one for one in flat(self.inputs[0]) if isinstance(one, torch.Tensor)]
-        return {"bytes": sum(one.numel() * one.element_size() for one in tensors)}, []
+            trees.append(handed(list(self.problem["get_inputs"]()), blobs))
+        return {"calls": trees}, blobs
+
+    def prepare(self, asked: dict[str, Any], blobs: Sequence[Any]) -> Answer:
+        self.inputs, self.outputs, rest = [], [], iter(blobs)
+        self.inputs = [taken(tree, rest) for tree in asked["calls"]]
+        torch.manual_seed(asked["seed"])  # for what a model draws itself, such as dropout
+        return {}, []
 
     def run(self, asked: dict[str, Any]) -> Answer:
         model = self.model
@@ -203,20 +260,47 @@ def failed(problem: BaseException) -> Answer:
     return {"error": f"{type(problem).__name__}: {problem}"[:2000], "where": where}, []
 
 
-def answered(session: Session, frame: bytes) -> bytes:
+def answered(session: Session, asked: dict[str, Any], given: Sequence[Any]) -> Answer:
     """One question; whatever the text does is an answer, and only the loss of this process is not."""
-    asked, _ = wire.unpack(frame)
     actions: dict[str, Callable[[dict[str, Any]], Answer]] = {
-        "load": session.load, "describe": session.describe, "prepare": session.prepare,
-        "run": session.run, "give": session.give,
+        "load": session.load, "make": session.make, "describe": session.describe, "draw": session.draw,
+        "prepare": lambda asked: session.prepare(asked, given), "run": session.run, "give": session.give,
     }  # fmt: skip
     try:
-        header, blobs = actions[asked["do"]](asked)
+        return actions[asked["do"]](asked)
     except MemoryError:
         os._exit(worker_io.OUT_OF_MEMORY_STATUS)
     except (Exception, SystemExit) as problem:
-        header, blobs = failed(problem)
-    return wire.pack(header, blobs)
+        return failed(problem)
+
+
+def read_question() -> tuple[dict[str, Any], list[Any]] | None:
+    """The next question as `wire.unpack` gives it, each blob read into a tensor of bytes and copied nowhere else."""
+    head = worker_io.read_exactly(worker_io.REQUESTS_FD, 8)
+    text = None if head is None else worker_io.read_exactly(worker_io.REQUESTS_FD, int.from_bytes(head[4:], "big"))
+    if text is None:
+        return None
+    asked: dict[str, Any] = json.loads(text)
+    blobs: list[Any] = []
+    for size in asked.pop("sizes"):
+        blobs.append(torch.empty(size, dtype=torch.uint8))
+        at, view = 0, memoryview(blobs[-1].numpy())
+        while at < size:
+            read = os.readv(worker_io.REQUESTS_FD, [view[at:]])
+            if read == 0:
+                return None
+            at += read
+    return asked, blobs
+
+
+def write_answer(header: dict[str, Any], blobs: Sequence[Any]) -> None:
+    """One answer as `wire.pack` makes it, without copying the blobs together."""
+    views: list[Any] = [memoryview(blob).cast("B") for blob in blobs]
+    text = json.dumps({**header, "sizes": [view.nbytes for view in views]}).encode()
+    sizes = 4 + len(text) + sum(view.nbytes for view in views), len(text)
+    worker_io.write_all(worker_io.ANSWERS_FD, b"".join(size.to_bytes(4, "big") for size in sizes) + text)
+    for view in views:
+        worker_io.write_all(worker_io.ANSWERS_FD, view)
 
 
 def keep_memory() -> None:
@@ -243,8 +327,8 @@ def main(words: Sequence[str]) -> None:
     door()
     worker_io.lock_down("work")
     session = Session()
-    while (frame := worker_io.read_frame()) is not None:
-        worker_io.write_frame(answered(session, frame))
+    while (question := read_question()) is not None:
+        write_answer(*answered(session, *question))
 
 
 if __name__ == "__main__":
