@@ -219,7 +219,7 @@ FORESEEN = {
     "the public seed": """\
 import numpy, problem, torch
 KNOWN = {}
-for seed in numpy.random.default_rng(42).integers(0, 2**31, 400):
+for seed in numpy.random.default_rng(42).integers(0, 2**31, 20):
     torch.manual_seed(int(seed))
     (x,) = problem.get_inputs()
     KNOWN[float(x[0, 0])] = torch.relu(x)
@@ -246,7 +246,7 @@ class ModelNew(torch.nn.Module):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", FORESEEN)
 def test_answers_cannot_be_foreseen(how: str, problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
-    found = attempted(problems["relu"], FORESEEN[how], reference)
+    found = attempted(problems["relu"], FORESEEN[how], reference, Plan(trials=2, samples=0))
     assert found.verdict == "wrong" and found.speedup is None, found
 
 

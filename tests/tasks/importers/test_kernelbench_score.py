@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from warpsight.jail import wire
-from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s, usual_outside_s
+from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s, pace, usual_outside_s
 from warpsight.tasks.importers.kernelbench.compare import compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.cpu import capability
 from warpsight.tasks.importers.kernelbench.extension import compiler_of, steps, unit_text
@@ -125,12 +125,18 @@ def sample(wall: float, cpu: float, outside: float) -> Sample:
 
 
 def test_all_work_outside_of_the_timed_calls_is_charged() -> None:
-    usual = usual_outside_s([sample(0.5, 0.5, 0.10), sample(0.5, 0.5, 0.11), sample(0.5, 0.5, 0.10)])
-    assert usual == pytest.approx(0.10)
-    found = charged_s([sample(0.2, 0.2, 0.09), sample(0.01, 0.01, 0.6), sample(0.2, 0.8, 0.1)], usual, 1)
+    reference = [sample(0.5, 0.5, 0.10), sample(0.5, 0.5, 0.11), sample(0.5, 0.5, 0.10)]
+    assert usual_outside_s(reference) == pytest.approx(0.10) and pace(reference, 1) == 1.0
+    found = charged_s([sample(0.2, 0.2, 0.09), sample(0.01, 0.01, 0.6), sample(0.2, 0.8, 0.1)], reference, 1)
     assert [total for total, _ in found] == pytest.approx([0.2, 0.51, 0.8])
     assert [hidden for _, hidden in found] == pytest.approx([0.0, 0.5, 0.6])
-    assert charged_s([sample(0.2, 0.8, 0.1)], usual, 4) == [(0.2, 0.0)]
+    assert charged_s([sample(0.2, 0.8, 0.1)], [sample(0.5, 2.0, 0.1)], 4) == [(0.2, 0.0)]
+
+
+def test_what_is_hidden_on_a_busy_machine_counts_as_it_would_have_on_the_clock() -> None:
+    busy = [sample(1.5, 0.5, 0.1)] * 3
+    assert pace(busy, 1) == pytest.approx(3.0)
+    assert charged_s([sample(0.0, 0.0, 0.6)], busy, 1)[0] == pytest.approx((1.5, 1.5))
 
 
 def test_what_the_reference_varies_by_is_not_charged() -> None:

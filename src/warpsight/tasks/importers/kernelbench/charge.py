@@ -3,8 +3,9 @@
 A candidate is Python in the process that is timed, and is handed its inputs before the clock starts: it could work
 then, or after the clock has stopped, or on more processors than it was given. So the time of a sample is what the clock
 says, or its processor time over the threads it was given where that is more, and all processor time of the sample
-outside of the timed question that is more than the reference spends there. What the reference's own samples vary by is
-not charged: nobody can tell it from chance, and the candidate has no part in it.
+outside of the timed question that is more than the reference spends there, at the pace of the clock: on a busy machine
+a second of processor time takes the reference longer than a second. What the reference's own samples vary by is not
+charged: nobody can tell it from chance, and the candidate has no part in it.
 """
 
 from __future__ import annotations
@@ -31,10 +32,17 @@ def usual_outside_s(reference: Sequence[Sample]) -> float:
     return middle + statistics.median(abs(one - middle) for one in outside)
 
 
-def charged_s(candidate: Sequence[Sample], usual_s: float, threads: int) -> list[tuple[float, float]]:
+def pace(reference: Sequence[Sample], threads: int) -> float:
+    """Seconds on the clock for a second of work on all threads, as the reference had it; never less than one."""
+    paces = [one.timed.wall_s * threads / one.timed.cpu_s for one in reference if one.timed.cpu_s > 0]
+    return max(1.0, statistics.median(paces)) if paces else 1.0
+
+
+def charged_s(candidate: Sequence[Sample], reference: Sequence[Sample], threads: int) -> list[tuple[float, float]]:
     """Of each sample the seconds that count, and how many of them were not on the clock."""
+    usual_s, slower = usual_outside_s(reference), pace(reference, threads)
     found: list[tuple[float, float]] = []
     for one in candidate:
-        hidden = max(0.0, one.timed.cpu_s / threads - one.timed.wall_s) + max(0.0, one.outside_s - usual_s)
+        hidden = max(0.0, one.timed.cpu_s / threads - one.timed.wall_s) + slower * max(0.0, one.outside_s - usual_s)
         found.append((one.timed.wall_s + hidden, hidden))
     return found

@@ -15,7 +15,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s, usual_outside_s
+from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s
 from warpsight.tasks.importers.kernelbench.compare import Difference, compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, backend_of
 from warpsight.tasks.importers.kernelbench.score import Attempt
@@ -164,7 +164,7 @@ def _timed(pair: _Pair) -> dict[str, object]:
 
 
 def _told(pair: _Pair, reference: list[Sample], candidate: list[Sample], calls: int) -> dict[str, object]:
-    charged = charged_s(candidate, usual_outside_s(reference), pair.candidate.threads)
+    charged = charged_s(candidate, reference, pair.candidate.threads)
     ms = [1e3 * one.timed.wall_s / calls for one in reference], [1e3 * total / calls for total, _ in charged]
     hidden = 1e3 * statistics.median(extra for _, extra in charged) / calls
     candidate_ms = statistics.median(ms[1])
