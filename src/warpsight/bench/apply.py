@@ -9,9 +9,9 @@ the given kernel: a speed-up of 1. What must stay true: a pair's result depends 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import as_completed
+from contextlib import closing
 from pathlib import Path
 
 from warpsight.bench.units import Outcome, Unit, share_of_roof
@@ -22,6 +22,7 @@ from warpsight.errors import UsageError
 from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE
 from warpsight.learn.small_box import SmallBox, steps_of
 from warpsight.nouns.base import Noun
+from warpsight.processes.pool import worker_pool
 from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.tools.box import SUBMIT
@@ -64,8 +65,9 @@ def apply_answers(
     pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAN_REWRITE} - set(known))
     progress(0, len(pairs))
     cut_half_line(file)
-    with file.open("a") as out:
-        for done, one in enumerate(_tried([(rows[row], str(answer)) for row, answer in pairs], processes), start=1):
+    tried = _tried([(rows[row], str(answer)) for row, answer in pairs], processes)
+    with file.open("a") as out, closing(tried):
+        for done, one in enumerate(tried, start=1):
             out.write(one.model_dump_json() + "\n")
             out.flush()
             known[(one.row, one.answer)] = one
@@ -121,11 +123,11 @@ def read_applied(file: Path) -> list[Applied]:
     return read_records(file, Applied, "an answer that `bench apply` tried")
 
 
-def _tried(pairs: Sequence[tuple[Row, str]], processes: int) -> Iterator[Applied]:
+def _tried(pairs: Sequence[tuple[Row, str]], processes: int) -> Generator[Applied]:
     if processes == 1:
         yield from (apply_one(row, answer) for row, answer in pairs)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with worker_pool(processes) as pool:
         waiting = [pool.submit(apply_one, row, answer) for row, answer in pairs]
         for done in as_completed(waiting):
             yield done.result()

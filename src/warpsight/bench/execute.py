@@ -9,27 +9,27 @@ everything that was finished before already written.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import as_completed
 from typing import Protocol
 
 from warpsight.bench.units import Outcome, Unit
+from warpsight.processes.pool import worker_pool
 
 Job = tuple[Unit, ...]
 Work = Callable[[Job], list[Outcome]]
 
 
 class Executor(Protocol):
-    """Runs jobs. `work` opens what it needs itself, so that it can run elsewhere."""
+    """Runs jobs. `work` opens what it needs itself, so that it can run elsewhere. Closing the answer gives up the rest."""
 
-    def run(self, work: Work, jobs: Sequence[Job]) -> Iterator[Outcome]: ...
+    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]: ...
 
 
 class Here:
     """In this process, one after the other."""
 
-    def run(self, work: Work, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]:
         for job in jobs:
             yield from work(job)
 
@@ -40,10 +40,9 @@ class Processes:
     def __init__(self, count: int) -> None:
         self._count = count
 
-    def run(self, work: Work, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]:
         threads = max(1, (os.cpu_count() or 1) // self._count)
-        spawn = get_context("spawn")
-        with ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_share, initargs=(threads,)) as pool:
+        with worker_pool(self._count, _share, (threads,)) as pool:
             waiting = [pool.submit(work, job) for job in jobs]
             for done in as_completed(waiting):
                 yield from done.result()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -84,9 +85,10 @@ def run_bench(
         return found
     file.parent.mkdir(parents=True, exist_ok=True)
     cut_half_line(file)
-    with file.open("a") as out:
-        executor = Processes(processes) if processes > 1 else Here()
-        for outcome in executor.run(functools.partial(work, plan), jobs_of(plan, todo, batch)):
+    executor = Processes(processes) if processes > 1 else Here()
+    running = executor.run(functools.partial(work, plan), jobs_of(plan, todo, batch))
+    with file.open("a") as out, closing(running):
+        for outcome in running:
             out.write(outcome.model_dump_json() + "\n")
             out.flush()
             found.append(outcome)

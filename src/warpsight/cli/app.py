@@ -17,6 +17,7 @@ import typer
 
 from warpsight import __version__
 from warpsight.cli import output
+from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
@@ -95,14 +96,21 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one command and leave with its exit code."""
+    """Run one command and leave with its exit code. As the program itself, signals are handled too."""
+    if argv is None:
+        stop.install()
     words = list(sys.argv[1:] if argv is None else argv)
     if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
         words = [word for word in words if word != UNSAFE]
         os.environ["WARPSIGHT_UNSAFE"] = "1"
     try:
         build_app(words)(args=words, prog_name="warpsight")
-    except Exception as problem:
+    except BaseException as problem:
+        if (code := stop.code_of_stop()) is not None:  # whatever else came of it, a signal was the cause
+            output.say_stopped(stop.name_of_stop(), _verb_of(words))
+            sys.exit(code)
+        if not isinstance(problem, Exception):
+            raise
         sys.exit(output.fail(problem, as_json="--json" in words, verb=_verb_of(words)))
 
 

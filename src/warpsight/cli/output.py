@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_AGAIN = "the same command goes on"
+GO_ON = {
+    "bench": _AGAIN, "corpus": _AGAIN, "train": _AGAIN,
+    "optimize": "`warpsight resume last` goes on", "resume": "`warpsight resume last` goes on",
+    "tune": "`warpsight tune --resume last` goes on",
+}  # fmt: skip
+
+
 class ExitCode(IntEnum):
     """How a command ends."""
 
@@ -78,6 +86,12 @@ def fail(problem: BaseException, *, as_json: bool, verb: str | None = None) -> i
         error = {"kind": type(problem).__name__, "message": message, "hint": hint, "page": page, "exit_code": code}
         print(json.dumps({"error": error}, indent=2))
     return code
+
+
+def say_stopped(signal: str, verb: str | None) -> None:
+    """Say on stderr that a signal ended the command, and how to go on."""
+    more = GO_ON.get(verb or "", "")
+    print(f"stopped by {signal}; what was finished is kept{more and '; '}{more}", file=sys.stderr)
 
 
 def _plain(value: Any) -> Any:

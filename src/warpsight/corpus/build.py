@@ -12,7 +12,7 @@ import itertools
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from warpsight.corpus.specs import Spec, draw_specs
 from warpsight.corpus.truth import BelowRoof, Truth, measure
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun
+from warpsight.processes.pool import worker_pool
 from warpsight.runs.lines import cut_half_line, read_records
 
 Progress = Callable[[int, int], None]
@@ -126,14 +127,10 @@ def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[i
         for draw, spec in todo:
             yield draw, spec, truth_or_reason(spec)
         return
-    with ProcessPoolExecutor(cores) as pool:
+    with worker_pool(cores) as pool:
         waiting: deque[tuple[int, Spec, Future[Truth | str]]] = deque()
-        try:
-            for draw, spec in todo:
-                waiting.append((draw, spec, pool.submit(truth_or_reason, spec)))
-                if len(waiting) > AHEAD * cores:
-                    first = waiting.popleft()
-                    yield first[0], first[1], first[2].result()
-        finally:
-            for _, _, result in waiting:
-                result.cancel()
+        for draw, spec in todo:
+            waiting.append((draw, spec, pool.submit(truth_or_reason, spec)))
+            if len(waiting) > AHEAD * cores:
+                first = waiting.popleft()
+                yield first[0], first[1], first[2].result()

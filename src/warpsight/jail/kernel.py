@@ -24,6 +24,7 @@ MNT_DETACH = 2
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 
 CAP_SYS_ADMIN, CAP_SETUID = 21, 7
+HOST_NAME = "jail"  # what a jail is told in place of the machine's name
 
 _SYS_PIVOT_ROOT, _SYS_SECCOMP, _SYS_MOUNT_SETATTR = 155, 317, 442
 _SYS_LANDLOCK_CREATE, _SYS_LANDLOCK_ADD, _SYS_LANDLOCK_RESTRICT = 444, 445, 446
@@ -85,6 +86,12 @@ def set_attributes(target: str, attributes: int) -> None:
 def die_with_parent() -> None:
     """SIGKILL for us when the thread that forked us ends; call it only below a single-threaded process."""
     check(LIBC.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PDEATHSIG)")
+
+
+def set_host_name(name: str) -> None:
+    """The names that programs here are told, of the machine and of its domain."""
+    check(LIBC.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")
+    check(LIBC.setdomainname(name.encode(), ctypes.c_size_t(len(name))), "setdomainname")
 
 
 def hide_memory() -> None:

@@ -76,6 +76,7 @@ def tries(request: dict[str, Any]) -> dict[str, bool]:
         "mount namespace": not os.path.exists(request["canary"])
         and only_scratch_is_writable(int(request["scratch_bytes"])),
         "process namespace": refused(errno.ESRCH, os.kill, parent, SIGNAL_NOBODY),
+        "host name namespace": os.uname().nodename == request["host_name"],
         "landlock files": scratch_starts_nothing(),
         "landlock scope": refused(errno.EPERM, os.kill, 1, SIGNAL_NOBODY),
         "seccomp": ends_by(signal.SIGSYS, ptrace, _SYS_PTRACE, 16, 1, 0, 0),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warpsight.errors import BrokenMachine
-from warpsight.jail import sight
+from warpsight.jail import kernel, sight
 from warpsight.jail.records import Limits, Protection, WorkerLost
 from warpsight.jail.worker import JailedWorker, told_unsafe
 
@@ -91,7 +91,8 @@ def _tried(worker: JailedWorker, canary: str) -> dict[str, str]:
     missing = {name: why for name, why in worker.reasons().items() if name in KNOWN}
     limits = {"RLIMIT_NPROC": LIMITS.threads, "RLIMIT_NOFILE": LIMITS.open_files, "RLIMIT_CORE": 0}
     request: dict[str, Any] = {
-        "parent": os.getpid(), "canary": canary, "limits": limits, "scratch_bytes": LIMITS.scratch_bytes
+        "parent": os.getpid(), "canary": canary, "limits": limits, "scratch_bytes": LIMITS.scratch_bytes,
+        "host_name": kernel.HOST_NAME,
     }  # fmt: skip
     for name, why in _seen_from_outside(worker.worker_pid()).items():
         missing.setdefault(name, why)

@@ -87,6 +87,8 @@ def leave_namespaces(build: Build) -> None:
         try:
             uid, gid = os.geteuid(), os.getegid()
             kernel.unshare(SPACES[name])
+            if name == "host name namespace":
+                kernel.set_host_name(kernel.HOST_NAME)
             if name == "user namespace":
                 map_ids("/proc/self", uid, gid)
         except OSError as problem:
@@ -234,6 +236,7 @@ def become_worker(build: Build, parts: tuple[bool, bool, bool]) -> NoReturn:
         inside = "mount namespace" not in build.missing
         scratch = SCRATCH if inside else config["scratch_folder"]
         os.chdir(scratch)
+        kernel.die_with_parent()  # a fork forgets it, and without a process namespace nothing else ends us
         if "limits" not in build.missing:
             set_limits(config["limits"])
         if any(parts):
@@ -270,10 +273,14 @@ def place_channels(fds: dict[str, int], filters: int) -> None:
     os.closerange(STATUS_FD + 1, 4096)
 
 
-def first_process(build: Build) -> NoReturn:
+def first_process(build: Build, watch_lives: int) -> NoReturn:
     """Process 1 of the jail: build, start the worker, wait for it; everything else dies when we leave."""
     os.setsid()
     kernel.die_with_parent()
+    ended = select.poll()
+    ended.register(watch_lives, 0)
+    if ended.poll(0):  # the watch was gone before that was in force; its number is hidden from in here
+        sys.exit(3)
     if build.as_root:
         become_nobody(build)
     else:
@@ -326,10 +333,12 @@ def main() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     build = Build(read_config())
     leave_namespaces(build)
+    watch_lives, held = os.pipe()
     first = os.fork()
     if first == 0:
+        os.close(held)
         try:
-            first_process(build)
+            first_process(build, watch_lives)
         except Exception as problem:
             tell({"problem": f"{type(problem).__name__}: {problem}"})
         os._exit(1)

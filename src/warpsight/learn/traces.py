@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -33,6 +31,7 @@ from warpsight.models.model import Model
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.base import Noun, require
 from warpsight.nouns.run import Run
+from warpsight.processes.pool import worker_pool
 from warpsight.reason.job import Job, Opening
 from warpsight.reason.loop import run_loop
 from warpsight.reason.progress import best_of
@@ -229,7 +228,7 @@ def _in_order(
     if processes == 1:
         yield from map(write, todo)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with worker_pool(processes) as pool:
         yield from pool.map(write, todo)  # what is not begun when this is closed is given up
 
 

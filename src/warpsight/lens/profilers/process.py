@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from warpsight.lens.profilers.failures import BrokenOutput, ProfilerMissing, ProfilerTimedOut
+from warpsight.processes.start import Program, start_program
 
 PASSED_ON = (
     "PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
@@ -40,7 +40,7 @@ class Said:
 class Beside:
     """A tool that is running, and what it has printed so far."""
 
-    process: subprocess.Popen[bytes]
+    process: Program
     printed: Callable[[], str]
 
 
@@ -71,21 +71,15 @@ def alongside(argv: Sequence[str], *, tool: str, folder: Path | None = None) -> 
             _end_group(process)
 
 
-def _started(
-    argv: Sequence[str], out: IO[bytes], err: IO[bytes], tool: str, folder: Path | None
-) -> subprocess.Popen[bytes]:
+def _started(argv: Sequence[str], out: IO[bytes], err: IO[bytes], tool: str, folder: Path | None) -> Program:
     try:
-        return subprocess.Popen(
-            list(argv),
-            stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder,
-            env=clean_environment(), start_new_session=True,
-        )  # fmt: skip
+        return start_program(argv, env=clean_environment(), stdout=out, stderr=err, cwd=folder)
     except (FileNotFoundError, PermissionError) as problem:
         why = f"{argv[0]} cannot be started: {problem.strerror}"
         raise ProfilerMissing(tool, why, "`warpsight doctor` lists how to get it") from None
 
 
-def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
+def _wait(process: Program, files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
     ends_at = time.monotonic() + deadline_s
     # The tool is left unreaped until its group was ended, so its number cannot have become another's.
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
@@ -100,7 +94,7 @@ def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], tool: st
         time.sleep(LOOK_EVERY_S)
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def _end_group(process: Program) -> None:
     """Everything that the tool started and that is still there; its group has the number of its leader."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
