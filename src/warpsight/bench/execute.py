@@ -21,7 +21,8 @@ Work = Callable[[Job], list[Outcome]]
 
 
 class Executor(Protocol):
-    """Runs jobs. `work` opens what it needs itself, so that it can run elsewhere. Closing the answer gives up the rest."""
+    """Runs jobs. `work` opens what it needs itself, so that it can run elsewhere. Closing the answer gives up the
+    rest."""
 
     def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]: ...
 

@@ -20,9 +20,14 @@ TIDY_S = 8.0  # to write down what is known
 AGAIN_S = 1.0  # `timeout` and some launchers send a signal twice at once; a person who means it comes later
 
 
+class Stopped(KeyboardInterrupt):
+    """A signal asks us to end. A type of its own, since Python kills itself after a plain KeyboardInterrupt."""
+
+
 class _Seen:
     number: int = 0
     at: float = 0.0
+    at_once: bool = False
     reached = threading.Event()
 
 
@@ -37,6 +42,11 @@ def install() -> None:
     threading.Thread(target=_watch, args=(reading, {int(one) for one in ours}), daemon=True, name="stop").start()
 
 
+def leave_at_once() -> None:
+    """From here on nothing is open that would have to be written down: a signal ends the process where it stands."""
+    _Seen.at_once = True
+
+
 def code_of_stop() -> int | None:
     """The exit code that the signal means to a shell, when one came."""
     return 128 + _Seen.number if _Seen.number else None
@@ -48,13 +58,18 @@ def name_of_stop() -> str:
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
+    if number == signal.SIGHUP and signal.getsignal(signal.SIGTERM) is not _stop:
+        signal.raise_signal(signal.SIGTERM)  # a server has its own way to end, and knows only this one
+        return
     if _Seen.number:
         if time.monotonic() - _Seen.at > AGAIN_S:
             _leave(number)
         return
+    if _Seen.at_once:
+        _leave(number, "")
     _Seen.number, _Seen.at = number, time.monotonic()
     _Seen.reached.set()
-    raise KeyboardInterrupt(signal.Signals(number).name)
+    raise Stopped(signal.Signals(number).name)
 
 
 def _watch(reading: int, ours: set[int]) -> None:
@@ -66,7 +81,7 @@ def _watch(reading: int, ours: set[int]) -> None:
     _leave(number)
 
 
-def _leave(number: int) -> None:
+def _leave(number: int, where: str = " in the middle of a step") -> None:
     name = signal.Signals(number).name
-    os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"stopped by {name} in the middle of a step\n".encode())
+    os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"stopped by {name}{where}\n".encode())
     os._exit(128 + number)

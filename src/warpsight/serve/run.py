@@ -18,6 +18,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from warpsight.errors import UsageError
+from warpsight.processes import stop
 from warpsight.serve.clients import TOKEN_VARIABLE
 from warpsight.serve.server import Handlers, build_server
 from warpsight.serve.settings import Settings
@@ -39,6 +40,7 @@ def serve_stdio(settings: Settings) -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
+    stop.leave_at_once()  # the thread that waits for our stdin cannot be woken
     try:
         anyio.run(serve)
     finally:
@@ -88,7 +90,7 @@ def _leave(handlers: Handlers) -> None:
     interpreter is taken down around it. Workers in the jail end with their parent."""
     if handlers.busy:
         sys.stderr.flush()
-        os._exit(0)
+        os._exit(stop.code_of_stop() or 0)
 
 
 def _listen(port: int) -> socket.socket:
