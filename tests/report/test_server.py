@@ -145,3 +145,20 @@ def test_an_empty_place_is_told_and_left_empty(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there are no runs"):
         Viewer(tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
+
+
+def test_a_strange_address_gets_words(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = "&".join(f"f{number}=1" for number in range(21))
+    status, words = ask(viewer, f"runs?{many}")
+    assert status == 400 and "more than 20 fields" in words
+    assert ask(viewer, "/[", token="")[0] in (400, 403)
+    assert ask(viewer, "runs?words=%ff%00")[0] == 200
+
+
+def test_a_fault_of_ours_is_said_and_not_silence(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        raise KeyError("search")
+
+    monkeypatch.setattr("warpsight.report.server.listing_body", broken)
+    status, words = ask(viewer, "runs")
+    assert status == 500 and "a fault in warpsight" in words

@@ -7,6 +7,7 @@ come from what the model itself wrote in its last turn: text from results, kerne
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from warpsight.models.text_calls import CLOSE, OPEN, read_calls
 from warpsight.nouns.base import Noun
 from warpsight.reason.schema import problems
 from warpsight.tools.box import ToolSpec
+from warpsight.tools.form import form_of
 
 MAX_ARGUMENT_CHARACTERS = 1 << 20
 MAX_CALLS_IN_A_REPLY = 16
@@ -83,11 +85,12 @@ def read_call(call: ToolCall, known: Mapping[str, ToolSpec]) -> ReadCall:
     except ValueError as problem:
         return bad(f"the arguments of {call.name} are not JSON: {problem}")
     if not isinstance(arguments, dict):
-        return bad(f"the arguments of {call.name}: expected a JSON object")
+        return bad(f"the arguments of {call.name}: expected a JSON object; the form is {form_of(spec.parameters)}")
     found = problems(arguments, spec.parameters)
     if found:
         more = f"; and {len(found) - _SHOWN_PROBLEMS} more" if len(found) > _SHOWN_PROBLEMS else ""
-        return bad(f"the arguments of {call.name} do not fit: {'; '.join(found[:_SHOWN_PROBLEMS])}{more}")
+        told = f"{'; '.join(found[:_SHOWN_PROBLEMS])}{more}; the form is {form_of(spec.parameters)}"
+        return bad(f"the arguments of {call.name} do not fit: {told}")
     return ReadCall(id=call.id, tool=call.name, written=call.arguments, arguments=arguments)
 
 
@@ -96,9 +99,14 @@ def strict_json(text: str) -> JsonValue:
     if len(text) > MAX_ARGUMENT_CHARACTERS:
         raise ValueError(f"expected at most {MAX_ARGUMENT_CHARACTERS} characters, found {len(text)}")
     try:
-        value: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        value: Any = json.loads(
+            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_repeats
+        )
+        json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("half of a character (a lone surrogate) is no text") from None
     return cast(JsonValue, value)
 
 
@@ -112,6 +120,12 @@ def _problem_of(reply: Reply, names: Sequence[str]) -> str:
     if not reply.text.strip() and not reply.reasoning.strip():
         return "Your reply was empty. Make a call."
     return f"Your reply made no call. Call one of {', '.join(names)}; call submit when you are done."
+
+
+def _finite(text: str) -> float:
+    if math.isinf(value := float(text)):
+        raise ValueError(f"{text[:40]} is too large")
+    return value
 
 
 def _no_constant(name: str) -> None:

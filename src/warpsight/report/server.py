@@ -12,6 +12,8 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
+import traceback
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -27,6 +29,7 @@ from warpsight.runs.store import NoSuchRun, RunSummary, Store
 
 HOST = "127.0.0.1"
 SECONDS = 30.0  # for a request to arrive
+MOST_FIELDS = 20
 _FILTERS = ("task", "model", "outcome")
 
 
@@ -150,19 +153,32 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{problem}\n")
         except WarpsightError as problem:
             self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", f"{problem}\n")
+        except ConnectionError:
+            pass  # the reader went away
+        except Exception as problem:
+            traceback.print_exception(problem, file=sys.stderr)
+            words = f"a fault in warpsight, its trace is where `warpsight view` was started: {type(problem).__name__}"
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", f"{words}\n")
 
     def do_HEAD(self) -> None:
         self.do_GET()
 
     def _answer(self) -> tuple[str, str]:
         self._require_own_origin()
-        parts = urlsplit(self.path)
+        try:
+            parts = urlsplit(self.path)
+        except ValueError:
+            raise Refused(HTTPStatus.BAD_REQUEST, "this is no address") from None
         token, _, path = unquote(parts.path).removeprefix("/").partition("/")
         if not hmac.compare_digest(token.encode(), self.token.encode()):
             raise Refused(
                 HTTPStatus.FORBIDDEN, "the address lacks its secret: use the one that `warpsight view` printed"
             )
-        return self.pages.page(path, parse_qs(parts.query, max_num_fields=20))
+        try:
+            query = parse_qs(parts.query, max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise Refused(HTTPStatus.BAD_REQUEST, f"the address has more than {MOST_FIELDS} fields") from None
+        return self.pages.page(path, query)
 
     def _require_own_origin(self) -> None:
         port = self.connection.getsockname()[1]
@@ -176,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.FORBIDDEN, "asked by another page")
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
-        body = text.encode()
+        body = text.encode(errors="replace")
         self.send_response(status)
         for name, value in _HEADERS.items():
             self.send_header(name, value)

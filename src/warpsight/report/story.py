@@ -278,7 +278,7 @@ def _findings_in(found: Evaluation) -> tuple[Finding, ...] | None:
 def _arguments(call: Step) -> dict[str, JsonValue]:
     try:
         value: object = json.loads(call.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast(dict[str, JsonValue], value) if isinstance(value, dict) else {}
 

@@ -58,7 +58,8 @@ def arguments_of(step: Step) -> dict[str, JsonValue]:
     """The arguments of a call. A text that was no JSON object is kept under one key: it was written, and it failed."""
     try:
         value: JsonValue = json.loads(step.content)
-    except ValueError:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # what cannot be written again is kept as text
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {"malformed": step.content}
 

@@ -20,6 +20,8 @@ from warpsight.tools.box import ToolSpec
 KERNEL, EDITS, BASE, AGAINST = "kernel", "edits", "base", "against"
 CURRENT, BEST, GIVEN = "current", "best", "given"
 _SHOWN_NAMES = 12
+_FORM = 'write "edits": [{"search": "lines as they are", "replace": "lines as they are to be"}]'
+_KINDS: dict[type, str] = {str: "a text", bool: "a truth value", list: "a list", dict: "an object"}
 _EDITS_SCHEMA: dict[str, JsonValue] = {
     "type": "array",
     "description": "instead of `kernel`: changes to `base`, in order; each `search` must occur exactly once",
@@ -73,13 +75,45 @@ def whole_kernel(
     rest = {name: value for name, value in arguments.items() if name not in (KERNEL, EDITS, BASE)}
     rest |= _against(arguments, kernels, spec)
     given, edits = arguments.get(KERNEL), arguments.get(EDITS)
-    if given is not None and (edits is not None or BASE in arguments):
+    if given is not None and (edits is not None or arguments.get(BASE) is not None):
         raise EditFailed("give `kernel` (a whole file) or `edits` with an optional `base`, not both")
     if given is not None:
-        return {**rest, KERNEL: given}
-    text = _named(str(arguments.get(BASE, CURRENT)), kernels)
-    blocks = [Edit(str(e["search"]), str(e["replace"])) for e in cast(list[dict[str, JsonValue]], edits or [])]
-    return {**rest, KERNEL: apply_edits(text, blocks)}
+        return {**rest, KERNEL: _text(arguments, KERNEL)}
+    text = _named(_text(arguments, BASE, CURRENT), kernels)
+    return {**rest, KERNEL: apply_edits(text, read_edits(edits))}
+
+
+def read_edits(value: JsonValue) -> list[Edit]:
+    """The blocks in an argument, whoever wrote it; EditFailed shows the exact form where it is another."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise EditFailed(f"`{EDITS}`: expected a list, found {_kind(value)}; {_FORM}")
+    return [_edit(number, one) for number, one in enumerate(value, start=1)]
+
+
+def _edit(number: int, value: JsonValue) -> Edit:
+    if not isinstance(value, dict):
+        raise EditFailed(f"edit {number}: expected an object, found {_kind(value)}; {_FORM}")
+    if set(value) != set(Edit._fields):
+        found = ", ".join(f"`{name[:40]}`" for name in value) or "none"
+        raise EditFailed(f"edit {number}: expected the keys `search` and `replace`, found {found}; {_FORM}")
+    return Edit(_text(value, "search"), _text(value, "replace"))
+
+
+def _text(given: Mapping[str, JsonValue], name: str, otherwise: str | None = None) -> str:
+    found = otherwise if given.get(name) is None else given[name]
+    if not isinstance(found, str):
+        raise EditFailed(f"`{name}`: expected a text, found {_kind(found)}{f'; {_FORM}' if name in Edit._fields else ''}")
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise EditFailed(f"`{name}`: half of a character (a lone surrogate) is no text") from None
+    return found
+
+
+def _kind(value: JsonValue) -> str:
+    return "nothing" if value is None else _KINDS.get(type(value), "a number")
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
@@ -107,7 +141,7 @@ def _against(
     declared = properties.get(AGAINST) if isinstance(properties, dict) else None
     if not isinstance(declared, dict):
         return {}
-    wanted = str(arguments.get(AGAINST, declared.get("default", GIVEN)))
+    wanted = _text(arguments, AGAINST, str(declared.get("default", GIVEN)))
     return {AGAINST: wanted if "\n" in wanted else _named(wanted, kernels)}  # a whole text needs no name
 
 

@@ -22,6 +22,7 @@ from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec
 from warpsight.tools.describe import Described, Schema, describe
 from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, kernel_id, offer_edits, whole_kernel
+from warpsight.tools.form import form_of
 from warpsight.tools.keep import Keep
 from warpsight.tools.more import Shelf
 from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
@@ -79,7 +80,7 @@ class TaskBox:
             except EditFailed as problem:
                 return _refused(str(problem))
             except ValidationError as problem:
-                return _refused(_misfit(tool.name, problem))
+                return _refused(_misfit(tool, problem))
             except WarpsightError as problem:
                 if problem.exit_code not in _TOLD_EXIT_CODES:
                     raise
@@ -136,6 +137,7 @@ def _refused(why: str) -> ToolResult:
     return ToolResult(text=f"error: {why}", is_error=True)
 
 
-def _misfit(name: str, problem: ValidationError) -> str:
+def _misfit(tool: Described, problem: ValidationError) -> str:
     told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in cast(list[Any], problem.errors())[:5]]
-    return f"the arguments of {name} do not fit: {'; '.join(told)}"
+    form = form_of(offer_edits(tool.spec).parameters)
+    return f"the arguments of {tool.name} do not fit: {'; '.join(told)}; the form is {form}"
