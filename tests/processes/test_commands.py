@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,15 +36,15 @@ class Long:
 COMMANDS = {
     "corpus": Long(("corpus", "build", "built.jsonl", "--count", "4", "--cores", "2"), file="built.jsonl"),
     "bench": Long(
-        ("bench", "run", CORPUS, "out.jsonl", "--model", "rival:tries", "--suite", "optimize", "--processes", "2"),
+        ("bench", "run", CORPUS, "out.jsonl", "--model", "rival:top-finding", "--processes", "2"),
         file="out.jsonl",
     ),
     "apply": Long(
-        ("bench", "apply", CORPUS, "said.jsonl", "tried.jsonl", "--out", "o.jsonl", "--processes", "2"),
+        ("bench", "apply", CORPUS, "said.jsonl", "tried.jsonl", "--out", "o.jsonl", "--count", "2", "--processes", "2"),
         file="tried.jsonl",
     ),
     "traces": Long(
-        ("train", "traces", "train.jsonl", "traces.jsonl", "--suite", "optimize", "--processes", "2"),
+        ("train", "traces", "train.jsonl", "traces.jsonl", "--processes", "2"),
         file="traces.jsonl",
     ),
     "optimize": Long(("optimize", "transpose", "--model", "scripted:demo"), again=("resume", "last")),

@@ -1,94 +1,121 @@
 """Reports of Nsight Compute (`.ncu-rep`), through NVIDIA's own reader, the package ncu-report; no GPU is needed.
 
 The reader takes a foreign file for an empty report and a cut one for a shorter report, without a word. So the outline
-of the file is looked at first: a mark, a header, then blocks that say their own length up to the end of the file.
+of the file is looked at first: a mark, a header, then blocks that say their own length up to the end of the file. It is
+native code that trusts the file, so it runs in a jail of its own (`ncu_worker.py`).
+What must stay true: whatever is in the file, reading it gives a Profile or a UsageError.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
+import importlib.util
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from warpsight.errors import ToolMissing, UsageError
+from warpsight.jail import JailedWorker, Limits, WorkerLost, package_files
 from warpsight.lens.measured import Launch, choose, make_profile
 from warpsight.lens.ncu_instructions import MEASURES, exact_requests
 from warpsight.lens.vocabulary import Metric, tidy
 from warpsight.nouns import InstructionCounters, Profile
 
 MARK = b"NVR\0"
+READER = "ncu_report"
+WORKER = Path(__file__).with_name("ncu_worker.py")
+LIMITS = Limits(wall_s=120, cpu_s=120, memory_bytes=4 << 30, answer_bytes=512 << 20, scratch_bytes=2 << 30)
 _PAYLOAD_SIZE = 5  # the number of this field in the header of a block
 _NOT_SUMS = frozenset({"memory_access_size_type", "memory_access_type", "memory_type"})
+_DEVICE = "device__attribute_display_name"
 
 
 def read_report(path: Path, kernel: str | int | None = None) -> Profile:
     """The profile of one kernel of a report, chosen by name or index where there are several."""
-    _check_outline(path)
-    _context, actions = _load(path)  # the context owns what the actions look at, so it is kept until the end
-    index, notes = choose([str(action.name()) for action in actions], kernel, path.name)
-    return make_profile(_launch(actions[index], notes))
-
-
-def _load(path: Path) -> tuple[Any, list[Any]]:
+    content = _checked(path)
+    folder = _reader_folder()
+    argv = [sys.executable, "-I", str(WORKER), f"--folder={folder}"]
     try:
-        reader: Any = importlib.import_module("ncu_report")
-    except ImportError:
+        with JailedWorker(argv, limits=LIMITS, readable=package_files(READER), name="the reader of reports") as worker:
+            found = _answer(worker, content)
+            kernels = [str(name) for name in found["kernels"]]
+            if not kernels:
+                raise UsageError(f"{path} has no kernels in it", "profile a run that launches one")
+            index, notes = choose(kernels, kernel, path.name)
+            rows = _answer(worker, json.dumps({"index": index, "measures": MEASURES}).encode())
+        return make_profile(_launch(rows, notes))
+    except WorkerLost as lost:
+        raise _unreadable(path, f"the reader did not survive it ({lost.event.kind}: {lost.event.detail})") from None
+    except _Damaged as damaged:
+        raise _unreadable(path, str(damaged)) from None
+    except (ValidationError, ValueError, TypeError, KeyError, IndexError, ArithmeticError) as wrong:
+        raise _unreadable(path, f"what it says cannot be ({type(wrong).__name__}: {str(wrong)[:200]})") from None
+
+
+class _Damaged(Exception):
+    """The reader refused the file, in its words."""
+
+
+def _answer(worker: JailedWorker, request: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(worker.ask(request, LIMITS.wall_s))
+    if "problem" in found:
+        raise _Damaged(f"the reader refused it: {found['problem']}")
+    return found
+
+
+def _reader_folder() -> Path:
+    try:
+        spec = importlib.util.find_spec(READER)
+    except ValueError:  # a module that is there in name only
+        spec = None
+    if spec is None or spec.origin is None:
         hint = "pip install ncu-report, or pip install 'warpsight[nvidia]'"
-        raise ToolMissing("expected the package ncu-report to read this file, it is not installed", hint) from None
-    try:
-        context = reader.load_report(str(path))
-        found = [part.action_by_idx(k) for part in context for k in range(part.num_actions())]
-    except Exception as refused:
-        raise _unreadable(path, f"the reader refused it: {refused}") from refused
-    if not found:
-        raise UsageError(f"{path} has no kernels in it", "profile a run that launches one")
-    return context, found
+        raise ToolMissing("expected the package ncu-report to read this file, it is not installed", hint)
+    return Path(spec.origin).parents[1 if spec.submodule_search_locations else 0]
 
 
-def _launch(action: Any, notes: tuple[str, ...]) -> Launch:
-    names = [str(name) for name in action.metric_names()]
+def _launch(rows: dict[str, Any], notes: tuple[str, ...]) -> Launch:
     metrics: dict[str, Metric] = {}
-    for name in names:
-        value, unit = action[name].value(), str(action[name].unit())
+    for name, (value, unit) in rows["metrics"].items():
         if isinstance(value, int | float) and name not in _NOT_SUMS:
-            metrics[name] = Metric(float(value), unit)
-    device = action["device__attribute_display_name"].value() if "device__attribute_display_name" in names else None
+            metrics[name] = Metric(_number(value), str(unit))
+    device = rows["metrics"].get(_DEVICE, [None])[0]
     grid = metrics.get("launch__grid_size")
-    file, instructions = _instructions(action, frozenset(names))
+    file, instructions = _instructions(rows["columns"], rows["places"])
     return Launch(
-        kernel=str(action.name()),
+        kernel=str(rows["kernel"]),
         device=str(device or "a GPU that the report does not name"),
         metrics=metrics,
         blocks=int(grid.value) if grid else None,
         instructions=instructions,
-        measured=frozenset(ours for ours, theirs in MEASURES.items() if theirs in names),
-        source=str(dict(action.source_files()).get(file, "")).splitlines(),
+        measured=frozenset(ours for ours, theirs in MEASURES.items() if theirs in rows["names"]),
+        source=str(rows["sources"].get(file, "")).splitlines(),
         notes=notes,
     )
 
 
-def _instructions(action: Any, names: frozenset[str]) -> tuple[str, tuple[InstructionCounters, ...]]:
+def _instructions(
+    columns: dict[str, list[list[float]]], places: Sequence[Sequence[Any]]
+) -> tuple[str, tuple[InstructionCounters, ...]]:
     """The kernel's source file and each of its instructions; lines of other files (headers) are not lines of it."""
-    columns = {ours: _by_address(action[theirs]) for ours, theirs in MEASURES.items() if theirs in names}
-    addresses = sorted(columns.get("warps", {}))
-    places = {address: action.source_info(address) for address in addresses}
-    files = [str(place.file_name()) for place in places.values() if place is not None]
-    own = files[0] if files else ""
+    cells = {name: {int(address): _number(value) for address, value in column} for name, column in columns.items()}
+    own = next((str(file) for _, _, file, _ in places if file is not None), "")
     rows: list[InstructionCounters] = []
-    for index, address in enumerate(addresses):
-        text, place = str(action.sass_by_pc(address)).strip(), places[address]
-        line = int(place.line()) if place is not None and str(place.file_name()) == own else None
-        cells = {name: column.get(address, 0) for name, column in columns.items()}
-        rows.append(InstructionCounters(index=index, text=text, line=line or None, counters=_counters(text, cells)))
+    for index, (address, said, file, number) in enumerate(places):
+        text, line = str(said).strip(), int(number) if file is not None and str(file) == own else None
+        counted = {name: column.get(int(address), 0) for name, column in cells.items()}
+        rows.append(InstructionCounters(index=index, text=text, line=line or None, counters=_counters(text, counted)))
     return own, tuple(rows)
 
 
-def _by_address(metric: Any) -> dict[int, float]:
-    if not metric.num_instances() or not metric.has_correlation_ids():
-        return {}
-    ids = metric.correlation_ids()
-    return {int(ids.value(k)): metric.value(k) for k in range(metric.num_instances())}
+def _number(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError(f"a metric of {value}")
+    return value
 
 
 def _counters(text: str, cells: dict[str, float]) -> dict[str, int | float]:
@@ -102,7 +129,8 @@ def _counters(text: str, cells: dict[str, float]) -> dict[str, int | float]:
     return {name: tidy(value) for name, value in found.items() if value}
 
 
-def _check_outline(path: Path) -> None:
+def _checked(path: Path) -> bytes:
+    """The bytes of the file, whose outline is that of a report."""
     try:
         content = path.read_bytes()
     except OSError as problem:
@@ -120,6 +148,7 @@ def _check_outline(path: Path) -> None:
         end = -1
     if end != len(content):
         raise _unreadable(path, f"it is cut short or damaged ({len(content)} bytes)")
+    return content
 
 
 def _end_of_blocks(content: bytes) -> int:
