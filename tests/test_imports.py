@@ -43,4 +43,4 @@ def test_help_loads_no_verb() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     loaded = set(run.stdout.rpartition("VERBS")[2].split())
     cli = {"warpsight.cli", "warpsight.cli.app", "warpsight.cli.output", "warpsight.errors"}
-    assert loaded == cli | {"warpsight.processes", "warpsight.processes.stop"}
+    assert loaded == cli | {"warpsight.cli.memory", "warpsight.processes", "warpsight.processes.stop"}

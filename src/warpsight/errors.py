@@ -3,7 +3,7 @@
 A bad kernel is a result and never an error here; these say that a request, a file, a tool or the machine is wrong.
 Every message says what was expected and what came; `hint` says what to try.
 Exit codes: 1 the kernel cannot be run, 2 the request is wrong, 3 a tool is missing, 5 the machine is broken,
-6 a language model gave no usable answer.
+6 a language model gave no usable answer. (4 is no error: a certificate that nobody known vouches for.)
 """
 
 from __future__ import annotations

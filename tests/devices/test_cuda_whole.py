@@ -178,7 +178,7 @@ def test_missing_walls_stand_in_the_result_and_the_certificate(tmp_path: Path) -
     ledger = Ledger(tmp_path)
     found = evaluate(task, padded, kernel, Open(gpu=find_gpu("a100")), ledger=ledger)
     assert found.unsafe and "a wall was missing" in found.check.warnings and found.certificate is not None
-    stated, _ = read_certificate((ledger.certificates / f"{found.certificate}.json").read_bytes())
+    stated, *_ = read_certificate((ledger.certificates / f"{found.certificate}.json").read_bytes())
     assert stated.unsafe and "seccomp" in stated.missing_protections
 
 

@@ -18,7 +18,7 @@ from warpsight.jail import Limits
 from warpsight.lens import find_findings, ncu_report
 from warpsight.lens.ncu_report import read_report
 
-READER = '''
+READER = """
 class Metric:
     def __init__(self, value): self._value = value
     def value(self, k=None): return self._value
@@ -36,7 +36,7 @@ class Part:
 def load_report(path):
     {behaviour}
     return [Part()]
-'''
+"""
 BEHAVIOURS = {
     "crash": "import ctypes; ctypes.string_at(0)",
     "abort": "import os; os.abort()",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from warpsight.errors import BrokenMachine
 from warpsight.processes.pool import worker_pool
 from warpsight.processes.start import start_program
 
@@ -94,6 +96,7 @@ time.sleep(300)
 """
 POOL = """
 import hashlib
+from warpsight.errors import BrokenMachine
 from warpsight.processes.pool import worker_pool
 if __name__ == "__main__":
     with worker_pool(2) as pool:
@@ -142,3 +145,8 @@ def test_a_pool_that_is_given_up_kills_what_is_under_way() -> None:
         going = pool.submit(signal.pause)
         raise KeyboardInterrupt
     assert going.done()
+
+
+def test_a_worker_that_is_killed_is_told_as_that() -> None:
+    with pytest.raises(BrokenMachine, match="ended from outside"), worker_pool(1) as pool:
+        pool.submit(os.abort).result()

@@ -1,4 +1,4 @@
-"""Arguments that no tool takes: each is refused in words, with the exact form, at every door, and stays readable later."""
+"""Arguments that no tool takes: each is refused in words, with the exact form, and stays readable later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.kernels import opened
 
@@ -28,10 +28,24 @@ LONE = "\ud800"
 JUNK: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "junk", LONE, [], [None], {}, {"": None}, [[]], [{"a": [1]}])
 BAD_EDITS: tuple[Any, ...] = (
     [{"old": "a", "new": "b"}], [{"search": "a"}], [{"replace": "b"}], [{"search": None, "replace": "b"}],
-    [{"search": "a", "replace": 1}], [{"search": ["a"], "replace": "b"}], [["a", "b"]], ["a"], [None], [1], "a", 1, True,
-    {"search": "a", "replace": "b"}, [{"search": "a", "replace": "b", "why": "c"}], [{}], [{"search": LONE, "replace": ""}],
+    [{"search": "a", "replace": 1}], [{"search": ["a"], "replace": "b"}], [["a", "b"]], ["a"], [None], [1], "a", 1,
+    True, {"search": "a", "replace": "b"}, [{"search": "a", "replace": "b", "why": "c"}], [{}],
+    [{"search": LONE, "replace": ""}],
 )  # fmt: skip
-NAMES = ("kernel", "edits", "base", "against", "cause", "causes", "predicts", "workload", "threads", "handle", "page", "x")
+NAMES = (
+    "kernel",
+    "edits",
+    "base",
+    "against",
+    "cause",
+    "causes",
+    "predicts",
+    "workload",
+    "threads",
+    "handle",
+    "page",
+    "x",
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(LONE),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -84,17 +98,26 @@ def test_a_call_is_good_or_has_a_problem_that_can_be_written_down(said: dict[str
     call.model_dump_json().encode()
 
 
-@pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', '{"a": "\\ud800"}', "[" * 5000, '{"a":1,"a":2}', "1" * 5000])
+@pytest.mark.parametrize(
+    "text", ['{"a": 1e999}', '{"a": NaN}', '{"a": "\\ud800"}', "[" * 5000, '{"a":1,"a":2}', "1" * 5000]
+)
 def test_what_is_no_plain_json_is_told(text: str) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError) as told:
         strict_json(text)
+    assert str(told.value)
 
 
 def malformed_calls() -> list[ScriptedCall]:
     bad = [ScriptedCall(name="time", arguments=json.dumps({"edits": edits})) for edits in BAD_EDITS]
     bad += [ScriptedCall(name="check", arguments=json.dumps({"kernel": value})) for value in JUNK]
-    bad += [ScriptedCall(name="profile", arguments=text) for text in ("", "{", "[" * 5000, "null", "1e999", '"\\ud800"')]
-    return [*bad, ScriptedCall(name="no_such_tool", arguments="{}"), ScriptedCall(name="submit", arguments='{"cause": []}')]
+    bad += [
+        ScriptedCall(name="profile", arguments=text) for text in ("", "{", "[" * 5000, "null", "1e999", '"\\ud800"')
+    ]
+    return [
+        *bad,
+        ScriptedCall(name="no_such_tool", arguments="{}"),
+        ScriptedCall(name="submit", arguments='{"cause": []}'),
+    ]
 
 
 def run_of_malformed_calls(store: SqliteStore) -> str:

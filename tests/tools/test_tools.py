@@ -129,7 +129,7 @@ def test_a_submission_is_scored_and_certified(tmp_path: Path) -> None:
     assert found.submitted and found.evaluation is not None and found.evaluation.certificate is not None
     scored = [p["verdict"] for p in found.data["predictions"]]  # type: ignore
     assert scored == ["right", "unmoved", "wrong"]
-    certificate, sha256 = read_certificate(Path(str(found.data["certificate_file"])).read_bytes())
+    certificate, sha256, _ = read_certificate(Path(str(found.data["certificate_file"])).read_bytes())
     assert sha256 == found.evaluation.certificate and certificate.candidate.text == PADDED
     lines = (tmp_path / "ledger.jsonl").read_text().count("\n")
     again = call(box, "submit", kernel=PADDED, cause="once more")

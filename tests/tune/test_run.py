@@ -48,7 +48,7 @@ def test_a_tuning_ends_with_a_certified_kernel(tmp_path: Path) -> None:
     assert found.stopped == "all_tried" and found.asked.strategy == "exhaustive" and len(found.trials) == 3
     assert found.best is not None and found.final is not None and found.final.timing is not None
     assert found.kernel is not None and found.certificate_file is not None
-    certificate, _ = read_certificate(found.certificate_file.read_bytes())
+    certificate, *_ = read_certificate(found.certificate_file.read_bytes())
     assert certificate.candidate.text == found.kernel and certificate.baseline.text == found.asked.kernel
     assert certificate.timing.source == "simulated" and certificate.timing.decision == "FASTER"
     assert max(trial.ratio or 0 for trial in found.trials) == found.best.ratio

@@ -17,6 +17,7 @@ import typer
 
 from warpsight import __version__
 from warpsight.cli import output
+from warpsight.cli.memory import require_memory
 from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
@@ -40,6 +41,7 @@ VERBS = (
     Verb("time", "How long a kernel takes: simulated, or measured on this machine (OpenCL, CUDA, HIP)."),
     Verb("compare", "Is a kernel right and faster than another? The whole gate, with a certificate for a winner."),
     Verb("verify", "Does a certificate hold? Recompute every hash and number of it; --rerun runs it again."),
+    Verb("keys", "The key that signs this machine's certificates, and the keys of others that you trust."),
     Verb(
         "profile", "What a kernel does and how long that takes, by source line: simulated, measured, or from a report."
     ),
@@ -104,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         words = [word for word in words if word != UNSAFE]
         os.environ["WARPSIGHT_UNSAFE"] = "1"
     try:
+        require_memory()
         build_app(words)(args=words, prog_name="warpsight")
     except BaseException as problem:
         if (code := stop.code_of_stop()) is not None:  # whatever else came of it, a signal was the cause

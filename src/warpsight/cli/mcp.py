@@ -45,7 +45,7 @@ def serve(
     """
     if ctx.invoked_subcommand is not None:
         return
-    from warpsight.runs.sqlite import data_folder
+    from warpsight.folders import data_folder
     from warpsight.serve.places import Places
     from warpsight.serve.settings import Settings
     from warpsight.tools.feedback import require_offered

@@ -35,6 +35,7 @@ class ExitCode(IntEnum):
     WRONG = 1
     USAGE = 2
     TOOL_MISSING = 3
+    UNPROVEN = 4
     BROKEN = 5
 
 
@@ -70,9 +71,12 @@ def _missing_protections() -> tuple[str, ...]:
 def fail(problem: BaseException, *, as_json: bool, verb: str | None = None) -> int:
     """Report an error on stderr, with the page that helps, and return the exit code it means. Anything unforeseen is
     our fault, with its trace."""
+    from warpsight.cli.memory import as_memory_problem
     from warpsight.cli.pages import page_of_error
 
     page: str | None = None
+    if not isinstance(problem, WarpsightError):
+        problem = as_memory_problem(problem) or problem
     if isinstance(problem, WarpsightError):
         message, hint, code = problem.message, problem.hint, problem.exit_code
         page = page_of_error(problem, verb)

@@ -42,6 +42,7 @@ VERBS: Mapping[str, str] = {
     "time": "timing.md",
     "compare": "timing.md",
     "verify": "certificate.md",
+    "keys": "certificate.md",
     "profile": "virtual-gpu.md",
     "diagnose": "lens.md",
     "sass": "time-model.md",

@@ -90,7 +90,7 @@ def tune(
 def run_and_report(journal: Journal, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     """Start a tuning or go on with it, and end the command as it ended."""
     from warpsight.cli import tune_text
-    from warpsight.runs.sqlite import data_folder
+    from warpsight.folders import data_folder
     from warpsight.tune.run import ENDINGS, LEDGER, tune
 
     with tune_text.View(journal.asked(), quiet=quiet) as view:

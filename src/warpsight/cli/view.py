@@ -21,8 +21,8 @@ def view(
       warpsight view
       warpsight view --port 8080 --no-open
     """
+    from warpsight.folders import data_folder
     from warpsight.report.server import Viewer
-    from warpsight.runs.sqlite import data_folder
 
     viewer = Viewer(data_folder(), port)
     typer.echo(json.dumps({"url": viewer.url}) if as_json else f"{viewer.url}\nCtrl-C ends it.")

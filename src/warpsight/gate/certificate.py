@@ -1,7 +1,9 @@
 """Certificates: the file that is written for an accepted kernel, and what is said of the machine in it.
 
-The file is canonical JSON with one key more than the record: `sha256`, the hash of the canonical text without it. Its
-ledger holds the same hash, and the certificate holds the head of the ledger, so neither can change alone.
+The file is canonical JSON with two keys more than the record: `sha256`, the hash of the canonical text of the record,
+and `signature`, under the canonical text of the record with that hash. Its ledger holds the same hash, and the
+certificate holds the head of the ledger: so a signature vouches for all lines of the ledger up to the result too.
+A hash alone proves nothing: who changes the text can change it as well.
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ import json
 import os
 import platform
 import tempfile
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
 from warpsight import __version__
 from warpsight.errors import BrokenMachine, WarpsightError
+from warpsight.gate import keys
 from warpsight.gate.identity import canonical, plain
 from warpsight.gate.ledger import sync_folder
-from warpsight.nouns.certificate import Certificate
+from warpsight.nouns.certificate import Certificate, Signature
 
 PACKAGES = ("numpy", "cuda-bindings", "nvidia-cuda-nvrtc", "pyopencl", "pocl-binary-distribution")
 
@@ -31,15 +35,31 @@ class BrokenCertificate(WarpsightError):
     """A certificate that is not what was written, or never was one."""
 
 
-def text_of(certificate: Certificate) -> tuple[bytes, str]:
+class Read(NamedTuple):
+    """A certificate as its file holds it. `signature` is None for a file without; it is not yet looked at."""
+
+    certificate: Certificate
+    sha256: str
+    signature: Signature | None
+
+
+def text_of(certificate: Certificate, signer: Callable[[bytes], Signature] | None = None) -> tuple[bytes, str]:
     """The bytes of the file and the hash that stands in it."""
     document = plain(certificate)
     found = hashlib.sha256(canonical(document)).hexdigest()
-    return canonical({**document, "sha256": found}), found
+    unsigned = {**document, "sha256": found}
+    if signer is None:
+        return canonical(unsigned), found
+    return canonical({**unsigned, "signature": plain(signer(canonical(unsigned)))}), found
 
 
-def read_certificate(raw: bytes) -> tuple[Certificate, str]:
-    """The certificate in these bytes and its hash; any byte that differs from what was written is found."""
+def signed_text(certificate: Certificate) -> bytes:
+    """What a signature is under."""
+    return text_of(certificate)[0]
+
+
+def read_certificate(raw: bytes) -> Read:
+    """What is in these bytes; any byte that differs from what was written is found, unless the hash was made anew."""
     try:
         found: Any = json.loads(raw)
     except (ValueError, RecursionError):
@@ -49,12 +69,14 @@ def read_certificate(raw: bytes) -> tuple[Certificate, str]:
     document = cast(dict[str, Any], found)
     if _canonical_or_nothing(document) != raw:
         raise BrokenCertificate("the text is not in the form it was written in")
+    signature = document.pop("signature", None)
     stated = document.pop("sha256")
     computed = hashlib.sha256(canonical(document)).hexdigest()
     if stated != computed:
         raise BrokenCertificate(f"its sha256 is not that of its text: stated {stated}, computed {computed}")
     try:
-        return Certificate.model_validate_json(canonical(document)), computed
+        signed = None if signature is None else Signature.model_validate(signature)
+        return Read(Certificate.model_validate_json(canonical(document)), computed, signed)
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -69,8 +91,8 @@ def _canonical_or_nothing(document: Any) -> bytes:
 
 
 def write_certificate(certificate: Certificate, folder: Path) -> tuple[Path, str]:
-    """The file, named by its hash; it is on disk, whole, when this returns."""
-    raw, found = text_of(certificate)
+    """The file, signed by this machine's key and named by its hash; it is on disk, whole, when this returns."""
+    raw, found = text_of(certificate, keys.sign)
     path = folder / f"{found}.json"
     aside: Path | None = None
     try:

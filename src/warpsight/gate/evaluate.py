@@ -21,6 +21,7 @@ from warpsight.devices.hip import HipDevice
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import BrokenMachine, UsageError
+from warpsight.gate import keys
 from warpsight.gate.certificate import environment, write_certificate
 from warpsight.gate.check import build_candidate, check_candidate
 from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on, trusted
@@ -72,6 +73,8 @@ def evaluate(
     drawn = secrets.randbits(SEED_BITS) if seed is None else seed
     chosen = timed_workload(task) if workload is None else workload
     attempt = _Attempt(task, candidate, baseline, device, chosen, drawn, secrets.token_hex(32), unsafe, progress)
+    if ledger is not None:
+        keys.own_public()  # a winner is signed: better no run than one whose certificate cannot be
     committed = None if ledger is None else _commit(attempt, ledger)
     with _accounted(attempt, ledger):
         build = build_for(task, candidate, device, unsafe=unsafe)

@@ -1,9 +1,11 @@
 """Check a certificate without the machine it came from: every hash, every number that follows from the samples.
 
 Offline, nothing is believed that can be computed: the file's hash, the hashes of the kernels, the commitment, the
-ratio, interval and decision from the raw samples, each look before the last, the roof, and the ledger's whole chain
-with this evaluation's three lines in it. What only the machine could know (that the samples were really taken) is for
-`rerun`. Findings are a list, all of them, so a person sees what holds as well as what does not.
+ratio, interval and decision from the raw samples, each look before the last, the roof, the signature, and the ledger's
+whole chain with this evaluation's three lines in it. What only the machine could know (that the samples were really
+taken) is for `rerun`. Findings are a list, all of them, so a person sees what holds as well as what does not.
+What must stay true: numbers that agree with one another vouch for nobody; only the signature of a key that the reader
+knows does, and only a rerun shows that they come out again.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpsight.gate import statistics
-from warpsight.gate.certificate import BrokenCertificate, read_certificate
+from warpsight.gate import keys, statistics
+from warpsight.gate.certificate import BrokenCertificate, read_certificate, signed_text
 from warpsight.gate.compare_pair import measured_timing, simulated_timing
 from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
+from warpsight.gate.keys import Signer
 from warpsight.gate.ledger import BrokenLedger, Line, read_ledger
 from warpsight.gate.roofline_cap import COPY_MARGIN, MODEL_MARGIN
 from warpsight.gate.statistics import LOOKS, Decided, Pairs
@@ -36,18 +39,32 @@ class Verified:
     detail: str = ""
 
 
+@dataclass(frozen=True)
+class Looked:
+    """A certificate, if the bytes were one, whose key signed it, and everything that was looked at."""
+
+    certificate: Certificate | None
+    signer: Signer
+    findings: tuple[Verified, ...]
+
+
 def verify_bytes(
-    raw: bytes, ledger: Path | None = None, task: Task | None = None
-) -> tuple[Certificate | None, tuple[Verified, ...]]:
-    """The certificate in `raw`, if it is one, and everything that was looked at."""
+    raw: bytes, ledger: Path | None = None, task: Task | None = None, keys_folder: Path | None = None
+) -> Looked:
+    """Look at everything in `raw` that can be computed again."""
     try:
-        certificate, found = read_certificate(raw)
+        certificate, found, signature = read_certificate(raw)
     except BrokenCertificate as broken:
-        return None, (Verified("file", False, broken.message),)
+        return Looked(None, Signer("none"), (Verified("file", False, broken.message),))
     looked = [Verified("file", True), *_identity(certificate, task), *_timing(certificate.timing)]
+    signer = keys.whose_key(signature, keys_folder)
+    if signature is not None:
+        valid = keys.is_valid(signed_text(certificate), signature)
+        looked.append(Verified("signature", valid, "" if valid else f"it is not that of key {signer.fingerprint}"))
+        signer = signer if valid else Signer("none")
     if ledger is not None:
         looked.extend(_ledger(certificate, found, ledger))
-    return certificate, tuple(looked)
+    return Looked(certificate, signer, tuple(looked))
 
 
 def _identity(c: Certificate, task: Task | None) -> Iterator[Verified]:

@@ -1,4 +1,4 @@
-"""Reads a report of Nsight Compute with NVIDIA's reader, in the jail. Never imported by others; runs once, then is gone.
+"""Reads a report of Nsight Compute with NVIDIA's reader, in the jail. Never imported by others; serves one file.
 
 The reader is native code that trusts the file: a damaged one crashes it, hangs it or makes it ask for all memory.
 Request 1 is the file; the answer names its kernels. Request 2 is the number of one; the answer is all that is said of
@@ -31,7 +31,7 @@ def action_rows(action: Any, measures: dict[str, str]) -> dict[str, Any]:
         if isinstance(value, int | float | str):
             metrics[name] = [value, unit]
     columns = {ours: by_address(action[theirs]) for ours, theirs in measures.items() if theirs in names}
-    addresses = sorted(address for address, _ in columns.get("warps", []))
+    addresses = sorted(int(address) for address, _ in columns.get("warps", []))
     return {
         "kernel": str(action.name()), "names": names, "metrics": metrics, "columns": columns,
         "places": [place_of(action, address) for address in addresses],

@@ -42,6 +42,13 @@ class LedgerPlace(Noun):
     head: Sha256
 
 
+class Signature(Noun):
+    """Ed25519 under the canonical text of a certificate: the public key and the signature, in hex."""
+
+    key: str = Field(pattern=r"^[0-9a-f]{64}$")
+    value: str = Field(pattern=r"^[0-9a-f]{128}$")
+
+
 class Certificate(Noun):
     """One accepted kernel: what it is, what was seen, where, under which protections, and its place in the ledger."""
 

@@ -11,6 +11,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,10 +29,15 @@ def worker_pool(
     pool = ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin, initargs=(initializer, initargs))
     try:
         yield pool
-    except BaseException:
+    except BaseException as problem:
         for worker in set(multiprocessing.active_children()) - others:
             worker.kill()
         pool.shutdown(wait=True, cancel_futures=True)
+        if isinstance(problem, BrokenProcessPool):
+            raise BrokenMachine(
+                "a worker process was ended from outside, perhaps for want of memory",
+                hint="ask for fewer processes; the same command goes on with what is finished",
+            ) from None
         raise
     pool.shutdown()
 

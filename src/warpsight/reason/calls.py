@@ -99,9 +99,7 @@ def strict_json(text: str) -> JsonValue:
     if len(text) > MAX_ARGUMENT_CHARACTERS:
         raise ValueError(f"expected at most {MAX_ARGUMENT_CHARACTERS} characters, found {len(text)}")
     try:
-        value: Any = json.loads(
-            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_repeats
-        )
+        value: Any = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_repeats)
         json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None

@@ -57,6 +57,7 @@ def _read(file: Path) -> Found | None:
     try:
         fields = json.loads(file.read_bytes())
         sha256 = str(fields.pop("sha256"))
+        fields.pop("signature", None)
         return Found(sha256, Certificate.model_validate_json(json.dumps(fields)))
     except (OSError, ValueError, KeyError, AttributeError, ValidationError):
         return None

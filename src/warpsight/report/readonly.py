@@ -9,6 +9,7 @@ from warpsight.errors import UsageError
 from warpsight.runs.artefacts import Artefacts
 from warpsight.runs.flush import Flusher
 from warpsight.runs.migrations import MIGRATIONS
+from warpsight.runs.problems import store_problem
 from warpsight.runs.sqlite import SqliteStore
 
 
@@ -20,8 +21,11 @@ class ReadOnlyStore(SqliteStore):
         file = folder / "runs.db"
         if not file.is_file():
             raise UsageError(f"there are no runs in {folder}", hint="make one: warpsight optimize transpose")
-        self._db = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+        try:
+            self._db = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+            version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+        except sqlite3.Error as problem:
+            raise store_problem(folder, "open", problem) from problem
         if version != len(MIGRATIONS):
             self._db.close()
             raise UsageError(

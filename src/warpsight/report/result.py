@@ -75,7 +75,9 @@ def _checked(final: Evaluation) -> tuple[str, str]:
 
 def _certificate(story: Story) -> tuple[str, Child]:
     if story.certificate_sha256 is not None:
-        return story.certificate_sha256[:12], join("certificate; ", tag("code", "warpsight verify"), " checks it")
+        return story.certificate_sha256[:12], join(
+            "certificate; ", tag("code", "warpsight verify"), " says what it proves and who signed it"
+        )
     named = story.final.certificate if story.final else None
     if named is not None:
         return named[:12], "certificate; its file was not found beside the store"

@@ -8,30 +8,27 @@ not interpret: what a record means is the loop's matter. `WARPSIGHT_DATA` moves 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from warpsight.errors import BrokenMachine
+from warpsight.folders import data_folder
+from warpsight.nouns.base import Noun
 from warpsight.nouns.run import Run, Step
 from warpsight.runs.artefacts import Artefacts
 from warpsight.runs.flush import Flusher
 from warpsight.runs.migrations import migrate
+from warpsight.runs.problems import store_problem
 from warpsight.runs.store import Ending, NoSuchRun, Record, RunBusy, RunSummary, StoreConflict, ended, summary_of
 
 BUSY_SECONDS = 60.0
-
-
-def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where runs are kept by default."""
-    if chosen := environment.get("WARPSIGHT_DATA", ""):
-        return Path(chosen).expanduser()
-    from platformdirs import user_data_path
-
-    return user_data_path("warpsight")
+Read = TypeVar("Read", bound=Noun)
 
 
 class SqliteStore:
@@ -46,10 +43,7 @@ class SqliteStore:
             with FileLock(self.folder / "locks" / "open.lock", timeout=busy_seconds):
                 self._db = _open(self.folder / "runs.db", busy_seconds)
         except (OSError, sqlite3.Error) as problem:
-            raise BrokenMachine(
-                f"cannot open the store in {self.folder}: {problem}",
-                hint="set WARPSIGHT_DATA to a folder that can be written",
-            ) from problem
+            raise store_problem(self.folder, "open", problem) from problem
         self._log = self.folder / "runs.db-wal"
         self._has_log = self._log.exists()  # a file system without shared memory has none: SQLite flushes there
         self._flusher = Flusher()
@@ -105,12 +99,12 @@ class SqliteStore:
                     _add_record(db, run_id, entry)
 
     def recorded(self, run_id: str, key: str) -> Record | None:
-        row = self._db.execute("SELECT body FROM records WHERE run_id = ? AND key = ?", (run_id, key)).fetchone()
-        return None if row is None else Record.model_validate_json(row[0])
+        rows = self._rows("SELECT body FROM records WHERE run_id = ? AND key = ?", (run_id, key))
+        return self._read(Record, rows[0][0]) if rows else None
 
     def records(self, run_id: str) -> tuple[Record, ...]:
-        rows = self._db.execute("SELECT body FROM records WHERE run_id = ? ORDER BY step, key", (run_id,))
-        return tuple(Record.model_validate_json(body) for (body,) in rows)
+        rows = self._rows("SELECT body FROM records WHERE run_id = ? ORDER BY step, key", (run_id,))
+        return tuple(self._read(Record, body) for (body,) in rows)
 
     def finish(self, run_id: str, ending: Ending) -> None:
         with self._write() as db:
@@ -123,8 +117,8 @@ class SqliteStore:
 
     def read(self, run_id: str) -> Run:
         run = self._header(run_id)
-        rows = self._db.execute("SELECT body FROM steps WHERE run_id = ? ORDER BY step", (run_id,))
-        steps = tuple(Step.model_validate_json(body) for (body,) in rows)
+        rows = self._rows("SELECT body FROM steps WHERE run_id = ? ORDER BY step", (run_id,))
+        steps = tuple(self._read(Step, body) for (body,) in rows)
         return run.model_copy(update={"steps": steps})
 
     def list_runs(
@@ -141,13 +135,13 @@ class SqliteStore:
         clauses = ["outcome IS NULL" if value == "open" else f"{name} = :{name}" for name, value in given.items()]
         where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
         query = f"SELECT id FROM runs{where} ORDER BY started_at DESC, id DESC LIMIT :most"
-        ids = self._db.execute(query, given | {"most": -1 if limit is None else limit}).fetchall()
+        ids = self._rows(query, given | {"most": -1 if limit is None else limit})
         count = "SELECT count(*) FROM steps WHERE run_id = ?"
-        return tuple(summary_of(self._header(run_id), _one(self._db, count, run_id)) for (run_id,) in ids)
+        return tuple(summary_of(self._header(run_id), int(self._rows(count, (run_id,))[0][0])) for (run_id,) in ids)
 
     def times(self, run_id: str) -> tuple[str, ...]:
         """When each step was written (UTC, ISO 8601): not part of the transcript, for exports."""
-        rows = self._db.execute("SELECT at FROM steps WHERE run_id = ? ORDER BY step", (run_id,))
+        rows = self._rows("SELECT at FROM steps WHERE run_id = ? ORDER BY step", (run_id,))
         return tuple(at for (at,) in rows)
 
     def put(self, content: bytes) -> str:
@@ -157,11 +151,11 @@ class SqliteStore:
         return self._artefacts.get(sha256)
 
     def _header(self, run_id: str) -> Run:
-        row = self._db.execute("SELECT run, ending FROM runs WHERE id = ?", (run_id,)).fetchone()
-        if row is None:
+        rows = self._rows("SELECT run, ending FROM runs WHERE id = ?", (run_id,))
+        if not rows:
             raise NoSuchRun(f"no run {run_id} in {self.folder}", hint="see `warpsight runs`")
-        run = Run.model_validate_json(row[0])
-        return run if row[1] is None else ended(run, Ending.model_validate_json(row[1]))
+        run = self._read(Run, rows[0][0])
+        return run if rows[0][1] is None else ended(run, self._read(Ending, rows[0][1]))
 
     @contextmanager
     def _write(self) -> Generator[sqlite3.Connection]:
@@ -187,10 +181,21 @@ class SqliteStore:
             raise self._broken(problem) from problem
 
     def _broken(self, problem: Exception) -> BrokenMachine:
-        return BrokenMachine(
-            f"cannot write the store in {self.folder}: {problem}",
-            hint="free some space; what was written before is safe, and the run can be resumed",
-        )
+        return store_problem(self.folder, "write", problem)
+
+    def _rows(self, query: str, given: Sequence[str] | Mapping[str, str | int] = ()) -> list[tuple[Any, ...]]:
+        """What a query finds."""
+        try:
+            return self._db.execute(query, given).fetchall()
+        except sqlite3.Error as problem:
+            raise store_problem(self.folder, "read", problem) from problem
+
+    def _read(self, kind: type[Read], body: str) -> Read:
+        """A record as it was written."""
+        try:
+            return kind.model_validate_json(body)
+        except ValidationError as problem:
+            raise store_problem(self.folder, "read", problem) from problem
 
 
 def _open(file: Path, busy_seconds: float) -> sqlite3.Connection:

@@ -104,7 +104,9 @@ def _edit(number: int, value: JsonValue) -> Edit:
 def _text(given: Mapping[str, JsonValue], name: str, otherwise: str | None = None) -> str:
     found = otherwise if given.get(name) is None else given[name]
     if not isinstance(found, str):
-        raise EditFailed(f"`{name}`: expected a text, found {_kind(found)}{f'; {_FORM}' if name in Edit._fields else ''}")
+        raise EditFailed(
+            f"`{name}`: expected a text, found {_kind(found)}{f'; {_FORM}' if name in Edit._fields else ''}"
+        )
     try:
         found.encode()
     except UnicodeEncodeError:

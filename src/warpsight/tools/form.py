@@ -1,4 +1,4 @@
-"""The exact form of a tool's arguments, in one line, for a caller who got it wrong. Reads JSON schemas, checks nothing."""
+"""The exact form of a tool's arguments, in one line, for a caller who got it wrong. Reads schemas, checks nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_CHOICES = 8
 
 
 def form_of(schema: Mapping[str, JsonValue]) -> str:
-    """`{"kernel"?: text, "edits"?: [{"search": text, "replace": text}]}`; a question mark is for what may be left out."""
+    """`{"kernel"?: text, "edits"?: [{"search": text, "replace": text}]}`; with ? for what may be left out."""
     choices = schema.get("enum")
     if isinstance(choices, list):
         shown = " or ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in choices[:_MOST_CHOICES])

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from warpsight.errors import BrokenMachine, UsageError
-from warpsight.runs.sqlite import data_folder
+from warpsight.folders import data_folder
 from warpsight.tune.records import Asked, Trial
 
 ASKED, TRIALS, BEST, LOCK = "asked.json", "trials.jsonl", "best", "lock"

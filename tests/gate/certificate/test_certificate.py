@@ -21,7 +21,7 @@ FLIPS = 1000
 
 
 def bad(raw: bytes, ledger: Path | None = None) -> list[str]:
-    return [one.name for one in verify_bytes(raw, ledger)[1] if not one.ok]
+    return [one.name for one in verify_bytes(raw, ledger).findings if not one.ok]
 
 
 def certificate_of(accepted: Accepted) -> Certificate:
@@ -29,7 +29,8 @@ def certificate_of(accepted: Accepted) -> Certificate:
 
 
 def test_it_holds_as_written(accepted: Accepted) -> None:
-    found, looked = verify_bytes(accepted.file.read_bytes(), accepted.ledger.path, accepted.task)
+    all_of_it = verify_bytes(accepted.file.read_bytes(), accepted.ledger.path, accepted.task)
+    found, looked = all_of_it.certificate, all_of_it.findings
     assert found is not None and all(one.ok for one in looked), looked
     names = {one.name for one in looked}
     assert {"file", "commitment", "task", "roof", "decision", "ledger", "committed before", "result", "head"} <= names
@@ -79,13 +80,14 @@ def test_another_seed_or_another_task_does_not_fit(accepted: Accepted) -> None:
     honest = certificate_of(accepted)
     other = honest.seed.model_copy(update={"value": honest.seed.value + 1})
     assert "commitment" in bad(text_of(honest.model_copy(update={"seed": other}))[0])
-    looked = verify_bytes(accepted.file.read_bytes(), None, read_task(TASKS / "saxpy"))[1]
+    looked = verify_bytes(accepted.file.read_bytes(), None, read_task(TASKS / "saxpy")).findings
     assert [one.name for one in looked if not one.ok] == ["task"]
 
 
 def test_what_is_not_accepted_has_no_certificate(accepted: Accepted) -> None:
     document = json.loads(accepted.file.read_bytes())
     document.pop("sha256")
+    document.pop("signature")
     for key, value in (("decision", "SAME"), ("decision", "REJECTED")):
         with pytest.raises(ValueError, match="certificate is for"):
             Certificate.model_validate({**document, "timing": {**document["timing"], key: value, "reason": "no_time"}})

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from warpsight.errors import BrokenMachine
 from warpsight.gate.certificate import read_certificate, write_certificate
-found, _ = read_certificate(Path(sys.argv[1]).read_bytes())
+found, *_ = read_certificate(Path(sys.argv[1]).read_bytes())
 try:
     write_certificate(found, Path(sys.argv[2]))
 except BrokenMachine:

@@ -39,7 +39,8 @@ def test_a_kernel_with_a_twentieth_of_the_work_is_accepted_and_its_certificate_h
     assert found.timing.decision == "FASTER", found.timing.detail
     assert found.timing.roof is not None and found.timing.roof.compulsory_bytes == 2048 * 8
     raw = (ledger.certificates / f"{found.certificate}.json").read_bytes()
-    certificate, looked = verify_bytes(raw, ledger.path, spin)
+    found_in = verify_bytes(raw, ledger.path, spin)
+    certificate, looked = found_in.certificate, found_in.findings
     assert certificate is not None and all(one.ok for one in looked), looked
     assert {"measurement 1", "measurement 2", "measured twice"} <= {one.name for one in looked}
 
