@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from warpsight.gate import keys
+from warpsight.gate.identity import canonical
 
 Command = Callable[..., Any]
 Changed = Callable[[str, str, str], str]
@@ -76,6 +80,33 @@ def test_a_winner_gets_a_certificate_that_holds(command: Command, slow: str, tmp
     book.write_bytes(book.read_bytes().replace(b'"vector_add"', b'"vector_sub"', 1))
     chain = command("verify", str(file))
     assert chain.code == 1 and "does not hold  ledger" in chain.out
+    signature_is_told(command, raw, tmp_path)
+
+
+def signature_is_told(command: Command, raw: bytes, tmp_path: Path) -> None:
+    """The same certificate elsewhere: with its signature, without, and with a stranger's."""
+    alone = tmp_path / "elsewhere" / "cert.json"
+    alone.parent.mkdir()
+    alone.write_bytes(raw)
+    known = command("verify", str(alone), "--json").document()
+    assert known["verdict"] == "holds" and known["signature"]["whose"] == "own" and known["not_shown"]
+    unsigned = {key: value for key, value in json.loads(raw).items() if key != "signature"}
+    alone.write_bytes(canonical(unsigned))
+    ran = command("verify", str(alone))
+    assert ran.code == 4 and "not signed" in ran.out and "the certificate holds" not in ran.out
+    assert "not shown: who made it" in ran.out.replace("\n", " ")
+    document = command("verify", str(alone), "--json").document()
+    assert document["verdict"] == "unproven" and document["ok"] and document["signature"]["whose"] == "none"
+    theirs = keys.sign(canonical(unsigned), tmp_path / "theirs")
+    alone.write_bytes(canonical({**unsigned, "signature": theirs.model_dump()}))
+    assert command("verify", str(alone)).code == 4
+    trusted = command("keys", "trust", str(alone), "--name", "lab", "--json").document()
+    assert trusted["fingerprint"] == keys.fingerprint(theirs.key)
+    found = command("verify", str(alone))
+    assert found.code == 0 and "a key you trust, lab" in found.out
+    shown = command("keys", "show", "--json").document()
+    assert shown["trusted"]["lab"]["key"] == theirs.key and shown["own"]["key"] == keys.own_public()
+    assert command("keys", "show").code == 0 and command("keys", "trust", "abc", "--name", "x").code == 2
 
 
 @pytest.mark.parametrize(

@@ -172,3 +172,8 @@ def test_processor_time_is_seen_from_outside_finely_and_with_threads_that_have_e
     assert sight.cpu_s(os.getpid()) - before >= 0.05
     assert abs(sight.cpu_s(os.getpid()) - time.process_time()) < 0.05 + sum(os.times()[2:4])
     assert sight.cpu_s(None) == sight.cpu_s(2**22 + 1) == 0.0
+
+
+def test_the_host_name_is_not_the_machines(hostile: Hostile) -> None:
+    answer = hostile("import os, socket\nanswer([os.uname().nodename, socket.gethostname()])")
+    assert said(answer) == ["jail", "jail"]

@@ -230,3 +230,27 @@ def test_a_run_held_by_another_process_is_busy_until_that_one_is_killed(tmp_path
             holder.wait(timeout=30)
             with store.hold("r1"):
                 assert len(store.read("r1").steps) == 1
+
+
+@pytest.mark.parametrize("kept", [10, 100, 4096, 20_000])
+def test_a_cut_store_is_called_damaged_and_told_what_to_do(kept: int, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    with SqliteStore(whole) as store:
+        for number in range(40):
+            store.create_run(a_run(f"r{number}", model="m" * 400))
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    (cut / "runs.db").write_bytes((whole / "runs.db").read_bytes()[:kept])
+    with pytest.raises(BrokenMachine, match=r"cannot (open|read) the store") as told, SqliteStore(cut) as store:
+        store.list_runs()
+    assert told.value.hint is not None and "is damaged: move it away" in told.value.hint
+
+
+def test_a_record_that_is_not_what_was_written_is_damage(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path) as store:
+        store.create_run(a_run("r"))
+    with sqlite3.connect(tmp_path / "runs.db") as db:
+        db.execute("UPDATE runs SET run = '{}'")
+    db.close()
+    with SqliteStore(tmp_path) as store, pytest.raises(BrokenMachine, match="cannot read the store"):
+        store.read("r")

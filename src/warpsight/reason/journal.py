@@ -19,6 +19,7 @@ from warpsight.nouns.run import Spent
 from warpsight.reason.pending import Pending
 from warpsight.runs.store import Record, Store
 from warpsight.tools.box import ToolResult
+from warpsight.tools.until import OutOfTime, cut_result
 
 Clock = Callable[[], float]
 # A tool may say so with an error as well as with a result: the kernel or the request is wrong, not the machine.
@@ -100,6 +101,8 @@ def _told(run: Callable[[], ToolResult]) -> ToolResult:
     """A result also where the tool raised because of the kernel or the arguments; a broken machine passes through."""
     try:
         return run()
+    except OutOfTime as problem:
+        return cut_result(problem)
     except WarpsightError as problem:
         if problem.exit_code not in _TOLD_EXIT_CODES:
             raise

@@ -35,7 +35,10 @@ from warpsight.reason.schema import require_known
 from warpsight.reason.transcript import Transcript
 from warpsight.runs.store import RESUMABLE, Ending, Store, StoreConflict
 from warpsight.tools.box import SUBMIT, ToolBox, ToolResult
+from warpsight.tools.until import time_limit, was_cut
 
+TIME = "time"  # the tool that checks and times one kernel
+LEAST_SECONDS = 0.01
 # What the run is doing, for whoever watches: a short text and what is known so far. Nothing is decided by it.
 Watch = Callable[[str, Progress], None]
 
@@ -107,6 +110,7 @@ class _Loop:
         self.talk = Transcript(self.job.id, self.pending, self.job.calling)
         self.journal = Journal(self.job.id, self.store, self.pending, self.clock)
         self.progress = Progress(original=self.job.opening.kernel)
+        self.gate_seconds = 0.0  # what one kernel took to be checked and timed
         self.at_roof = ""  # why there is too little left to gain, once that is known
 
     def converse(self) -> Ending:
@@ -148,7 +152,7 @@ class _Loop:
                 stop=() if native else (CLOSE,),
                 temperature=job.temperature,
                 seed=job.seed,
-                seconds=seconds_left(job.budget, self.progress.spent),
+                seconds=self._seconds_left(),
             )
             reply = self.model.reply(request)
             return reply if native else text_calls_of(reply, f"call_{len(self.talk)}_")
@@ -156,6 +160,14 @@ class _Loop:
         answer = self.journal.reply(self.talk.key("reply"), len(self.talk), ask)
         self.progress.spent = add_spent(self.progress.spent, answer.spent)
         return answer
+
+    def _seconds_left(self) -> float | None:
+        """For the model or a tool, from now on. A faster kernel that is not handed in yet goes through the whole gate
+        at the end: as long as that took once is kept for it."""
+        left = seconds_left(self.job.budget, self.progress.spent)
+        if left is None or self.progress.best is None or speed_of(self.progress.best) is None:
+            return left
+        return max(LEAST_SECONDS, left - min(self.gate_seconds, (self.job.budget.seconds or 0.0) / 2))
 
     def _late(self, reply: Reply) -> Ending:
         """A reply that the end of the seconds has cut: what came is kept, and nothing in it is run."""
@@ -199,15 +211,21 @@ class _Loop:
 
         def run() -> ToolResult:
             self.watch(f"{call.tool}", self.progress)
-            return self.tools.call(call.tool, arguments)
+            with time_limit(None if call.tool == SUBMIT else self._seconds_left()):
+                return self.tools.call(call.tool, arguments)
 
         done = self.journal.result(self.talk.key("result"), len(self.talk), charged=call.tool != SUBMIT, run=run)
         self.progress.spent = add_spent(self.progress.spent, done.spent)
+        if call.tool == TIME and done.result.evaluation is not None and done.result.evaluation.timing is not None:
+            self.gate_seconds = max(self.gate_seconds, done.spent.seconds)
         self._say(call, done.result.text, is_error=done.result.is_error, artefacts=done.artefacts)
         return self._after(done.result, arguments)
 
     def _after(self, result: ToolResult, arguments: dict[str, JsonValue]) -> Ending | None:
         """What a result means for the run."""
+        if was_cut(result):
+            why = f"{self.progress.spent.seconds:.1f} of {self.job.budget.seconds or 0.0:.1f} seconds are spent"
+            return Ending(outcome="budget_spent", reason=f"{why}: a tool was {result.text.removeprefix('error: ')}")
         known = self.progress
         kernel = result.made or arguments.get(KERNEL)
         text = kernel if isinstance(kernel, str) else None

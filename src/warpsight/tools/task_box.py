@@ -26,6 +26,7 @@ from warpsight.tools.form import form_of
 from warpsight.tools.keep import Keep
 from warpsight.tools.more import Shelf
 from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
+from warpsight.tools.until import OutOfTime, cut_result
 from warpsight.tools.workbench import Workbench
 
 # The order in which they are shown.
@@ -81,6 +82,8 @@ class TaskBox:
                 return _refused(str(problem))
             except ValidationError as problem:
                 return _refused(_misfit(tool, problem))
+            except OutOfTime as problem:
+                return cut_result(problem)
             except WarpsightError as problem:
                 if problem.exit_code not in _TOLD_EXIT_CODES:
                     raise

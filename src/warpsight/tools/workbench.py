@@ -28,6 +28,7 @@ from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profil
 from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of, read_candidate
 from warpsight.tools.feedback import Feedback
 from warpsight.tools.keep import Keep
+from warpsight.tools.until import require_time
 from warpsight.vgpu.gpu import Gpu
 
 SEED_BITS = 48
@@ -66,6 +67,11 @@ class Workbench:
         if self.feedback == "wrong" and not self.decoys:
             raise UsageError("feedback `wrong` needs other tasks to take a diagnosis from: it is for the bench alone")
 
+    def step(self, text: str) -> None:
+        """Say what is done next; not begun when the time is over."""
+        require_time(text)
+        self.say(text)
+
     @property
     def gpu(self) -> Gpu | None:
         """The kind of GPU, where the device is one of a known kind."""
@@ -86,7 +92,7 @@ class Workbench:
 
     def build(self, kernel: Candidate) -> Build:
         def make() -> Build:
-            self.say("compiling")
+            self.step("compiling")
             return build_for(self.task, kernel, self.device, unsafe=self.unsafe)
 
         return self._builds.of(kernel.sha256, make)
@@ -104,7 +110,7 @@ class Workbench:
                 self.device,
                 build=self.build(kernel),
                 secret_seed=self.seed,
-                progress=lambda _text: self.say("checking"),
+                progress=lambda _text: self.step("checking"),
             )
 
         return self._checks.of(kernel.sha256, make)
@@ -114,7 +120,9 @@ class Workbench:
         shown = [workload for workload in self.task.workloads if not workload.hidden]
 
         def make() -> Check:
-            return check_candidate(self.task, kernel, self.device, build=self.build(kernel), workloads=shown)
+            return check_candidate(
+                self.task, kernel, self.device, build=self.build(kernel), workloads=shown, progress=self.step
+            )
 
         return self._shown_checks.of(kernel.sha256, make)
 
@@ -122,7 +130,7 @@ class Workbench:
         """Counters of one launch; CannotProfile where there can be none. On the contents that `time` uses."""
 
         def make() -> Profile:
-            self.say("profiling")
+            self.step("profiling")
             ready = kernel_on(kernel, self.build(kernel), self.workload)
             return best_profile(
                 self.device, ready.build, self.task.entry, self._profiled_values, ready.size, source_text=kernel.source
@@ -160,10 +168,10 @@ class Workbench:
         """The whole gate with a seed that nothing before has used. A kernel is submitted once: no second draw."""
 
         def make() -> Evaluation:
-            self.say("evaluating the submission")
+            self.step("evaluating the submission")
             return evaluate(
                 self.task, kernel, self.given, self.device, ledger=self.ledger, workload=self.workload,
-                unsafe=self.unsafe, progress=self.say,
+                unsafe=self.unsafe, progress=self.step,
             )  # fmt: skip
 
         return self._whole(self._submitted.of(kernel.sha256, make))
@@ -184,7 +192,7 @@ class Workbench:
             baseline = kernel_on(self.given, theirs, self.workload)
             mine = kernel_on(kernel, self.build(kernel), self.workload)
             timing, profile = compare_on(
-                self.task, self.workload, baseline, mine, self.device, seed=self.seed, progress=self.say
+                self.task, self.workload, baseline, mine, self.device, seed=self.seed, progress=self.step
             )
         except CannotProfile as impossible:
             return _no_time(self.device, self.workload, impossible.message), None
