@@ -154,4 +154,4 @@ def test_nothing_is_written_but_the_store(story: Story) -> None:
     files = {str(path.relative_to(story.served.root)) for path in story.served.root.rglob("*") if path.is_file()}
     given = {str(path.relative_to(ROOT)) for path in (ROOT / "tasks" / "transpose").rglob("*") if path.is_file()}
     assert files == given | {"tasks/transpose/mine.cu"}
-    assert {path.name for path in story.served.data.iterdir()} <= {"artefacts", "ledger"}
+    assert {path.name for path in story.served.data.iterdir()} <= {"artefacts", "keys", "ledger"}

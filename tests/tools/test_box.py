@@ -84,7 +84,7 @@ def test_kernels_have_ids_that_later_calls_take(box: TaskBox) -> None:
         ("check", {"kernel": GIVEN, "base": "given"}, "not both"),
         ("check", {"base": "given", "edits": [{"search": "float", "replace": "int"}]}, "occurs 2 times"),
         ("check", {"kernel": GIVEN, "verdict": "right"}, "verdict: Extra inputs"),
-        ("check", {"kernel": 3}, "kernel: Input should be a valid string"),
+        ("check", {"kernel": 3}, "`kernel`: expected a text, found a number"),
         ("check", {"kernel": "int main() {}"}, "expected a kernel"),
         ("check", {"kernel": GIVEN.replace("// launch", "// nothing")}, "a launch line"),
         ("inspect", {"base": "given", "view": "secrets"}, "view: Input should be"),

@@ -25,6 +25,7 @@ ERRORS: Mapping[str, str] = {
     "WorkerLost": "jail.md",
     "BrokenLedger": "certificate.md",
     "BrokenCertificate": "certificate.md",
+    "OutOfTime": "tools.md",
     "ProfilerError": "real-gpus.md",
     "NoSource": "real-gpus.md",
     "ModelError": "models.md",
