@@ -41,6 +41,7 @@ from warpsight.errors import UsageError
 from warpsight.jail import wire
 from warpsight.jail.worker import told_unsafe
 from warpsight.nouns import Build, Fault, Profile, Source
+from warpsight.nouns.dtypes import wire_dtype
 from warpsight.tasks import LaunchSize
 
 WORKER = Path(__file__).with_name("cuda_worker.py")
@@ -264,7 +265,7 @@ def launch_message(values: Sequence[Value], size: LaunchSize) -> tuple[dict[str,
     blobs: list[Any] = []
     for value in values:
         blobs.append(np.ascontiguousarray(value.array).reshape(-1).view(np.uint8))
-        scalar = {"dtype": value.array.dtype.str}
+        scalar = {"dtype": wire_dtype(value.array)}
         described.append(scalar if value.is_scalar else {"initialised": value.initialised})
     whole = [grid * block for grid, block in zip(size.grid, size.block, strict=True)]
     return {"values": described, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}, blobs

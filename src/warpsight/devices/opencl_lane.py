@@ -22,6 +22,7 @@ from warpsight.devices.device import TimedCall, Value
 from warpsight.devices.opencl_build import ALWAYS, compile_opencl, has_block, worker_argv, worker_files
 from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, scrubbed, wire
 from warpsight.nouns import Build, Dim3, Fault
+from warpsight.nouns.dtypes import wire_dtype
 from warpsight.tasks import LaunchSize
 
 RUN_WORKER = Path(__file__).with_name("opencl_worker.py")
@@ -222,7 +223,7 @@ def _load_request(
     blobs: list[Any] = []
     for value in values:
         if value.is_scalar:
-            described.append({"dtype": value.array.dtype.str})
+            described.append({"dtype": wire_dtype(value.array)})
             blobs.append(value.array.tobytes())
         else:
             place = by_name[value.name]

@@ -27,7 +27,8 @@ del sys.path[:1]  # the files beside this one are named after the packages they 
 LEAST_FILL_BYTES = 1 << 30  # 130 us on the fastest memory there is: Triton binds arguments in Python at each launch
 OUT_OF_RESOURCES = ("OutOfResources", "out of resource")
 DTYPES = {
-    "fp16": "float16", "fp32": "float32", "fp64": "float64", "i8": "int8", "i16": "int16", "i32": "int32",
+    "fp16": "float16", "bf16": "bfloat16", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2",
+    "fp32": "float32", "fp64": "float64", "i8": "int8", "i16": "int16", "i32": "int32",
     "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from warpsight.nouns import Task
+from warpsight.nouns.dtypes import is_float
 from warpsight.tasks import oracle as oracle_code
 from warpsight.tasks import run_reference, shape_of
 from warpsight.tasks.oracle import Oracle
@@ -142,7 +143,7 @@ def digest_of(inputs: Mapping[str, np.ndarray]) -> str:
     parts: list[str] = []
     for name, array in inputs.items():
         digest = hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).hexdigest()
-        parts.append(json.dumps([name, array.dtype.str, array.shape, digest]))
+        parts.append(json.dumps([name, array.dtype.name, array.shape, digest]))
     return content_key(*parts)
 
 
@@ -154,10 +155,10 @@ def unpacked(task: Task, body: bytes, axes: Mapping[str, int], only_floats: bool
     """The outputs of a task from their bytes: floats are float64, whole numbers as declared."""
     outputs, at = Arrays(), 0
     for argument in task.arguments:
-        is_float = argument.dtype.startswith("float")
-        if argument.role not in ("out", "inout") or (only_floats and not is_float):
+        floats = is_float(argument.dtype)
+        if argument.role not in ("out", "inout") or (only_floats and not floats):
             continue
-        dtype = np.dtype(np.float64 if is_float else argument.dtype)
+        dtype = np.dtype(np.float64 if floats else argument.dtype)
         shape = shape_of(argument, axes)
         count = int(np.prod(shape, dtype=np.int64))
         outputs[argument.name] = np.frombuffer(body, dtype, count, at).reshape(shape)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpsight.nouns import Argument, Task, Workload
+from warpsight.nouns.dtypes import FloatInfo, float_info, is_float
 from warpsight.tasks import generate_inputs
 from warpsight.tasks.inputs import default_fill
 from warpsight.tasks.shapes import number_of
@@ -41,8 +42,13 @@ class Given:
         return self.declared.shape
 
     @property
-    def is_half(self) -> bool:
-        return self.declared.dtype == np.float16
+    def holds(self) -> FloatInfo:
+        return float_info(self.declared.dtype)
+
+    @property
+    def reach(self) -> int:
+        """Powers of two up and down from one in which products of a few numbers stay normal."""
+        return min(20, -self.holds.least_exponent // 3 + 1)
 
     @property
     def zero(self) -> float:
@@ -58,7 +64,7 @@ Family = Callable[[Given], np.ndarray | None]
 
 def _wide(given: Given) -> np.ndarray:
     """Magnitudes over many powers of two: small terms beside large ones."""
-    reach = 5 if given.is_half else 20
+    reach = given.reach
     top = reach if math.isinf(given.high) else math.log2(max(abs(given.low), abs(given.high), 1e-30))
     bottom = -reach if math.isinf(given.high) else top - 2 * reach
     sign = given.random.choice([-1.0, 1.0], given.shape)
@@ -67,22 +73,23 @@ def _wide(given: Given) -> np.ndarray:
 
 def _tiny(given: Given) -> np.ndarray | None:
     """All numbers small: an absolute tolerance, or an epsilon that hides the work, shows."""
-    return given.declared * 2.0 ** (-6 if given.is_half else -40) if given.zero == 0.0 else None
+    down = min(40, -given.holds.least_exponent // 2 - 1)
+    return given.declared.astype(np.float64) * 2.0**-down if given.zero == 0.0 else None
 
 
 def _denormal(given: Given) -> np.ndarray | None:
     """Three of four are denormal or a zero of either sign, the others as declared."""
     if given.zero != 0.0:
         return None
-    step = float(np.finfo(given.declared.dtype).smallest_subnormal)
-    bits = 9 if given.is_half else 22
+    step = given.holds.smallest_subnormal
+    bits = min(22, given.holds.bits - 1)
     small = given.within(given.random.integers(-(2**bits), 2**bits, given.shape) * step)
-    return np.where(given.random.random(given.shape) < 0.75, small, given.declared)
+    return np.where(given.random.random(given.shape) < 0.75, small, given.declared.astype(np.float64))
 
 
 def _sparse(given: Given) -> np.ndarray:
     """Mostly zeros: what is skipped, or counted twice, shows."""
-    return np.where(given.random.random(given.shape) < SPARSE_SHARE, given.declared, given.zero)
+    return np.where(given.random.random(given.shape) < SPARSE_SHARE, given.declared.astype(np.float64), given.zero)
 
 
 def _structured(given: Given) -> np.ndarray:
@@ -110,7 +117,7 @@ def _cancellation(given: Given) -> np.ndarray:
     flat = given.declared.astype(np.float64).reshape(-1)
     pairs = flat.size // 2
     sign = -1.0 if given.low < 0 < given.high else 1.0
-    near = 1.0 + given.random.uniform(-1, 1, pairs) * 2.0 ** (-6 if given.is_half else -12)
+    near = 1.0 + given.random.uniform(-1, 1, pairs) * 2.0 ** -min(12, given.holds.bits // 2 + 1)
     flat[1 : 2 * pairs : 2] = sign * flat[0 : 2 * pairs : 2] * near
     return given.within(flat.reshape(given.shape))
 
@@ -131,8 +138,12 @@ def _spikes(given: Given) -> np.ndarray:
     places = np.stack((np.full(rows, last - 1), _edges(given, rows, last), given.random.integers(0, last, rows)))
     kinds = given.random.choice([0, 1, 2, 3], rows, p=[1 / 8, 2 / 8, 4 / 8, 1 / 8])
     spiked = np.flatnonzero(kinds < 3)
-    made[spiked, places[kinds[spiked], spiked]] = SPIKE if math.isinf(given.high) else given.high
+    made[spiked, places[kinds[spiked], spiked]] = _spike(given) if math.isinf(given.high) else given.high
     return given.within(made.reshape(given.shape))
+
+
+def _spike(given: Given) -> float:
+    return min(SPIKE, given.holds.most / 4)
 
 
 def _edges(given: Given, rows: int, last: int) -> np.ndarray:
@@ -144,7 +155,7 @@ def _edges(given: Given, rows: int, last: int) -> np.ndarray:
 
 def _integers(given: Given) -> np.ndarray | None:
     """Whole numbers whose sums and products are exact in the declared precision, and in no lower one."""
-    reach = (511 if given.is_half else 4095) if given.wide else 3
+    reach = 2 ** min(12, given.holds.bits - 1) - 1 if given.wide else min(3, 2 ** (given.holds.bits - 1))
     made = _whole(given, reach)
     return None if made is None else np.where(made % 2 == 0, given.within(made + 1), made) if given.wide else made
 
@@ -186,7 +197,7 @@ def family_inputs(
         made = _start_contents(family, _stream(seed, family, name), inputs[name])
         changed = changed or made is not None
         inputs[name] = inputs[name] if made is None else made
-    floats = [a.name for a in task.arguments if _bounds(a, workload) is not None and a.dtype.startswith("float")]
+    floats = [a.name for a in task.arguments if _bounds(a, workload) is not None and is_float(a.dtype)]
     for argument in task.arguments:
         declared = inputs.get(argument.name)
         bounds = _bounds(argument, workload)
@@ -195,7 +206,7 @@ def family_inputs(
         if declared is None or bounds is None or declared.size == 0:
             continue
         random = _stream(seed, family, argument.name)
-        if argument.dtype.startswith("float"):
+        if is_float(argument.dtype):
             wide = floats[seed % len(floats)] == argument.name
             made = FAMILIES[family](Given(random, declared, *bounds, wide))
         else:

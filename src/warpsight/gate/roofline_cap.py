@@ -20,6 +20,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import shared_expected_values, task_key
 from warpsight.gate.identity import task_sha256
 from warpsight.nouns import Argument, Task, Workload
+from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.nouns.timing import Roof
 from warpsight.tasks import run_reference, shape_of
 from warpsight.tasks.inputs import default_fill, generate_inputs
@@ -99,8 +100,9 @@ def _changes(argument: Argument, given: np.ndarray, at: int) -> list[np.ndarray]
     if fill in ("csr_rows", "permutation"):
         return []  # one element alone cannot change and keep its meaning
     flat = given.reshape(-1)
-    if given.dtype.kind == "f":
-        new = [flat[at] + 1000, flat[at] - 1000]
+    if is_float(given.dtype):
+        away = min(1000.0, float_info(given.dtype).most / 4)
+        new = [float(flat[at]) + away, float(flat[at]) - away]
     else:
         new = [value for value in (flat.max(), flat.min()) if value != flat[at]]
     changed: list[np.ndarray] = []

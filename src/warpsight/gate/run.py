@@ -16,6 +16,7 @@ from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.families import DECLARED, family_inputs
 from warpsight.gate.initial import CONTENTS, contents_inputs, free_contents
 from warpsight.gate.tolerance import Wanted, wanted_of_family
+from warpsight.gate.undetermined import settled
 from warpsight.gate.values import POISONS, judged, values_of
 from warpsight.nouns import REASONS, Build, Candidate, Task, Workload, WorkloadResult
 from warpsight.nouns.check import OTHER_FAULT
@@ -102,16 +103,9 @@ def run(
             detail=execution.faults[0].message,
             line=execution.faults[0].line,
         )
-    result = judged(
-        task,
-        workload,
-        trial.inputs,
-        execution.arrays,
-        trial.want,
-        family=trial.family,
-        seed=trial.seed,
-        poison=poison,
-    )
+    given, want, got = trial.inputs, trial.want, execution.arrays
+    result = judged(task, workload, given, got, want, family=trial.family, seed=trial.seed, poison=poison)
+    result = settled(task, workload, given, got, want, result, subject.values)
     return execution, with_stores(result, execution)
 
 

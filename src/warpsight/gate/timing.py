@@ -26,6 +26,7 @@ from warpsight.gate.fresh import Contents, FreshContents
 from warpsight.gate.statistics import LOOKS, Decided, Pairs
 from warpsight.gate.values import verify_outputs
 from warpsight.nouns import Task, Workload
+from warpsight.nouns.dtypes import is_float
 from warpsight.nouns.timing import Measurement, TimingReason
 from warpsight.tasks import LaunchSize
 
@@ -196,7 +197,7 @@ class PairTimer:
                 return True
             if argument.role not in ("out", "inout"):
                 continue
-            if not argument.dtype.startswith("float"):
+            if not is_float(argument.dtype):
                 if not np.array_equal(mine.arrays[name], theirs.arrays[name]):
                     return True
                 continue

@@ -15,7 +15,9 @@ from warpsight.errors import UsageError
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import DECLARED, FAMILY_NAMES, family_inputs
 from warpsight.gate.tolerance import Wanted, wanted
+from warpsight.gate.undetermined import settled
 from warpsight.nouns import Task, Workload, WorkloadResult
+from warpsight.nouns.dtypes import is_float
 from warpsight.tasks import compare, shape_of
 
 POISONS = (0xA5, 0x5B)
@@ -69,8 +71,10 @@ def verify_outputs(
 
     `inputs`, `family`, `seed` and `poison` are those of `fresh_values`; `values` is where expected values are kept.
     """
-    want = wanted(task, workload, inputs, values or shared_expected_values(), family=family, seed=seed)
-    return judged(task, workload, inputs, arrays, want, family=family, seed=seed, poison=poison)
+    kept = values or shared_expected_values()
+    want = wanted(task, workload, inputs, kept, family=family, seed=seed)
+    result = judged(task, workload, inputs, arrays, want, family=family, seed=seed, poison=poison)
+    return settled(task, workload, inputs, arrays, want, result, kept)
 
 
 def judged(
@@ -125,7 +129,7 @@ def _left(task: Task, outputs: Mapping[str, np.ndarray], want: Wanted, poison: i
         width = f"u{mark.dtype.itemsize}"
         left = got.view(width) == mark.view(width)[0]
         # The poison is a number that may be meant: of whole numbers, and of half precision, which has few.
-        if got.dtype.kind != "f":
+        if not is_float(argument.dtype):
             left &= got != want.outputs[argument.name]
         else:
             error = np.abs(got.astype(np.float64) - want.outputs[argument.name])

@@ -11,7 +11,6 @@ from warpsight.nouns.base import (
     HOST_CODE_NOTE,
     Count,
     Dim3,
-    DType,
     Fill,
     GpuArch,
     Identifier,
@@ -37,6 +36,7 @@ from warpsight.nouns.check import (
     WorkloadResult,
     WorstElement,
 )
+from warpsight.nouns.dtypes import DType
 from warpsight.nouns.evaluation import (
     Evaluation,
 )

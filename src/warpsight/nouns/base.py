@@ -14,15 +14,12 @@ Count = Annotated[int, Field(ge=0)]
 Dim3 = tuple[int, int, int]
 Number = int | float | str  # a str is an expression over the axes
 Source = Literal["measured", "simulated", "replayed"]
-DType = Literal[
-    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
-]
 Language = Literal["cuda", "opencl", "triton"]
 Trust = Literal["kernel", "host_code"]
 """How far a result can be trusted to be of the candidate's text. `kernel`: nothing of the candidate ran on the host.
 `host_code`: its own Python ran, jailed, to make the program, and could have made another than its text shows."""
 HOST_CODE_NOTE = "lower trust (host_code): the candidate's own Python made this program, in the jail"
-Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones"]
+Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones", "constant"]
 
 
 class Noun(BaseModel):

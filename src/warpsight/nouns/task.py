@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import keyword
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import DType, Fill, GpuArch, Identifier, Language, Noun, Number, Sha256, TaskName, require
+from warpsight.nouns.base import Fill, GpuArch, Identifier, Language, Noun, Number, Sha256, TaskName, require
+from warpsight.nouns.dtypes import DType
 
 
 class Axis(Noun):
@@ -26,10 +28,15 @@ class Axis(Noun):
         return self
 
 
+def python_name(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 class Argument(Noun):
     """One parameter of the kernel, in call order. `fill`, `low` and `high` say how inputs are generated.
 
-    `high` is exclusive for integers and indices, and the last row pointer for csr_rows.
+    `value` is that of a scalar, or of every element where `fill` is constant. `high` is exclusive for integers and
+    indices, and the last row pointer for csr_rows.
     """
 
     name: Identifier
@@ -41,6 +48,11 @@ class Argument(Noun):
     low: Number | None = None
     high: Number | None = None
 
+    @property
+    def python_name(self) -> str:
+        """What a reference or a Triton kernel calls it: `in` is a name in C and a keyword in Python, so `in_` there."""
+        return python_name(self.name)
+
     @model_validator(mode="after")
     def _shape_and_value_fit_the_role(self) -> Self:
         if self.role == "scalar":
@@ -48,18 +60,31 @@ class Argument(Noun):
             require(self.value is not None, f"argument {self.name}: a scalar needs a value")
         else:
             require(self.shape != (), f"argument {self.name}: role {self.role!r} needs a shape, a list of expressions")
-            require(self.value is None, f"argument {self.name}: only scalars have a value")
+            constant = self.fill == "constant"
+            require(
+                constant or self.value is None, f"argument {self.name}: only scalars and constant fills have a value"
+            )
+            require(not constant or self.value is not None, f"argument {self.name}: fill 'constant' needs a value")
         if self.role in ("out", "scalar"):
             given = [key for key in ("fill", "low", "high") if getattr(self, key) is not None]
             require(not given, f"argument {self.name}: role {self.role!r} takes no {', '.join(given)}")
         return self
 
 
+def _is_off(strict: object) -> bool:
+    """Written only where it is asked for, so records from before it keep their hashes."""
+    return strict is False
+
+
 class Tolerance(Noun):
-    """An element is right when |got - expected| <= atol + rtol * |expected|. Integers are compared exactly."""
+    """An element is right when |got - expected| <= atol + rtol * |expected|. Integers are compared exactly.
+
+    `strict` asks for more where inputs are not the declared ones: errors in proportion to each element's conditioning.
+    """
 
     rtol: float = Field(ge=0, allow_inf_nan=False)
     atol: float = Field(ge=0, allow_inf_nan=False)
+    strict: bool = Field(default=False, exclude_if=_is_off)
 
 
 class Workload(Noun):

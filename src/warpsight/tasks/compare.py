@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpsight.nouns import Task, Tolerance, WorstElement
+from warpsight.nouns.dtypes import float_info, is_float
 
 STRETCH = 1 << 15
 """Elements that are compared at a time: what is computed of them stays in the processor's cache."""
@@ -59,7 +60,9 @@ def compare(
             detail = f"{argument.name}: expected shape {list(want.shape)}, found {list(have.shape)}"
             return Comparison("wrong_shape", detail, total, total, None)
         if want.size:
-            bound = allowed_errors(task.tolerance, want) if allowed is None else allowed.get(argument.name)
+            bound = None if allowed is None else allowed.get(argument.name)
+            if allowed is None and is_float(argument.dtype):
+                bound = allowed_errors(task.tolerance, want, argument.dtype)
             count, badness, worst = _compare_array(argument.name, have, want, bound)
             wrong += count
             found.append((badness, worst))
@@ -85,7 +88,7 @@ def _compare_array(
     wrong, at, most, badness_there = 0, 0, -1.0, 0.0
     for start in range(0, have.size, STRETCH):
         part = slice(start, start + STRETCH)
-        if got.dtype.kind == "f":
+        if is_float(got.dtype):
             right, badness = _floats(have[part], want[part], bound if bound.ndim == 0 else bound.reshape(-1)[part])
         else:
             right, badness = _integers(have[part], want[part])
@@ -96,17 +99,31 @@ def _compare_array(
         if rank[first] > most:
             at, most, badness_there = start + first, float(rank[first]), float(badness[first])
     index = tuple(int(i) for i in np.unravel_index(at, got.shape))
-    one, wanted = got[index].item(), expected[index].item()
+    one, wanted = _plain(got[index]), expected[index].item()
     error = abs(float(one - wanted)) if np.isfinite(one) and np.isfinite(wanted) else float("inf")
     same = one == wanted or (one != one and wanted != wanted)
     worst = WorstElement(output=name, index=index, got=one, expected=wanted, error=0.0 if same else error)
     return wrong, badness_there, worst
 
 
-def allowed_errors(tolerance: Tolerance, expected: np.ndarray) -> np.ndarray:
-    """The error each element may have; where the oracle is not finite that is no number, and not used."""
+def allowed_errors(tolerance: Tolerance, expected: np.ndarray, dtype: str = "float64") -> np.ndarray:
+    """The error each element may have; where the oracle is not finite that is no number, and not used.
+
+    An output can be no nearer than its type allows, so half a unit in its last place is always allowed.
+    """
     with np.errstate(all="ignore"):
-        return tolerance.atol + tolerance.rtol * np.abs(expected)
+        return tolerance.atol + tolerance.rtol * np.abs(expected) + rounding(expected, dtype)
+
+
+def rounding(expected: np.ndarray, dtype: str) -> np.ndarray:
+    """Half a unit in the last place of each element in its type."""
+    info = float_info(dtype)
+    return np.maximum(info.eps / 2 * np.abs(expected), info.smallest_subnormal / 2)
+
+
+def _plain(element: np.generic) -> float | int:
+    """An element as Python's own number: NumPy's `item` gives none for the types it does not know itself."""
+    return float(element) if is_float(element.dtype) else element.item()
 
 
 def _floats(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,13 +13,14 @@ import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.nouns import Argument, Axis, Language, Task, Workload
+from warpsight.nouns.task import python_name
 from warpsight.tasks import triton_header
 from warpsight.tasks.candidate import evaluate_launch, read_candidate
 from warpsight.tasks.expressions import RESERVED_NAMES, ExpressionError, parse_expression
 from warpsight.tasks.inputs import default_fill, generate_argument
 from warpsight.tasks.locate import line_of
 from warpsight.tasks.reference import REFERENCE_FUNCTION
-from warpsight.tasks.shapes import scalar_of, shape_of
+from warpsight.tasks.shapes import is_not_finite, scalar_of, shape_of
 from warpsight.tasks.signature import has_c_linkage, kernel_parameters, reference_parameters
 
 Fail = Callable[[Sequence[str | int], str, str, str], NoReturn]
@@ -69,6 +70,10 @@ def _check_names(task: Task, fail: Fail) -> None:
         if argument.name in axes and not (argument.role == "scalar" and argument.value == argument.name):
             expected = f'a name that is no axis, or a scalar with value = "{argument.name}"'
             fail(["arguments", at, "name"], f"arguments[{at}].name", expected, repr(argument.name))
+    for at, argument in enumerate(task.arguments):
+        if argument.python_name != argument.name and any(a.name == argument.python_name for a in task.arguments):
+            expected = f"no argument {argument.python_name}: a reference calls {argument.name} so"
+            fail(["arguments", at, "name"], f"arguments[{at}].name", expected, f"{argument.name} and {argument.name}_")
     if not any(argument.role in ("out", "inout") for argument in task.arguments):
         fail(["arguments"], "arguments", "at least one with role out or inout", "none")
 
@@ -106,7 +111,7 @@ def _check_argument(task: Task, argument: Argument, at: int, fail: Fail) -> None
     texts = [(f"shape[{i}]", "shape", text) for i, text in enumerate(argument.shape)]
     for key in ("value", "low", "high"):
         value = getattr(argument, key)
-        if isinstance(value, str):
+        if isinstance(value, str) and not (is_not_finite(value) and value not in names):
             texts.append((key, key, value))
     for shown, key, text in texts:
         try:
@@ -171,7 +176,7 @@ def _check_triton(task: Task) -> None:
     if found is None:
         expected = f"`@triton.jit def {task.entry}(...)` at the top level"
         raise TaskError(file=file, key="entry", expected=expected, found="no function of that name")
-    wanted = [argument.name for argument in task.arguments]
+    wanted = [argument.python_name for argument in task.arguments]
     if found[0] != wanted:
         expected = f"the parameters {', '.join(wanted)} (the arguments in order), then tl.constexpr ones"
         raise TaskError(file=file, key=f"{task.entry}()", expected=expected, found=", ".join(found[0]) or "none")
@@ -193,8 +198,8 @@ def _check_reference(task: Task) -> None:
         expected = f"a function `def {REFERENCE_FUNCTION}(...)` at the top level"
         raise TaskError(file=file, key=key, expected=expected, found="none")
     names, line = found
-    known = {axis.name for axis in task.axes} | {a.name for a in task.arguments if a.role != "out"}
-    needed = [a.name for a in task.arguments if a.role in ("in", "inout")]
+    known = {python_name(axis.name) for axis in task.axes} | {a.python_name for a in task.arguments if a.role != "out"}
+    needed = [a.python_name for a in task.arguments if a.role in ("in", "inout")]
     for name in names:
         if name not in known:
             expected = f"parameters among {', '.join(sorted(known))}"

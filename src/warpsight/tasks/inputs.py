@@ -14,8 +14,9 @@ import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.nouns import Argument, Task, Workload
+from warpsight.nouns.dtypes import is_float
 from warpsight.tasks.expressions import ExpressionError
-from warpsight.tasks.shapes import number_of, scalar_of, shape_of
+from warpsight.tasks.shapes import held, number_of, scalar_of, shape_of
 
 Axes = Mapping[str, int]
 Shape = tuple[int, ...]
@@ -51,7 +52,7 @@ def generate_argument(argument: Argument, axes: Axes, seed: int) -> np.ndarray:
 
 def default_fill(argument: Argument) -> str:
     """What an argument without `fill` is filled with: floats are normal, integers need a declared range."""
-    return "normal" if argument.dtype.startswith("float") else "integers"
+    return "normal" if is_float(argument.dtype) else "integers"
 
 
 def _normal(random: np.random.Generator, argument: Argument, shape: Shape, axes: Axes) -> np.ndarray:
@@ -102,6 +103,12 @@ def _zeros(random: np.random.Generator, argument: Argument, shape: Shape, axes: 
     return np.zeros(shape)
 
 
+def _constant(random: np.random.Generator, argument: Argument, shape: Shape, axes: Axes) -> np.ndarray:
+    if argument.value is None:
+        raise ExpressionError("a value for fill 'constant'", "none")
+    return np.full(shape, held(number_of(argument.value, axes), argument.dtype))
+
+
 def _ones(random: np.random.Generator, argument: Argument, shape: Shape, axes: Axes) -> np.ndarray:
     return np.ones(shape)
 
@@ -115,11 +122,12 @@ FILLERS: dict[str, Filler] = {
     "csr_rows": _csr_rows,
     "zeros": _zeros,
     "ones": _ones,
+    "constant": _constant,
 }
 
 
 def _floats_only(argument: Argument, fill: str) -> None:
-    if not argument.dtype.startswith("float"):
+    if not is_float(argument.dtype):
         raise ExpressionError(f"a float dtype for fill {fill!r}", argument.dtype)
 
 
@@ -129,14 +137,14 @@ def _integer_range(argument: Argument, axes: Axes, default_low: int | None) -> t
     if argument.high is None or low is None:
         raise ExpressionError("a declared range: low and high (exclusive)", "none")
     high = number_of(argument.high, axes)
-    if argument.dtype.startswith("float") or isinstance(low, float) or isinstance(high, float):
+    if is_float(argument.dtype) or isinstance(low, float) or isinstance(high, float):
         raise ExpressionError("an integer dtype and an integer range", f"{argument.dtype}, {low} to {high}")
     _holds(argument, low, high)
     return low, high
 
 
 def _holds(argument: Argument, low: int, high: int) -> None:
-    if argument.dtype.startswith("float"):
+    if is_float(argument.dtype):
         raise ExpressionError("an integer dtype", argument.dtype)
     limits = np.iinfo(argument.dtype)
     if low < limits.min or high - 1 > limits.max:

@@ -14,6 +14,8 @@ import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.nouns import Argument, Task
+from warpsight.nouns.dtypes import is_float
+from warpsight.nouns.task import python_name
 from warpsight.tasks.oracle import Oracle, ReferenceFailed, Returned, default_oracle
 from warpsight.tasks.shapes import shape_of
 
@@ -25,11 +27,12 @@ def run_reference(
 ) -> dict[str, np.ndarray]:
     """The expected outputs by name: float64 for float outputs, the declared dtype for integers."""
     file = str(task.folder / task.reference_file)
-    values = {name: widened(array) for name, array in inputs.items()}
+    values = {python_name(name): widened(array) for name, array in inputs.items()}
+    sizes = {python_name(name): size for name, size in axes.items()}
     try:
         # By the name of its file alone: where a task lies is nothing that expected values may depend on.
         name = Path(task.reference_file).name
-        returned = (oracle or default_oracle()).call(task.reference, name, REFERENCE_FUNCTION, values, axes)
+        returned = (oracle or default_oracle()).call(task.reference, name, REFERENCE_FUNCTION, values, sizes)
     except ReferenceFailed as failed:
         key = f"{REFERENCE_FUNCTION}()"
         raise TaskError(file=file, key=key, expected="it to return", found=failed.found, line=failed.line) from None
@@ -38,7 +41,7 @@ def run_reference(
 
 def widened(array: np.ndarray) -> np.ndarray:
     """The same numbers, floats as float64."""
-    return np.ascontiguousarray(array.astype(np.float64) if array.dtype.kind == "f" else array).reshape(array.shape)
+    return np.ascontiguousarray(array.astype(np.float64) if is_float(array.dtype) else array).reshape(array.shape)
 
 
 def _outputs(task: Task, returned: Returned, axes: Mapping[str, int], file: str) -> dict[str, np.ndarray]:
@@ -51,6 +54,10 @@ def _outputs(task: Task, returned: Returned, axes: Mapping[str, int], file: str)
         (only,) = wanted
         arrays = dict(zip([only], arrays.values(), strict=False))
         unusable = dict(zip([only], unusable.values(), strict=False))
+    for name in wanted:  # `dict(in_=...)` is the same answer as `{"in": ...}`
+        for found in (arrays, unusable):
+            if name not in found and python_name(name) in found and python_name(name) not in wanted:
+                found[name] = found.pop(python_name(name))  # pyright: ignore[reportArgumentType]
     names = [*arrays, *unusable]
     if set(names) != set(wanted):
         found = ", ".join(names) or "nothing"
@@ -67,7 +74,7 @@ def _output(argument: Argument, array: np.ndarray, axes: Mapping[str, int], file
     if array.shape != shape:
         expected = f"shape {list(shape)} ({', '.join(argument.shape)})"
         raise TaskError(file=file, key=key, expected=expected, found=f"shape {list(array.shape)}")
-    if argument.dtype.startswith("float"):
+    if is_float(argument.dtype):
         return np.ascontiguousarray(array, dtype=np.float64)
     narrow = array.astype(argument.dtype) if array.dtype.kind in "iub" else None
     if narrow is None or not np.array_equal(narrow, array):

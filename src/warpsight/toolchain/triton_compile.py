@@ -30,7 +30,8 @@ NEWEST_CLASS = 89
 CLASS_BEYOND = 80
 BY_THE_TEXT = ("out_of_memory", "killed_by_signal", "cpu_limit", "too_much_output", "seccomp_violation", "exited_early")
 TYPES = {
-    "float16": "fp16", "float32": "fp32", "float64": "fp64", "int8": "i8", "int16": "i16", "int32": "i32",
+    "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
+    "float32": "fp32", "float64": "fp64", "int8": "i8", "int16": "i16", "int32": "i32",
     "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
 }  # fmt: skip
 _ARCH = re.compile(r"sm_([0-9]{2,3})[af]?")
@@ -122,12 +123,12 @@ def triton_class(gpu_arch: str) -> int:
 def _argument(task: Task, argument: Argument) -> TritonArgument:
     kind = TYPES[argument.dtype]
     if argument.role != "scalar":
-        return TritonArgument(argument.name, f"*{kind}", divisible=True)
+        return TritonArgument(argument.python_name, f"*{kind}", divisible=True)
     steps = {axis.name: axis.multiple_of for axis in task.axes}
     value = argument.value
     known = value if isinstance(value, int) else steps.get(value, 1) if isinstance(value, str) else 1
     whole = argument.dtype.startswith(("int", "uint"))
-    return TritonArgument(argument.name, kind, divisible=whole and known % 16 == 0)
+    return TritonArgument(argument.python_name, kind, divisible=whole and known % 16 == 0)
 
 
 def _check_request(source: str, gpu_arch: str, name: str) -> None:
