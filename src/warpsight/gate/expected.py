@@ -50,14 +50,17 @@ class ExpectedValues:
         self._size_bytes = 0
         self._lock = threading.Lock()
 
-    def of(self, task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int]) -> Arrays:
-        """The outputs of the reference by name. Raises TaskError where it gives none."""
+    def of(
+        self, task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int], *, narrow: bool = False
+    ) -> Arrays:
+        """The outputs of the reference by name. Raises TaskError where it gives none. `narrow`: see `run_reference`."""
 
         def compute() -> bytes:
             self.computed += 1
-            return packed(run_reference(task, inputs, axes, self.oracle))
+            return packed(run_reference(task, inputs, axes, self.oracle, narrow=narrow))
 
-        return unpacked(task, self.kept(_key(task, inputs, axes), compute), axes)
+        key = _key(task, inputs, axes)
+        return unpacked(task, self.kept(content_key(key, "narrow") if narrow else key, compute), axes)
 
     def kept(self, key: str, compute: Callable[[], bytes]) -> bytes:
         """The bytes under a key, computed where they are not known. The key must say all that they depend on."""

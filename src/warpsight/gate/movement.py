@@ -7,6 +7,7 @@ give the same movement, so that what is kept stays valid.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -55,30 +56,29 @@ def flushed(inputs: Mapping[str, np.ndarray]) -> Arrays:
     return {name: flush(array) for name, array in inputs.items()}
 
 
-def is_homogeneous(task: Task, workload: Workload, declared: Mapping[str, np.ndarray], values: ExpectedValues) -> bool:
-    """Whether inputs scaled down scale the outputs, all by one factor.
+def degree(
+    task: Task, workload: Workload, declared: Mapping[str, np.ndarray], values: ExpectedValues
+) -> dict[str, float]:
+    """For each float output that scales as a power of the inputs' scale, that power; the others are left out.
 
-    Then nothing of a fixed size is added on the way, and what is computed with small inputs is small throughout. Where
-    it is not so (`exp(x) - 1`), a rounding of the size of that constant is honest however small the output.
+    Where it scales, nothing of a fixed size is added on the way: with small inputs all that is computed is small.
+    Where it does not (`exp(x) - 1`), a rounding of the size of that constant is honest, however small the output.
     """
     small = {n: a.astype(np.float64) * SCALED_DOWN if is_float(a.dtype) and a.ndim else a for n, a in declared.items()}
     try:
         before, after = values.of(task, declared, workload.axes), values.of(task, small, workload.axes)
     except TaskError:
-        return False
-    return all(_one_factor(before[name], after[name]) for name in before if before[name].dtype.kind == "f")
+        return {}
+    factors = {name: _factor(before[name], after[name]) for name in before if before[name].dtype.kind == "f"}
+    return {name: math.log(factor) / math.log(SCALED_DOWN) for name, factor in factors.items() if factor is not None}
 
 
-def _one_factor(before: np.ndarray, after: np.ndarray) -> bool:
+def _factor(before: np.ndarray, after: np.ndarray) -> float | None:
+    """What all elements were multiplied by, where that is one number."""
     seen = before != 0
-    if not (np.isfinite(before).all() and np.isfinite(after).all()) or bool(after[~seen].any()):
-        return False
-    ratios = after[seen] / before[seen]
+    if not seen.any() or not (np.isfinite(before).all() and np.isfinite(after).all()):
+        return None
+    middle = float(np.median(after[seen] / before[seen]))
     # An element that nearly cancels is rounded differently; it must still be near in the size of the whole output.
-    middle = float(np.median(ratios)) if ratios.size else 0.0
-    near = np.abs(after[seen] - middle * before[seen]) <= SAME_RATIO * abs(middle) * _mean(before)
-    return bool(near.all())
-
-
-def _mean(array: np.ndarray) -> float:
-    return float(np.abs(array).mean()) if array.size else 0.0
+    near = np.abs(after - middle * before) <= SAME_RATIO * middle * float(np.abs(before).mean())
+    return middle if middle > 0 and bool(near.all()) else None

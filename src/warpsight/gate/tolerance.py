@@ -1,14 +1,19 @@
 """How far each element may be from the oracle, for inputs of any family.
 
 The task's tolerance is the law: an element within rtol * |expected| + atol is right. With declared inputs that is all.
-For other inputs atol shrinks only where the WHOLE output is small beside what declared inputs give (tiny), never for
-one element; and it is never less than honest rounding:
+For other inputs atol shrinks only where ALL float inputs are small (tiny) and the whole output scales with them; never
+for one element. What `exp(x) - 1` makes of a tiny x may be off by a rounding of 1, so there atol stays as it is. And
+what is allowed is never less than honest rounding:
 
 - the element's movement under half a unit in the last place of the inputs, times what the author's atol is in units of
   declared movements, and at least a few times: large terms that cancel;
-- where the computation is not homogeneous, a few units in the last place of a declared output: `exp(x) - 1` of a tiny
-  x is off by a rounding of 1;
-- what flushing denormals to zero does, and half a unit in the last place of the output's own type.
+- two units in the last place of the largest output: terms of its size may have cancelled;
+- what flushing denormals to zero does, and half a unit in the last place of the output's own type;
+- the largest error that the reference itself makes in the same problem when it computes in the declared precision.
+
+Nothing at all is said of a problem that the reference itself gets wrong in the declared precision, or where denormal
+inputs make more of a difference than that when they are zeros; nor of whole numbers in it. The first axis of an output
+counts problems.
 
 `strict = true` asks for more: atol in proportion to each element's movement, whole numbers exact. What this does not
 cover: telling fewer bits apart inside a loose tolerance, which is `precision`.
@@ -16,7 +21,7 @@ cover: telling fewer bits apart inside a loose tolerance, which is `precision`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +29,12 @@ import numpy as np
 from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues, digest_of, packed, task_key, unpacked
 from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
-from warpsight.gate.movement import flushed, is_homogeneous, movement
+from warpsight.gate.movement import degree, flushed, movement
 from warpsight.nouns import Task, Workload
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.tasks.compare import allowed_errors, rounding
 
+NARROW_TIMES = 16.0  # one sample of the errors of an algorithm as stable: others scatter by as much
 LEAST_MOVES = 8.0  # a few roundings of intermediate results, each of half a unit
 _WHOLE = b"\x00wanted"
 NEARLY_EXACT = 0.01
@@ -65,7 +71,8 @@ def wanted(
         allowed = _allowed(task, workload, inputs, outputs, values, family, seed)
     except TaskError as refused:
         return Wanted({}, {}, f"the reference does not take it: {refused.found}")
-    floats = {n: e for n, e in outputs.items() if n in allowed and e.size}
+    allowed = _with_whole_numbers(outputs, allowed)
+    floats = {n: e for n, e in outputs.items() if e.dtype.kind == "f" and e.size}
     only_floats = len(floats) == len(outputs) and any(bool(e.any()) for e in floats.values())
     if only_floats and all(bool((abs(e) <= allowed[n]).all()) for n, e in floats.items()):
         return Wanted(outputs, allowed, "zeros would be within the error allowed")
@@ -82,11 +89,13 @@ def wanted_of_family(
         if found.skip:
             return found.skip.encode()
         allowed = (
-            b"" if family == DECLARED else packed({n: found.allowed[n] for n in found.outputs if n in found.allowed})
+            b""
+            if family == DECLARED
+            else packed({n: found.allowed[n] for n, e in found.outputs.items() if e.dtype.kind == "f"})
         )
         return _WHOLE + len(allowed).to_bytes(8, "big") + allowed + packed(found.outputs)
 
-    body = values.kept(task_key(task, workload.axes, "wanted 2", family, str(seed), digest_of(inputs)), compute)
+    body = values.kept(task_key(task, workload.axes, "wanted 7", family, str(seed), digest_of(inputs)), compute)
     if not body.startswith(_WHOLE):
         return Wanted({}, {}, body.decode())
     start = len(_WHOLE) + 8
@@ -94,7 +103,21 @@ def wanted_of_family(
     outputs = unpacked(task, body[end:], workload.axes)
     if family == DECLARED:
         return Wanted(outputs, _declared_allowed(task, outputs))
-    return Wanted(outputs, unpacked(task, body[start:end], workload.axes, only_floats=True))
+    return Wanted(
+        outputs, _with_whole_numbers(outputs, unpacked(task, body[start:end], workload.axes, only_floats=True))
+    )
+
+
+def _with_whole_numbers(outputs: Mapping[str, np.ndarray], allowed: Mapping[str, np.ndarray]) -> Arrays:
+    """The same with whole numbers: exact, or anything where nothing is said of the floats of their problem."""
+    made = dict(allowed)
+    for name, array in outputs.items():
+        alike = [a for a in allowed.values() if a.shape[:1] == array.shape[:1]]
+        if name not in allowed and array.size and alike:
+            unsaid = np.any([np.isposinf(a).reshape(len(a), -1).any(axis=1) for a in alike], axis=0)
+            exact = np.where(unsaid, np.inf, 0.0).reshape(-1, *[1] * (array.ndim - 1))
+            made[name] = np.broadcast_to(exact, array.shape)
+    return made
 
 
 def _declared_allowed(task: Task, outputs: Mapping[str, np.ndarray]) -> Arrays:
@@ -136,19 +159,49 @@ def _allowed(
     declared = family_inputs(task, workload, seed, DECLARED)
     assert declared is not None
     typical = movement(task, workload, declared, values)
-    usual = values.of(task, declared, workload.axes)
     of_flushed = values.of(task, flushed(inputs), workload.axes)
-    scales = strict or is_homogeneous(task, workload, declared, values)
+    powers = {} if strict else degree(task, workload, declared, values)
+    shrunk = _shrunk(inputs, declared)
+    narrow = outputs if strict else _narrow(task, workload, inputs, outputs, values)
     allowed = Arrays()
     for name, dtype in floats.items():
         expected = outputs[name]
         bound = LEAST_MOVES * moved[name] if exact else _by_movement(task, moved[name], typical[name])
         if not strict:
-            bound = np.maximum(bound, task.tolerance.atol * _shrunk(expected, usual[name]))
-        floor = np.abs(of_flushed[name] - expected) + _smallest(dtype)
-        floor += 0.0 if scales else LEAST_MOVES * float_info(dtype).eps * _mean(usual[name])
-        allowed[name] = task.tolerance.rtol * np.abs(expected) + bound + floor + rounding(expected, dtype)
+            bound = np.maximum(bound, task.tolerance.atol * shrunk ** max(0.0, powers.get(name, 0.0)))
+            bound += 2 * float_info(dtype).eps * float(np.abs(expected).max(initial=0.0))
+        law = task.tolerance.rtol * np.abs(expected) + bound + _smallest(dtype) + rounding(expected, dtype)
+        apart = np.abs(of_flushed[name] - expected)
+        if not strict:
+            own = np.abs(narrow[name] - expected)
+            open_question = by_problem(~(apart <= law) | ~(own <= law), np.any)
+            law = np.where(open_question, np.inf, law + NARROW_TIMES * by_problem(own, np.max))
+        allowed[name] = law + apart
     return allowed
+
+
+def by_problem(array: np.ndarray, over: Callable[..., np.ndarray]) -> np.ndarray:
+    """What `over` says of all elements of a problem, for each of them. The first axis counts problems.
+
+    Algorithms are stable by the norm of what they give, and what overflows on the way spreads: both within a problem.
+    """
+    if array.ndim < 2 or array.size == 0:
+        return array
+    return np.broadcast_to(over(array, axis=tuple(range(1, array.ndim)), keepdims=True), array.shape)
+
+
+def _narrow(
+    task: Task,
+    workload: Workload,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Mapping[str, np.ndarray],
+    values: ExpectedValues,
+) -> Mapping[str, np.ndarray]:
+    """The reference in the declared precision; the oracle's own where it does not run in it."""
+    try:
+        return values.of(task, inputs, workload.axes, narrow=True)
+    except TaskError:
+        return outputs
 
 
 def _by_movement(task: Task, moved: np.ndarray, typical: np.ndarray) -> np.ndarray:
@@ -160,14 +213,16 @@ def _by_movement(task: Task, moved: np.ndarray, typical: np.ndarray) -> np.ndarr
     return max(atol / float(usual.mean()), least) * moved
 
 
-def _shrunk(expected: np.ndarray, declared: np.ndarray) -> float:
-    """The factor by which atol shrinks: 1 unless the largest element is smaller than a usual one of declared inputs."""
-    seen = np.abs(declared[declared != 0])
-    return min(1.0, float(np.abs(expected).max(initial=0.0)) / float(np.median(seen))) if seen.size else 1.0
-
-
-def _mean(array: np.ndarray) -> float:
-    return float(np.abs(array).mean()) if array.size else 0.0
+def _shrunk(inputs: Mapping[str, np.ndarray], declared: Mapping[str, np.ndarray]) -> float:
+    """How small the inputs are beside the declared ones: 1 unless the largest of all is below a usual declared one."""
+    ratios = [0.0]
+    for name, array in inputs.items():
+        if not is_float(array.dtype) or array.ndim == 0:
+            continue
+        usual = np.abs(declared[name].astype(np.float64))
+        middle = float(np.median(usual[usual > 0])) if usual.any() else 0.0
+        ratios.append(float(np.abs(array.astype(np.float64)).max(initial=0.0)) / middle if middle else 0.0)
+    return min(1.0, max(ratios)) or 1.0
 
 
 def _smallest(dtype: str) -> float:

@@ -2,26 +2,33 @@
 or a greatest among values that are equal but for rounding, a step.
 
 The oracle decides there by its own last bit, an honest kernel by another. So an element that is wrong is right after
-all where the oracle itself gives that answer for inputs a few units in the last place away. Asked only of wrong
-elements, so a kernel that is right pays nothing. Equal inputs stay equal when whole numbers are asked about: a tie in
-the inputs themselves is determined, and the wrong one of two equals stays wrong.
+all where the oracle itself gives that answer for inputs a few units in the last place away, and nothing is said of a
+problem in which it gives other whole numbers for them. With other than declared inputs a problem that is singular in
+the declared precision may come out as NaN. Asked only of wrong elements, so a kernel that is right pays nothing.
+Where whole numbers depend on the order of the inputs alone, equal inputs stay equal: such a tie is determined, and the
+wrong one of two equals stays wrong.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
 import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues
-from warpsight.gate.tolerance import Wanted
+from warpsight.gate.families import DECLARED, family_inputs
+from warpsight.gate.movement import flushed, movement
+from warpsight.gate.tolerance import Wanted, by_problem
 from warpsight.nouns import Task, Workload, WorkloadResult
 from warpsight.nouns.dtypes import float_info, is_float
 
 UNITS = 4.0  # in the last place: what a few operations on the way to a decision may add up to
 MOST_DRAWS = 32
-DRAWS_IN_VAIN = 6
+DRAWS_IN_VAIN = 8
+SINGULAR = 2.0**-8  # a movement beside the size of the problem: four decimal digits of seven are gone, or more
+NARROW, FLUSHED = 0, 1  # the first two draws
 
 
 def settled(
@@ -34,46 +41,103 @@ def settled(
     values: ExpectedValues,
 ) -> WorkloadResult:
     """The result, ok where every wrong element is one that the inputs do not determine."""
-    if result.reason != "wrong_values" or not any(is_float(array.dtype) for array in inputs.values()):
+    if result.reason not in ("wrong_values", "non_finite") or not any(is_float(a.dtype) for a in inputs.values()):
         return result
-    open_places = {
-        name: _wrong(arrays[name], expected, want.allowed.get(name)) for name, expected in want.outputs.items()
-    }
+    wrong = {name: _wrong(arrays[name], expected, want.allowed.get(name)) for name, expected in want.outputs.items()}
+    if result.reason == "non_finite" and result.family != DECLARED:
+        _leave_out_singular(task, workload, inputs, arrays, want, wrong, values)
+    alike = result.reason == "wrong_values" and _only_compares(task, workload, result.seed, values)
     in_vain = 0
     for draw in range(MOST_DRAWS):
-        before = sum(int(np.count_nonzero(wrong)) for wrong in open_places.values())
+        before = sum(int(np.count_nonzero(mark)) for mark in wrong.values())
         if before == 0:
             return result.model_copy(update={"ok": True, "reason": "", "detail": "", "wrong_elements": 0})
         if in_vain == DRAWS_IN_VAIN:
             break
         try:
-            near = values.of(task, _nearby(inputs, draw), workload.axes)
+            near = values.of(task, _nearby(inputs, draw, alike), workload.axes, narrow=draw == NARROW)
         except TaskError:
-            break
-        for name, wrong in open_places.items():
-            wrong &= _wrong(arrays[name], near[name], want.allowed.get(name))
-        after = sum(int(np.count_nonzero(wrong)) for wrong in open_places.values())
+            in_vain += 1
+            continue
+        _leave_out(wrong, arrays, want, near)
+        after = sum(int(np.count_nonzero(mark)) for mark in wrong.values())
         in_vain = 0 if after < before else in_vain + 1
     return result
 
 
+def _leave_out_singular(
+    task: Task,
+    workload: Workload,
+    inputs: Mapping[str, np.ndarray],
+    arrays: Mapping[str, np.ndarray],
+    want: Wanted,
+    wrong: Arrays,
+    values: ExpectedValues,
+) -> None:
+    """What is not finite in a problem that rounding alone turns over, of its inputs or on its way: it broke down."""
+    with contextlib.suppress(TaskError):
+        moved = movement(task, workload, inputs, values)
+        narrow = values.of(task, inputs, workload.axes, narrow=True)
+        for name, moves in moved.items():
+            expected = want.outputs[name]
+            rounding = np.fmax(moves, np.abs(narrow[name] - expected))
+            firm = by_problem(rounding, np.max) < SINGULAR * by_problem(np.abs(expected), np.max)
+            wrong[name] &= np.isfinite(arrays[name].astype(np.float64)) | firm
+
+
+def _only_compares(task: Task, workload: Workload, seed: int, values: ExpectedValues) -> bool:
+    """Whether whole numbers depend on the order of the inputs alone, as a greatest does: then ties are determined.
+
+    Asked by cubing the declared inputs, which keeps their order and nothing else.
+    """
+    declared = family_inputs(task, workload, seed, DECLARED) or {}
+    cubed = {n: a.astype(np.float64) ** 3 if is_float(a.dtype) and a.ndim else a for n, a in declared.items()}
+    try:
+        before, after = values.of(task, declared, workload.axes), values.of(task, cubed, workload.axes)
+    except TaskError:
+        return False
+    return all(np.array_equal(before[name], after[name]) for name in before if before[name].dtype.kind != "f")
+
+
+def _leave_out(wrong: Arrays, arrays: Mapping[str, np.ndarray], want: Wanted, near: Arrays) -> None:
+    """Floats that the oracle gives nearby too; and all of a problem in which it gives other whole numbers there."""
+    for name, mark in wrong.items():
+        if is_float(arrays[name].dtype):
+            mark &= _wrong(arrays[name], near[name], want.allowed.get(name))
+            continue
+        unstable = by_problem(near[name] != want.outputs[name], np.any)
+        mark &= ~unstable
+        for other, others in wrong.items():
+            if unstable.ndim > 1 and others.ndim > 1 and len(others) == len(unstable) and other != name:
+                others &= ~unstable.reshape(len(unstable), -1)[:, :1].reshape(-1, *[1] * (others.ndim - 1))
+
+
 def _wrong(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
-    if allowed is None:
-        return np.asarray(got != expected)
+    bound = np.zeros(()) if allowed is None else allowed
+    if not is_float(got.dtype):
+        return (got != expected) & ~np.isposinf(bound)
     with np.errstate(invalid="ignore"):
-        return ~(np.abs(got.astype(np.float64) - expected) <= allowed)
+        return ~((np.abs(got.astype(np.float64) - expected) <= bound) | np.isposinf(bound))
 
 
-def _nearby(inputs: Mapping[str, np.ndarray], draw: int) -> Arrays:
-    """Every float, scalars too, moved by up to a few units; equal numbers of one type move alike."""
-    return {name: _moved(array, draw) if is_float(array.dtype) else array for name, array in inputs.items()}
+def _nearby(inputs: Mapping[str, np.ndarray], draw: int, alike: bool) -> Arrays:
+    """As they are, to compute in the declared precision; then without denormals; then every float, scalars too, moved
+    by up to a few units: where `alike`, equal numbers of one type by as much."""
+    if draw == NARROW:
+        return dict(inputs)
+    if draw == FLUSHED:
+        return flushed(inputs)
+    return {name: _moved(array, draw, alike) if is_float(array.dtype) else array for name, array in inputs.items()}
 
 
-def _moved(array: np.ndarray, draw: int) -> np.ndarray:
+def _moved(array: np.ndarray, draw: int, alike: bool) -> np.ndarray:
     wide = array.astype(np.float64)
     unit = float_info(array.dtype).eps
     if array.dtype == np.float64:
         unit *= 4  # the oracle's own rounding is as large
+    if not alike:
+        share = np.random.Generator(np.random.PCG64([draw, array.size])).uniform(-1.0, 1.0, array.shape)
+        return wide * (1.0 + UNITS * unit * share)
     # A hash of the number itself (splitmix64): what two equal inputs become is equal.
     bits = np.ascontiguousarray(wide).view(np.uint64) + np.uint64((draw + 1) * 0x9E3779B97F4A7C15 % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -72,6 +72,8 @@ def _is_constant(task: Task, expected: Arrays) -> bool:
                 return False
             continue
         middle = (float(array.max()) + float(array.min())) / 2 if array.size > 1 else 0.0
+        if not np.isfinite(middle):
+            return False
         if not bool((np.abs(array - middle) <= allowed_errors(task.tolerance, array)).all()):
             return False
     return True

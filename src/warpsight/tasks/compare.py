@@ -1,8 +1,9 @@
 """Whether outputs are right, element by element, and which element is furthest from it.
 
 An element is right when |got - expected| <= atol + rtol * |expected|; written so that a NaN is never right by
-accident. A NaN is right only where the oracle has one, an infinity only where the oracle has the same one. Integers
-are compared exactly. Decides nothing about faults or speed.
+accident. A NaN is right only where the oracle has one, an infinity only where the oracle has the same one, unless the
+error allowed is itself infinite: then nothing is said of the element. Integers are compared exactly. Decides nothing
+about faults or speed.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ def _compare_array(
     for start in range(0, have.size, STRETCH):
         part = slice(start, start + STRETCH)
         if is_float(got.dtype):
-            right, badness = _floats(have[part], want[part], bound if bound.ndim == 0 else bound.reshape(-1)[part])
+            right, badness = _floats(have[part], want[part], _part(bound, part))
         else:
-            right, badness = _integers(have[part], want[part])
+            right, badness = _integers(have[part], want[part], _part(bound, part))
         wrong += right.size - int(np.count_nonzero(right))
         # The worst is looked for among the wrong ones first, so that rounding in `badness` cannot point elsewhere.
         rank = np.where(right, np.minimum(badness, 1.0), badness + 1.0)
@@ -132,11 +133,17 @@ def _floats(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple
     same = (wide == expected) | (np.isnan(wide) & np.isnan(expected))
     with np.errstate(all="ignore"):
         error = np.abs(wide - expected)
-        right = same | (finite & (error <= allowed))
-        badness = np.where(same, 0.0, np.where(finite & np.isfinite(wide), error / allowed, np.inf))
+        right = same | (finite & (error <= allowed)) | np.isposinf(allowed)
+        badness = np.where(
+            same | np.isposinf(allowed), 0.0, np.where(finite & np.isfinite(wide), error / allowed, np.inf)
+        )
     return right, np.nan_to_num(badness, nan=np.inf, posinf=np.inf)
 
 
-def _integers(got: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    right = got == expected
+def _part(bound: np.ndarray, part: slice) -> np.ndarray:
+    return bound if bound.ndim == 0 else bound.reshape(-1)[part]
+
+
+def _integers(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    right = (got == expected) | np.isposinf(allowed)
     return right, np.where(right, 0.0, np.abs(got.astype(np.float64) - expected.astype(np.float64)) + 1.0)

@@ -23,11 +23,20 @@ REFERENCE_FUNCTION = "reference"
 
 
 def run_reference(
-    task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int], oracle: Oracle | None = None
+    task: Task,
+    inputs: Mapping[str, np.ndarray],
+    axes: Mapping[str, int],
+    oracle: Oracle | None = None,
+    *,
+    narrow: bool = False,
 ) -> dict[str, np.ndarray]:
-    """The expected outputs by name: float64 for float outputs, the declared dtype for integers."""
+    """The expected outputs by name: float64 for float outputs, the declared dtype for integers.
+
+    With `narrow` it computes in the declared precision, as NumPy does when its inputs are of it: no oracle then, but
+    what the author's own formula makes of these inputs in as many bits as the kernel has.
+    """
     file = str(task.folder / task.reference_file)
-    values = {python_name(name): widened(array) for name, array in inputs.items()}
+    values = {python_name(name): _unwidened(array) if narrow else widened(array) for name, array in inputs.items()}
     sizes = {python_name(name): size for name, size in axes.items()}
     try:
         # By the name of its file alone: where a task lies is nothing that expected values may depend on.
@@ -42,6 +51,12 @@ def run_reference(
 def widened(array: np.ndarray) -> np.ndarray:
     """The same numbers, floats as float64."""
     return np.ascontiguousarray(array.astype(np.float64) if is_float(array.dtype) else array).reshape(array.shape)
+
+
+def _unwidened(array: np.ndarray) -> np.ndarray:
+    """The same numbers in their own type, or in single precision where plain NumPy has no such type."""
+    known = not is_float(array.dtype) or array.dtype.name in ("float16", "float32", "float64")
+    return np.ascontiguousarray(array if known else array.astype(np.float32)).reshape(array.shape)
 
 
 def _outputs(task: Task, returned: Returned, axes: Mapping[str, int], file: str) -> dict[str, np.ndarray]:
