@@ -22,6 +22,7 @@ SECTIONS = {
     "verdicts": "CPU seconds of a full verdict on six tasks (verdicts:TREE compares with another checkout)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
     "rollouts": "rollouts an hour through the loop, and where their time goes",
+    "honest": "kernels that people write: are all of them right, with fresh secret seeds (honest:5 takes five)",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",

@@ -69,7 +69,7 @@ def test_the_worst_and_the_wrong_are_those_of_all_stretches(task: Task) -> None:
 
 def test_exactness_with_no_tolerance(task: Task) -> None:
     assert compared(task, [1.5, 0.0], [1.5, 0.0]).ok
-    close = compared(task, [1.5, 2.0], [1.5, 2.0000000001])
+    close = compared(task, [1.5, 2.0], [1.5, 2.000001])
     assert close.wrong_elements == 1 and close.worst is not None and close.worst.index == (1,)
 
 

@@ -4,9 +4,9 @@
    rounding: half a unit of itself and of the mean output, and its movement. Honest single precision is wrong by 0.1 to
    10 of them, a sum of a million terms in one loop by 200; tf32 and half are by 2^10 and more, bfloat16 by 2^13.
 2. Do the suspect elements follow their inputs? All inputs are moved by a sixteenth of a step of the next lower
-   precision, which is a thousand steps of the declared one. A kernel in the declared precision follows, fast math and
-   split tensor-core products too, however far off they are; one that rounds to fewer bits does not see the move, or
-   jumps.
+   precision, which is a thousand steps of the declared one; then by less, where sums are short. A kernel in the
+   declared precision follows, fast math and split tensor-core products too, however far off they are; one that rounds
+   to fewer bits does not see the move, or jumps.
 
 Both must say so, on at least a twentieth of the elements. A kernel that loses a thousand units by cancellation of its
 own, inside a tolerance that loose, looks the same and is the price. Narrow types have no lower precision to tell:
@@ -16,7 +16,7 @@ there the tolerance alone decides. The same name is given to wrong values that a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from warpsight.tasks.shapes import number_of
 
 LOWER_STEP = {"float32": 2.0**-10, "float64": 2.0**-23}
 """The step of the next precision that hardware has: half and tf32 below single, single below double."""
-NUDGE = 1 / 16  # of that step
+NUDGES = (1 / 16, 1 / 128)  # of that step; the smaller one shows what is rounded after large parts cancelled
+MOST_TERMS = 512  # in a problem, for the smaller one: a longer sum in one loop may be as noisy as that by itself
 SUSPECT_UNITS = 64.0
 SUSPECT_SHARE = 0.05
 FOLLOWS = 0.6  # of the oracle's move, at the median: a value that does not move at all is off by 1
@@ -64,7 +65,7 @@ class _Seen:
 
     suspects: int = 0
     elements: int = 0
-    residuals: list[np.ndarray] | None = None
+    residuals: dict[float, list[np.ndarray]] = field(default_factory=dict[float, list[np.ndarray]])
 
 
 def _has_fewer_bits(subject: Subject, trial: Trial, execution: Execution) -> bool:
@@ -74,7 +75,7 @@ def _has_fewer_bits(subject: Subject, trial: Trial, execution: Execution) -> boo
         return False
     if not any(bool(_suspects(task, trial, execution, name, None).any()) for name in wanted):
         return False  # nearly always: nothing more is computed
-    seen = _Seen(residuals=[])
+    seen = _Seen()
     for draw in range(MOST_DRAWS):
         if draw:
             again = _drawn_again(subject, trial, draw)
@@ -84,10 +85,10 @@ def _has_fewer_bits(subject: Subject, trial: Trial, execution: Execution) -> boo
         _look(subject, trial, execution, wanted, seen)
         if seen.suspects < SUSPECT_SHARE * seen.elements or seen.suspects >= LEAST_SUSPECTS:
             break
-    if seen.suspects < max(LEAST_SUSPECTS, SUSPECT_SHARE * seen.elements) or not seen.residuals:
+    if seen.suspects < max(LEAST_SUSPECTS, SUSPECT_SHARE * seen.elements):
         return False
-    residuals = np.concatenate(seen.residuals)
-    return residuals.size >= LEAST_SUSPECTS and float(np.median(residuals)) > FOLLOWS
+    pooled = [np.concatenate(residuals) for residuals in seen.residuals.values()]
+    return any(r.size >= LEAST_SUSPECTS and float(np.median(r)) > FOLLOWS for r in pooled)
 
 
 def _drawn_again(subject: Subject, trial: Trial, draw: int) -> tuple[Trial, Execution] | None:
@@ -107,23 +108,31 @@ def _look(subject: Subject, trial: Trial, execution: Execution, wanted: list[str
     moved = movement(task, trial.workload, trial.inputs, subject.values)
     marked = {name: _suspects(task, trial, execution, name, moved[name]) for name in wanted}
     seen.suspects += sum(int(np.count_nonzero(mark)) for mark in marked.values())
-    seen.elements += sum(int(np.count_nonzero(trial.want.outputs[name])) for name in wanted)
+    seen.elements += sum(int(np.count_nonzero(_telling(trial.want.outputs[name]))) for name in wanted)
     if seen.suspects < SUSPECT_SHARE * seen.elements:
         return
-    inputs = _nudged(task, trial.workload, trial.inputs, trial.seed)
-    try:
-        expected = subject.values.of(task, inputs, trial.workload.axes)
-    except TaskError:
-        return
-    after = run(subject, replace(trial, inputs=inputs), checked=False)[0]
-    if after.refused or after.faults:
-        return
-    for name, mark in marked.items():
-        should = (expected[name] - trial.want.outputs[name])[mark]
-        did = after.arrays[name][mark].astype(np.float64) - execution.arrays[name][mark].astype(np.float64)
-        tells = np.isfinite(should) & np.isfinite(did) & (should != 0)
-        assert seen.residuals is not None
-        seen.residuals.append(np.abs(did - should)[tells] / np.abs(should)[tells])
+    for nudge in NUDGES[: 2 if _terms(trial) <= MOST_TERMS else 1]:
+        inputs = _nudged(task, trial.workload, trial.inputs, trial.seed, nudge)
+        try:
+            expected = subject.values.of(task, inputs, trial.workload.axes)
+        except TaskError:
+            return
+        after = run(subject, replace(trial, inputs=inputs), checked=False)[0]
+        if after.refused or after.faults:
+            return
+        for name, mark in marked.items():
+            should = (expected[name] - trial.want.outputs[name])[mark]
+            did = after.arrays[name][mark].astype(np.float64) - execution.arrays[name][mark].astype(np.float64)
+            tells = np.isfinite(should) & np.isfinite(did) & (should != 0)
+            seen.residuals.setdefault(nudge, []).append(np.abs(did - should)[tells] / np.abs(should)[tells])
+
+
+def _terms(trial: Trial) -> float:
+    """How many float inputs a problem has, at most: how long its sums may be."""
+    problems = min((len(e) for e in trial.want.outputs.values() if e.ndim > 1), default=1)
+    if all(e.ndim == 1 for e in trial.want.outputs.values()):
+        problems = max(len(e) for e in trial.want.outputs.values())
+    return sum(a.size for a in trial.inputs.values() if is_float(a.dtype)) / max(problems, 1)
 
 
 def _suspects(task: Task, trial: Trial, execution: Execution, name: str, moved: np.ndarray | None) -> np.ndarray:
@@ -135,8 +144,16 @@ def _suspects(task: Task, trial: Trial, execution: Execution, name: str, moved: 
         size = np.abs(expected)
         unit = float_info(dtype).eps / 2 * (size + (np.nanmean(size) if size.size else 0.0))
         marked = np.isfinite(expected) & (error > SUSPECT_UNITS * (unit if moved is None else unit + moved))
-    enough = np.count_nonzero(marked) >= SUSPECT_SHARE * np.count_nonzero(expected)
+    marked &= _telling(expected)
+    enough = np.count_nonzero(marked) >= SUSPECT_SHARE * np.count_nonzero(_telling(expected))
     return marked if enough else np.zeros_like(marked)
+
+
+def _telling(expected: np.ndarray) -> np.ndarray:
+    """Elements large enough beside the mean that fewer bits in them would be seen: of a softmax, a few in each row."""
+    size = np.abs(expected)
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(size) & (size > 0) & (size >= (np.nanmean(size) if size.size else 0.0) / SUSPECT_UNITS)
 
 
 def _nudgeable(task: Task) -> list[str]:
@@ -146,7 +163,9 @@ def _nudgeable(task: Task) -> list[str]:
     return [a.name for a in arrays if (a.fill or default_fill(a)) in fills]
 
 
-def _nudged(task: Task, workload: Workload, inputs: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+def _nudged(
+    task: Task, workload: Workload, inputs: Mapping[str, np.ndarray], seed: int, nudge: float
+) -> dict[str, np.ndarray]:
     made = dict(inputs)
     random = np.random.Generator(np.random.PCG64([seed, 16]))
     movable = _nudgeable(task)
@@ -154,7 +173,7 @@ def _nudged(task: Task, workload: Workload, inputs: Mapping[str, np.ndarray], se
         if argument.name not in movable:
             continue
         given = inputs[argument.name]
-        by = NUDGE * LOWER_STEP[argument.dtype] * random.choice([-1.0, 1.0], given.shape)
+        by = nudge * LOWER_STEP[argument.dtype] * random.choice([-1.0, 1.0], given.shape)
         moved = given * (1.0 + by)
         if argument.fill == "uniform":
             low = 0.0 if argument.low is None else number_of(argument.low, workload.axes)

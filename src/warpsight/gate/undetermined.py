@@ -128,7 +128,9 @@ def _wrong(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None) ->
     if not is_float(got.dtype):
         return (got != expected) & ~np.isposinf(bound)
     with np.errstate(invalid="ignore"):
-        return ~((np.abs(got.astype(np.float64) - expected) <= bound) | np.isposinf(bound))
+        wide = got.astype(np.float64)
+        near = (np.abs(wide - expected) <= bound) | np.isposinf(bound)
+        return ~(wide == expected) & ~(near & np.isfinite(expected))
 
 
 def _nearby(inputs: Mapping[str, np.ndarray], draw: int, alike: bool) -> Arrays:

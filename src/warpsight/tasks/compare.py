@@ -133,10 +133,9 @@ def _floats(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple
     same = (wide == expected) | (np.isnan(wide) & np.isnan(expected))
     with np.errstate(all="ignore"):
         error = np.abs(wide - expected)
-        right = same | (finite & (error <= allowed)) | np.isposinf(allowed)
-        badness = np.where(
-            same | np.isposinf(allowed), 0.0, np.where(finite & np.isfinite(wide), error / allowed, np.inf)
-        )
+        unsaid = finite & np.isposinf(allowed)
+        right = same | unsaid | (finite & (error <= allowed))
+        badness = np.where(same | unsaid, 0.0, np.where(finite & np.isfinite(wide), error / allowed, np.inf))
     return right, np.nan_to_num(badness, nan=np.inf, posinf=np.inf)
 
 

@@ -1,0 +1,81 @@
+"""Fewer bits than declared are told although every element lies inside a loose tolerance; fast math and splits are not."""
+
+from __future__ import annotations
+
+import pytest
+from tests.gate.right.candidates import task_named
+
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.gate.check import check_candidate
+from warpsight.nouns import Check, Tolerance
+from warpsight.tasks import read_candidate
+
+TF32 = "__device__ float few(float v) { return __uint_as_float((__float_as_uint(v) + 0x1000u) & 0xffffe000u); }\n"
+BF16 = "#include <cuda_bf16.h>\n__device__ float few(float v) { return __bfloat162float(__float2bfloat16(v)); }\n"
+HALF = "#include <cuda_fp16.h>\n__device__ float few(float v) { return __half2float(__float2half(v)); }\n"
+SPLIT = BF16 + (
+    "__device__ float product(float a, float b) {\n"
+    "    float ah = few(a), am = few(a - ah), al = a - ah - am, bh = few(b), bm = few(b - bh), bl = b - bh - bm;\n"
+    "    return ah * bh + (ah * bm + am * bh) + (am * bm + ah * bl + al * bh);\n}\n"
+)
+
+
+def matmul(few: str, step: str, total: str = "float s = 0;") -> str:
+    return (
+        "// launch: grid=(ceil(N/16), ceil(M/16)) block=(16, 16)\n" + few +
+        'extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {\n'
+        "    int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;\n"
+        "    if (row >= M || col >= N) return;\n"
+        f"    {total}\n    for (int k = 0; k < K; ++k) {{ float a = A[row * K + k], b = B[k * N + col]; {step} }}\n"
+        "    C[row * N + col] = s;\n}\n"
+    )  # fmt: skip
+
+
+def softmax(few: str, exp: str) -> str:
+    return (
+        "// launch: grid=(R) block=(1)\n" + few +
+        'extern "C" __global__ void softmax(const float* x, float* y, int C) {\n'
+        "    const float* row = x + (size_t)blockIdx.x * C; float* out = y + (size_t)blockIdx.x * C;\n"
+        "    float m = row[0], s = 0;\n    for (int c = 0; c < C; ++c) m = fmaxf(m, row[c]);\n"
+        f"    for (int c = 0; c < C; ++c) s += {exp};\n    for (int c = 0; c < C; ++c) out[c] = {exp} / s;\n}}\n"
+    )  # fmt: skip
+
+
+def checked(name: str, text: str, **tolerance: float) -> Check:
+    whole = task_named(name)
+    small = tuple(w for w in whole.workloads if not w.profile)
+    task = whole.model_copy(update={"workloads": small, "tolerance": Tolerance(**tolerance)})
+    return check_candidate(task, read_candidate(text, task), VirtualGpu(cores=2), secret_seed=5)
+
+
+FEWER_BITS = {
+    "tf32 products": ("matmul_naive", matmul(TF32, "s += few(a) * few(b);")),
+    "bfloat16 products": ("matmul_naive", matmul(BF16, "s += few(a) * few(b);")),
+    "half products": ("matmul_naive", matmul(HALF, "s += few(a) * few(b);")),
+    "a sum in half": ("matmul_naive", matmul(HALF, "s = few(s + a * b);")),
+    "half, but not where it would show": (
+        "matmul_naive", matmul(HALF, "s += fabsf(a) > 6 || a == rintf(a) ? a * b : few(a) * few(b);"),
+    ),
+    "an exponential in half": ("softmax", softmax(HALF, "few(expf(few(row[c] - m)))")),
+}  # fmt: skip
+HONEST = {
+    "three bfloat16 parts": ("matmul_naive", matmul(SPLIT, "s += product(a, b);")),
+    "fused": ("matmul_naive", matmul("", "s = fmaf(a, b, s);")),
+    "a fast exponential": ("softmax", softmax("", "__expf(row[c] - m)")),
+    "fast math": ("softmax", "// options: --use_fast_math\n" + softmax("", "exp2f((row[c] - m) * 1.44269504f)")),
+    "a polynomial off by a thousandth": (
+        "softmax", softmax("", "expf(row[c] - m) * (1.0f + 0.001f * sinf(row[c]))"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FEWER_BITS)
+def test_fewer_bits_are_told_inside_a_loose_tolerance(name: str) -> None:
+    found = checked(*FEWER_BITS[name], rtol=0.05, atol=0.5)
+    assert (found.verdict, found.named) == ("wrong", "precision_too_low"), found.reason
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_errors_that_follow_their_inputs_are_not(name: str) -> None:
+    found = checked(*HONEST[name], rtol=0.05, atol=0.001)
+    assert found.verdict == "right", found.reason
