@@ -30,7 +30,8 @@ def movement(task: Task, workload: Workload, inputs: Mapping[str, np.ndarray], v
     for _ in range(MOVES):
         nearby = values.of(task, {name: _moved(array, random) for name, array in inputs.items()}, workload.axes)
         for name, most in moved.items():
-            np.maximum(most, np.nan_to_num(np.abs(nearby[name] - at_rest[name])), out=most)
+            with np.errstate(invalid="ignore"):  # an infinity that stays one did not move
+                np.maximum(most, np.nan_to_num(np.abs(nearby[name] - at_rest[name])), out=most)
     return moved
 
 

@@ -25,7 +25,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.families import DECLARED, family_inputs
 from warpsight.gate.movement import movement
 from warpsight.gate.run import Subject, Trial, prepare, run
-from warpsight.gate.tolerance import is_exact
+from warpsight.gate.tolerance import NEARLY_EXACT, is_exact
 from warpsight.nouns import Task, Workload, WorkloadResult
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.tasks.inputs import default_fill
@@ -191,9 +191,15 @@ def _is_right_but_for_bits(subject: Subject, trial: Trial, execution: Execution)
     bits = family_inputs(subject.task, trial.workload, trial.seed, "bits")
     small = prepare(subject, trial.workload, family="bits", seed=trial.seed) if bits is not None else None
     if trial.family != "bits" and isinstance(small, Trial) and _holds_exactly(subject, small):
-        right = run(subject, small, checked=False)[1]
-        return right is not None and right.ok
+        execution, right = run(subject, small, checked=False)
+        return right is not None and right.ok and _is_nearly_exact(small, execution)
     return spread >= SPREAD_SHARE
+
+
+def _is_nearly_exact(trial: Trial, execution: Execution) -> bool:
+    wanted = {name: e for name, e in trial.want.outputs.items() if e.dtype.kind == "f"}
+    errors = [np.abs(execution.arrays[name].astype(np.float64) - e) for name, e in wanted.items()]
+    return all(bool((error <= NEARLY_EXACT).all()) for error in errors)
 
 
 def _holds_exactly(subject: Subject, trial: Trial) -> bool:
