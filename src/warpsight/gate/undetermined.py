@@ -18,9 +18,9 @@ import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues
-from warpsight.gate.families import DECLARED, family_inputs
+from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
 from warpsight.gate.movement import flushed
-from warpsight.gate.tolerance import NARROW_TIMES, Wanted, by_problem, is_singular
+from warpsight.gate.tolerance import NARROW_TIMES, Wanted, by_problem, is_exact, is_singular
 from warpsight.nouns import Task, Workload, WorkloadResult
 from warpsight.nouns.dtypes import float_info, is_float
 
@@ -44,6 +44,8 @@ def settled(
     if result.reason not in ("wrong_values", "non_finite") or not any(is_float(a.dtype) for a in inputs.values()):
         return result
     wrong = {name: _wrong(arrays[name], expected, want.allowed.get(name)) for name, expected in want.outputs.items()}
+    if result.family in EXACT_FAMILIES and is_exact(task, workload, inputs, want.outputs, values):
+        return result  # nothing is rounded
     if result.family != DECLARED and not task.tolerance.strict:
         _leave_out_singular(task, workload, inputs, arrays, want, wrong, values)
     alike = result.reason == "wrong_values" and _only_compares(task, workload, result.seed, values)
@@ -111,10 +113,12 @@ def _only_compares(task: Task, workload: Workload, seed: int, values: ExpectedVa
 
 
 def _leave_out(wrong: Arrays, arrays: Mapping[str, np.ndarray], want: Wanted, near: Arrays) -> None:
-    """Floats that the oracle gives nearby too; and all of a problem in which it gives other whole numbers there."""
+    """Floats to which the oracle jumps nearby; and all of a problem in which it gives other whole numbers there."""
     for name, mark in wrong.items():
         if is_float(arrays[name].dtype):
-            mark &= _wrong(arrays[name], near[name], want.allowed.get(name))
+            allowed = want.allowed.get(name)
+            jumps = _wrong(near[name], want.outputs[name], allowed)
+            mark &= ~jumps | _wrong(arrays[name], near[name], allowed)
             continue
         unstable = by_problem(near[name] != want.outputs[name], np.any)
         mark &= ~unstable
