@@ -1,4 +1,4 @@
-"""Kernels that people write (`tests/honest`), each checked with fresh secret seeds: which are right, and how long it took.
+"""Kernels that people write (`tests/honest`), checked with fresh secret seeds: which are right, and how long it took.
 
 Every line but `right` is a fault of ours. `honest:5` takes five seeds instead of two.
 """

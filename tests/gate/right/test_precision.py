@@ -47,7 +47,7 @@ def softmax(few: str, exp: str) -> str:
 def checked(name: str, text: str, **tolerance: float) -> Check:
     whole = task_named(name)
     small = tuple(w for w in whole.workloads if not w.profile)
-    task = whole.model_copy(update={"workloads": small, "tolerance": Tolerance(**tolerance)})
+    task = whole.model_copy(update={"workloads": small, "tolerance": Tolerance.model_validate(tolerance)})
     return check_candidate(task, read_candidate(text, task), VirtualGpu(cores=2), secret_seed=5)
 
 
