@@ -13,6 +13,7 @@ from redteam.benches import run_bench
 from redteam.entries import Attack, all_attacks
 from redteam.hosts import run_worker
 from redteam.kernels import Outcome, run_kernel
+from redteam.stores import run_store
 from redteam.strangers import run_stranger
 
 WANTED_SHARE = 0.95
@@ -23,6 +24,7 @@ RUNNERS: dict[str, Callable[[Attack], Outcome]] = {
     "opencl": run_kernel,
     "worker": run_worker,
     "reference": run_stranger,
+    "file": run_store,
     "kernelbench": run_bench,
 }
 
