@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 
-from redteam.elsewhere import ELSEWHERE
 from redteam.benches import run_bench
+from redteam.elsewhere import ELSEWHERE
 from redteam.entries import Attack, all_attacks
 from redteam.hosts import run_worker
 from redteam.kernels import Outcome, run_kernel

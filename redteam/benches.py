@@ -1,7 +1,7 @@
 """Run an attack that is a KernelBench candidate, by the command a user types. Needs PyTorch.
 
-Right and faster than the margin below is an improvement: none of these does the work any faster. `rejected` is any verdict
-but right; `not_faster` is a right one without a gain. Times are measured here, so the margin is wide.
+Right and faster than the margin below is an improvement: none of these does the work any faster. `rejected` is any
+verdict but right; `not_faster` is a right one without a gain. Times are measured here, so the margin is wide.
 """
 
 from __future__ import annotations

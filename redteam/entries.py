@@ -4,12 +4,12 @@
     // task: vector_add
     // expect: output_not_written
 
-The rest of the file is a candidate like any other. Attacks that are no kernel are Python files with the same lines; their
-folder says what they are: `workers` answer in the place of a worker, `references` are those of another task, `files` change
-what is stored, `kernelbench` holds candidates for a KernelBench problem.
+The rest of the file is a candidate like any other. Attacks that are no kernel are Python files with the same lines;
+their folder says what they are: `workers` answer in the place of a worker, `references` are those of another task,
+`files` change what is stored, `kernelbench` holds candidates for a KernelBench problem.
 `expect` lists the reasons that are right; a decision that is no improvement (SAME, SLOWER) may be among them where the
-attack gains nothing instead of being wrong. `baseline` names a file in `baselines/` to be beaten in place of the task's own
-kernel: where an attack claims more than the same work costs, that file does the same work.
+attack gains nothing instead of being wrong. `baseline` names a file in `baselines/` to be beaten in place of the task's
+own kernel: where an attack claims more than the same work costs, that file does the same work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs of the gate in a process of their own, with a cache of their own: what a user sees who types the commands.
 
-Attacks that change files, or what a process remembers, need both: the next command must not know what the last one had in
-memory. Only commands and their JSON are used, so nothing here depends on how the gate is made.
+Attacks that change files, or what a process remembers, need both: the next command must not know what the last one had
+in memory. Only commands and their JSON are used, so nothing here depends on how the gate is made.
 """
 
 from __future__ import annotations

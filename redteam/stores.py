@@ -1,9 +1,9 @@
-"""Run an attack that changes files: entries of the cache, a certificate, a ledger. Nothing of the gate's code takes part.
+"""Run an attack that changes files: entries of the cache, a certificate, a ledger. Only commands are used.
 
 An attack file defines `tamper(world)` and says by `ASK` what is asked afterwards:
-`slow` compares a kernel that is no faster than the task's own, `honest` one that is truly faster, `verify` asks whether a
-certificate holds. What a cache entry looks like is learnt from outside: `World.built` tells which files a kernel's first
-evaluation left behind.
+`slow` compares a kernel that is no faster than the task's own, `honest` one that is truly faster, `verify` asks whether
+a certificate holds. What a cache entry looks like is learnt from outside: `World.built` tells which files a kernel's
+first evaluation left behind.
 """
 
 from __future__ import annotations

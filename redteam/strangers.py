@@ -1,9 +1,9 @@
-"""Run an attack that is the reference of another task: a stranger's task is checked first, then a wrong kernel of the victim.
+"""Run an attack that is the reference of another task: a stranger's task is checked before a wrong kernel of the victim.
 
-Beside `R01_x.py`, which becomes the stranger's `reference.py`, lies `R01_x.cu`: a kernel of the victim that is right only
-where the stranger has damaged what computes the victim's expected values. Three questions, one process and one cache:
-the stranger is checked, the wrong kernel is evaluated, the victim's own kernel is checked. Then a new process with the same
-cache checks the victim's own kernel again: values that were damaged may not have been kept. `isolated` is the right end.
+Beside `R01_x.py`, which becomes the stranger's `reference.py`, lies `R01_x.cu`: a kernel of the victim that is right
+only where the stranger has damaged what computes the victim's expected values. Three questions, one process and one
+cache: the stranger is checked, the wrong kernel is evaluated, the victim's own kernel is checked. Then a new process with
+the same cache checks the victim's own kernel again: damaged values may not have been kept. `isolated` is the right end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def run_stranger(attack: Attack) -> Outcome:
         cache = Path(folder) / "cache"
         first = ask(["redteam.strangers", attack.task, attack.file], cache)
         later = ask(["redteam.strangers", attack.task], cache)
-    words = [answer.json["found"] if answer.json else f"child_failed: {answer.text[-300:]}" for answer in (first, later)]
+    words = [
+        answer.json["found"] if answer.json else f"child_failed: {answer.text[-300:]}" for answer in (first, later)
+    ]
     improved = words[0] == "FASTER"
     found = next((word for word in words if word != "isolated"), "isolated")
     return Outcome(attack, found, " then ".join(words)[:160], improved, time.monotonic() - started)

@@ -1,6 +1,7 @@
 """Pairs of launch lines of one kernel whose order is known by plain reasoning, on any GPU: does the gate say the same?
 
-`make bench ARGS=launch_lines` runs all of them through the whole gate; `launch_lines:idle` those with `idle` in the name.
+`make bench ARGS=launch_lines` runs all of them through the whole gate, `launch_lines:idle` those with `idle` in the
+name.
 No time is stored here, and none was measured: `lines.toml` says which sign is right and why. A pair that the gate gives
 no time for (REJECTED) is right only where nothing had to be faster or the same.
 """
@@ -27,7 +28,10 @@ _LAUNCH = re.compile(r"^// launch: .*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class LaunchPair:
-    """Two launch lines of one text; `sign` says what the second is, measured against the first."""
+    """Two launch lines of one text; `sign` says what the second is, measured against the first.
+
+    A ratio below `least` is wrong too: idle blocks are not faster, and they do not cost what working ones do either.
+    """
 
     name: str
     task: str
@@ -36,6 +40,7 @@ class LaunchPair:
     why: str
     baseline: str = ""
     kernel: str = ""
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if self.sign not in SIGNS:
@@ -44,10 +49,9 @@ class LaunchPair:
     def candidates(self, task: Task) -> tuple[Candidate, Candidate]:
         """The kernel with the first and with the second line. Without a first one the text keeps its own."""
         text = (FOLDER / self.kernel).read_text() if self.kernel else task.kernel
-        return tuple(
-            read_candidate(_LAUNCH.sub(f"// launch: {line}", text, count=1) if line else text, task)
-            for line in (self.baseline, self.candidate)
-        )  # pyright: ignore[reportReturnType]
+        first = _LAUNCH.sub(f"// launch: {self.baseline}", text, count=1) if self.baseline else text
+        second = _LAUNCH.sub(f"// launch: {self.candidate}", text, count=1)
+        return read_candidate(first, task), read_candidate(second, task)
 
 
 def load_lines() -> list[LaunchPair]:
@@ -76,10 +80,10 @@ def compare_lines(pair: LaunchPair) -> Timing:
     return found.timing
 
 
-def is_right(sign: str, timing: Timing) -> bool:
+def is_right(pair: LaunchPair, timing: Timing) -> bool:
     if timing.decision in ("REJECTED", "AMBIGUOUS") or timing.ratio is None:
-        return sign in ("slower", "not faster")
-    return agrees(sign, timing.ratio)
+        return pair.sign in ("slower", "not faster") and not pair.least
+    return agrees(pair.sign, timing.ratio) and timing.ratio >= pair.least
 
 
 def main(word: str = "") -> None:
@@ -87,9 +91,10 @@ def main(word: str = "") -> None:
     right = 0
     for pair in pairs:
         timing = compare_lines(pair)
-        good = is_right(pair.sign, timing)
+        good = is_right(pair, timing)
         right += good
         ratio = "     -" if timing.ratio is None else f"{timing.ratio:6.3f}"
-        word = timing.reason or timing.decision or ""
-        print(f"  {pair.name:32} {pair.sign:11} {ratio} {word:22} {'ok' if good else 'WRONG'}", flush=True)
+        said = timing.reason or timing.decision or ""
+        bound = f">= {pair.least:.2f}" if pair.least else ""
+        print(f"  {pair.name:32} {pair.sign:11} {bound:8} {ratio} {said:22} {'ok' if good else 'WRONG'}", flush=True)
     print(f"  of {len(pairs)} pairs of launch lines {right} have the known sign (simulated)")

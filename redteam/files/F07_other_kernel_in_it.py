@@ -12,7 +12,11 @@ ASK = "verify"
 def tamper(world):
     certificate = json.loads(world.certificate().read_bytes())
     text = world.slow.read_text()
-    certificate["candidate"] = {**certificate["candidate"], "text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    certificate["candidate"] = {
+        **certificate["candidate"],
+        "text": text,
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+    }
     alone = world.root / "alone.json"
     alone.write_bytes(resealed(certificate))
     return (alone,)

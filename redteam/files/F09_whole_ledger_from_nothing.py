@@ -14,7 +14,9 @@ def tamper(world):
     certificate, ledger = json.loads(file.read_bytes()), world.ledger / "ledger.jsonl"
     faster_by(certificate, 1.2)
     lines = [json.loads(line) for line in ledger.read_text().splitlines()]
-    wanted = hashlib.sha256(json.dumps(certificate["timing"], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    wanted = hashlib.sha256(
+        json.dumps(certificate["timing"], sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
     for line in lines:
         if line["kind"] == "result":
             line["body"]["timing_sha256"] = wanted

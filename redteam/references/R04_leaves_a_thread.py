@@ -20,7 +20,7 @@ def lie(x):
 def look():
     while True:
         for one in gc.get_objects():
-            if isinstance(one, types.FunctionType) and one.__name__ == "reference" and one is not reference:
+            if isinstance(one, types.FunctionType) and one.__name__ == "reference" and one is not reference:  # noqa: SIM102
                 if one.__code__.co_varnames[:1] == ("x",):
                     one.__code__ = lie.__code__
         time.sleep(0.0005)

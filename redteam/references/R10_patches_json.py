@@ -4,7 +4,6 @@
 import atexit
 import json
 import operator
-import struct
 
 import numpy as np
 
@@ -26,5 +25,4 @@ atexit.register(lambda: print("PASS"))
 
 
 def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    struct.error  # a module that frames are packed with
     return a + b
