@@ -9,7 +9,7 @@ their folder says what they are: `workers` answer in the place of a worker, `ref
 `files` change what is stored, `kernelbench` holds candidates for a KernelBench problem.
 `expect` lists the reasons that are right; a decision that is no improvement (SAME, SLOWER) may be among them where the
 attack gains nothing instead of being wrong. `baseline` names a file in `baselines/` to be beaten in place of the task's
-own kernel: where an attack claims more than the same work costs, that file does the same work.
+own kernel: it does the work that the attack hides, or is a slow one where the attack is wrong.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Run an attack that is the reference of another task: a stranger's task is checked before a wrong kernel of the victim.
+"""Run an attack that is the reference of another task: a stranger's task is checked, then a wrong kernel.
 
 Beside `R01_x.py`, which becomes the stranger's `reference.py`, lies `R01_x.cu`: a kernel of the victim that is right
 only where the stranger has damaged what computes the victim's expected values. Three questions, one process and one
-cache: the stranger is checked, the wrong kernel is evaluated, the victim's own kernel is checked. Then a new process with
-the same cache checks the victim's own kernel again: damaged values may not have been kept. `isolated` is the right end.
+cache: the stranger is checked, the wrong kernel is evaluated, the victim's own kernel is checked. Then a new process
+with the same cache checks the victim's own kernel again: damaged values may not have been kept. `isolated` is right.
 """
 
 from __future__ import annotations
