@@ -17,7 +17,7 @@ using namespace nb::literals;
 namespace warpsight {
 namespace {
 
-constexpr u64 kTurn = 512;  // ticks of a warp, where blocks take turns as they do on a GPU
+constexpr u64 kTurn = 64;  // ticks of a warp, where blocks take turns as they do on a GPU
 
 const char *kFaultNames[] = {"out_of_bounds",
                              "misaligned",

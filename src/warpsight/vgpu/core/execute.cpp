@@ -10,7 +10,7 @@
 namespace warpsight {
 namespace {
 
-constexpr u64 kRoundTrip = 128;  // ticks of an access that may wait for others, in a launch whose blocks take turns
+constexpr u64 kRoundTrip = 64;  // ticks of an access that may wait for others, in a launch whose blocks take turns
 constexpr u32 kPatience = 4096;  // instructions of one group while other groups of the warp could run
 
 struct Group {
