@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,5 +109,7 @@ def _follow(program: Program, pc: int, state: State) -> None:
     elif results[:1] in ("R", "U", "S", "D") and x["d0"] >= 0:
         rows = [letter for letter in sources if letter not in "L-"]
         names = [name for name, letter in zip("abce", rows, strict=False) if letter != "P"]
-        made = 0 if x["op"] == OPS["ATOM"].number else reduce(or_, (state.get(int(x[name]), 0) for name in names), 0)
+        made = 0
+        for name in names if x["op"] != OPS["ATOM"].number else ():
+            made |= state.get(int(x[name]), 0)
         state[int(x["d0"])] = made

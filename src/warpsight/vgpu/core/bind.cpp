@@ -271,8 +271,12 @@ NB_MODULE(_core, m) {
              [](const PyMemory &self, size_t i) {
                  const Allocation &a = self.memory.allocations.at(i);
                  u64 count = 0, first = 0;
-                 for (u64 byte = a.initialised.empty() ? a.size : 0; byte < a.size; byte++)
-                     if (!(a.initialised[byte >> 6] >> (byte & 63) & 1) && !count++) first = byte;
+                 for (size_t word = 0; word < a.initialised.size(); word++) {
+                     const u64 left = a.size - 64 * word, all = left >= 64 ? ~0ull : (1ull << left) - 1;
+                     const u64 missing = all & ~a.initialised[word];
+                     if (missing && !count) first = 64 * word + (u64)__builtin_ctzll(missing);
+                     count += (u64)__builtin_popcountll(missing);
+                 }
                  return std::make_tuple(count, first);
              })
         .def("writers", [](const PyMemory &self, size_t i) { return self.memory.allocations.at(i).writers; });
