@@ -96,6 +96,16 @@ class Grid:
         """Steps of a warp that are kept when so many blocks are traced."""
         return max(256, self.budget // (self.warps * max(1, blocks)))
 
+    def cap_of(self, instructions: Work) -> int:
+        """The same for blocks of known length: what short blocks leave of the budget is for the long ones."""
+        left, longest = float(self.budget), np.sort(instructions)
+        for at, one in enumerate(longest):
+            share = left / (len(longest) - at)
+            if one > share:
+                return max(256, int(share / self.warps))
+            left -= one
+        return max(256, int(longest[-1]))
+
     @property
     def most_simulated(self) -> int:
         return self.waves * self.resident
@@ -152,7 +162,7 @@ def whole(run: Tracer, grid: Grid, seed: int) -> Sample:
     kinds = kinds_of(grid.clocks(work))
     if kinds.max(initial=0) > 0 or not _alike(work):
         guess = _by_kind(grid, kinds, work, random)
-        done = run(guess.ids, grid.cap(len(guess.ids)))
+        done = run(guess.ids, grid.cap_of(work[guess.ids, INSTRUCTIONS]))
     return _sampled(guess, done, grid)
 
 
@@ -208,7 +218,7 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
 
     clocks = grid.clocks(work)
     where = _core.dispatch(clocks, grid.gpu.sms, grid.resident)
-    busiest = _busiest(where, np.column_stack((clocks, work)), random)
+    busiest = _busiest(where, np.column_stack((clocks, work)), grid.budget)
     there = np.flatnonzero(where == busiest[0])
     # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
     heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
@@ -227,10 +237,12 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
     return _Chosen(tuple(found), near, far)
 
 
-def _busiest(where: NDArray[np.uint32], work: Work, random: np.random.Generator) -> list[int]:
-    """The multiprocessors that have most to do, by each measure, the first by weight; and some at random."""
-    most = [int(np.argmax(np.bincount(where, column))) for column in work.T]
-    return list(dict.fromkeys([*most, *(int(sm) for sm in random.choice(where, EXACT_STRETCHES))]))
+def _busiest(where: NDArray[np.uint32], work: Work, budget: int) -> list[int]:
+    """The multiprocessors with most to do: by weight, by each measure, then as many more as can be afforded."""
+    loads = [np.bincount(where, column) for column in work.T]
+    chosen = list(dict.fromkeys([*(int(np.argmax(load)) for load in loads), *np.argsort(-loads[0]).tolist()]))
+    steps = np.cumsum(loads[1 + INSTRUCTIONS][chosen])
+    return chosen[: max(len(loads), int(np.searchsorted(steps, budget)))]
 
 
 def _run_of(random: np.random.Generator, ids: Ids, count: int) -> Ids:
