@@ -181,8 +181,10 @@ void note_global_read(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, Ki
     const u32 me = (u32)w.block->id + 1;
     for (u64 i = offset / s.granule; i <= (offset + size - 1) / s.granule; i++) {
         GlobalShadow::Cell &c = s.cells[i];
-        bool both_special = kind != Kind::plain && c.write_kind != Kind::plain;
-        if (c.writer && c.writer != me && !both_special && !handed_over(w, c))
+        // A plain look at what others change by atomics (before a compare-and-swap, or to spare one) sees an old value
+        // or a new one: an answer that depends on which is wrong when blocks run in another order.
+        bool spared = c.write_kind == Kind::atomic || (kind != Kind::plain && c.write_kind != Kind::plain);
+        if (c.writer && c.writer != me && !spared && !handed_over(w, c))
             global_race(w, lane, a, offset, size, false, c.writer - 1, c.write_thread, c.write_pc);
         if (kind != Kind::plain) continue;
         c.many_readers |= c.reader && c.reader != me;
@@ -206,7 +208,8 @@ void note_global_write(Warp &w, u32 lane, Allocation &a, u64 offset, u32 size, K
         bool both_special = kind != Kind::plain && c.write_kind != Kind::plain;
         if (changes && c.writer && c.writer != me && !both_special && !handed_over(w, c))
             global_race(w, lane, a, offset, size, true, c.writer - 1, c.write_thread, c.write_pc);
-        else if (changes && c.reader && (c.reader != me || c.many_readers) && !w.block->acquired)
+        else if (changes && kind != Kind::atomic && c.reader && (c.reader != me || c.many_readers) &&
+                 !w.block->acquired)
             global_race(w, lane, a, offset, size, true, c.reader - 1, c.read_thread, c.read_pc);
         // A plain write stays in sight behind an atomic of the same block, until the block fences.
         if (c.writer == me && c.write_kind == Kind::plain && kind != Kind::plain && c.write_fence == w.block->fences)
