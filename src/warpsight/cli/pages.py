@@ -13,6 +13,7 @@ ANY = "index.md"
 
 ERRORS: Mapping[str, str] = {
     "TaskError": "tasks.md",
+    "Unsteady": "tasks.md",
     "ParameterMismatch": "tasks.md",
     "UnsupportedInstruction": "virtual-gpu.md",
     "CannotProfile": "virtual-gpu.md",
