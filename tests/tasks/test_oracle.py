@@ -75,7 +75,7 @@ def test_every_text_has_a_process_of_its_own_and_few_are_kept(task: Task) -> Non
             assert len(oracle.process_ids) <= 2
         assert len(set(seen)) == 4  # the first was ended to make room, and started again
         ended = seen[0]
-    assert oracle.process_ids == () and not os.path.exists(f"/proc/{ended}")  # noqa: PTH110
+    assert not oracle.process_ids and not os.path.exists(f"/proc/{ended}")  # noqa: PTH110
 
 
 @pytest.mark.parametrize(
