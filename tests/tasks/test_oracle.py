@@ -71,8 +71,9 @@ def test_every_text_has_a_process_of_its_own_and_few_are_kept(task: Task) -> Non
         seen: list[int] = []
         for text in ("return x", "return x + 1", "return x + 2", "return x"):
             run(task, oracle, text)
-            seen.append(oracle.process_ids[-1])
-            assert len(oracle.process_ids) <= 2
+            alive = list(oracle.process_ids)
+            seen.append(alive[-1])
+            assert len(alive) <= 2
         assert len(set(seen)) == 4  # the first was ended to make room, and started again
         ended = seen[0]
     assert not oracle.process_ids and not os.path.exists(f"/proc/{ended}")  # noqa: PTH110
