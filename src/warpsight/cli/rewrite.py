@@ -89,7 +89,7 @@ def _document(found: Search) -> dict[str, Any]:
     tried = [{"rewrite": one.rewrite, "kernel": one.kernel, "outcome": one.outcome} for one in found.tried]
     if winner is None:
         return {"found": False, "tried": tried}
-    timing = winner.evaluation.timing
+    timing = None if winner.evaluation is None else winner.evaluation.timing
     return {
         "found": True,
         "rewrite": winner.rewrite.name,
@@ -106,7 +106,7 @@ def _render(console: Console, searched: dict[str, Search], ranked: list[str], fi
     for one in ranked:
         winner = searched[one].winner
         if winner is not None:
-            timing = winner.evaluation.timing
+            timing = None if winner.evaluation is None else winner.evaluation.timing
             source = "" if timing is None else f", {timing.source}"
             console.print(f"{winner.ratio or 0.0:.3f}x  {one}: {escape(winner.rewrite.name)} (right{source})")
     if len(ranked) == 1:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -174,7 +174,8 @@ def known_wrong(gpu: str) -> tuple[str, ...]:
         found: Any = json.loads(file.read_text()) if file is not None else []
     except (OSError, ValueError):
         return ()
-    return tuple(name for name in found if isinstance(name, str)) if isinstance(found, list) else ()
+    names = cast(list[object], found) if isinstance(found, list) else []
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def _kept(gpu: str) -> Path | None:
