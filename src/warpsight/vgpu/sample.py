@@ -232,7 +232,8 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
     for kind in range(int(kinds.max()) + 1):
         members = np.flatnonzero(kinds == kind)
         on_sm = int(np.count_nonzero(kinds[there] == kind))
-        some = tuple(_like_all(grid, members, where, work, random) for _ in range(STRETCHES))
+        needed = min(max(on_sm, 1), grid.most_simulated, len(members))
+        some = tuple(_like_all(needed, members, where, work, random) for _ in range(STRETCHES))
         found.append((some, on_sm, members))
     return _Chosen(tuple(found), near, far)
 
@@ -251,18 +252,22 @@ def _run_of(random: np.random.Generator, ids: Ids, count: int) -> Ids:
     return ids[start : start + count]
 
 
-def _like_all(grid: Grid, members: Ids, where: NDArray[np.uint32], work: Work, random: np.random.Generator) -> Ids:
-    """Members that follow one another on a multiprocessor; of several draws the one that is most like all members."""
+def _like_all(needed: int, members: Ids, where: NDArray[np.uint32], work: Work, random: np.random.Generator) -> Ids:
+    """Members that follow one another on a multiprocessor; of several draws the one that is most like all members.
+
+    Where it has too few, others are added: a block that is simulated twice would find its own data in L1.
+    """
     mean = work[members].mean(axis=0) + 1.0
 
     def unlike(ids: Ids) -> float:
         return float(np.abs(np.log((work[ids].mean(axis=0) + 1.0) / mean)).max())
 
-    draws = [
-        _run_of(random, members[where[members] == where[int(random.choice(members))]], grid.most_simulated)
-        for _ in range(DRAWS)
-    ]
-    return min(draws, key=unlike)
+    def draw() -> Ids:
+        ids = _run_of(random, members[where[members] == where[int(random.choice(members))]], needed)
+        others = np.setdiff1d(members, ids, assume_unique=True)
+        return np.concatenate((ids, random.permutation(others)[: needed - len(ids)])) if len(ids) < needed else ids
+
+    return min((draw() for _ in range(DRAWS)), key=unlike)
 
 
 def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:

@@ -126,6 +126,8 @@ def predict(
     load_misses, stores = (sum(one.in_launch(what) for one in runs) for what in ("l1_misses", "store_sectors"))
     l2_bytes = 32.0 * (load_misses + stores + sum(one.in_launch("atomic_sectors") for one in runs))
     dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, reach.stored(total_blocks)))
+    if done is not None:  # what is touched at all comes from DRAM once, or goes there
+        dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
     hot = _hottest(taken, table, total_blocks) * schedule.atomic_clocks(program, constants)
     pools = {"L2 bandwidth": l2_bytes / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:
