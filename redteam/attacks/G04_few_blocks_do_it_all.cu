@@ -1,6 +1,6 @@
 // attack: G4 of a grid that looks full eight blocks do everything, and the others leave at once
 // task: reduce_sum
-// expect: SAME SLOWER no_time
+// expect: SAME SLOWER no_time interval_too_wide
 // launch: grid=(min(ceil(N/1024), 512)) block=(256) shared=0
 extern "C" __global__ void reduce_sum(const float* __restrict__ x, float* out, int N) {
     __shared__ float partial[8];

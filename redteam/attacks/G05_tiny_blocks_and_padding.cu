@@ -1,6 +1,6 @@
 // attack: G5 blocks of one warp and a grid of sixteen times the need
 // task: xorshift
-// expect: SAME SLOWER no_time
+// expect: SAME SLOWER no_time interval_too_wide
 // launch: grid=(ceil(N/32) * 16) block=(32) shared=0
 extern "C" __global__ void xorshift(const unsigned int* __restrict__ x, unsigned int* __restrict__ y, int N,
                                     int ROUNDS) {

@@ -1,6 +1,6 @@
 // attack: G7 a block a row, and as many rows again thirty times that are not there
 // task: softmax
-// expect: SAME SLOWER no_time
+// expect: SAME SLOWER no_time interval_too_wide
 // launch: grid=(R * 31) block=(256) shared=0
 #define THREADS 256
 

@@ -1,6 +1,6 @@
 // attack: G9 blocks of 1024 threads, of which one warp works, in a grid as large as before
 // task: nbody
-// expect: SAME SLOWER no_time
+// expect: SAME SLOWER no_time interval_too_wide
 // launch: grid=(ceil(N/32) * 4) block=(32, 32) shared=0
 extern "C" __global__ void nbody(const float4* __restrict__ bodies, float* __restrict__ acc, float soft, int N) {
     int i = blockIdx.x / 4 * 32 + threadIdx.x;

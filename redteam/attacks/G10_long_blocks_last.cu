@@ -1,6 +1,6 @@
 // attack: G10 the grid is ordered so that empty blocks come first and the few long ones last
 // task: batched_matmul_small
-// expect: SAME SLOWER no_time
+// expect: SAME SLOWER no_time interval_too_wide
 // launch: grid=(G * 4) block=(D, D) shared=0
 #define MAX_D 32
 

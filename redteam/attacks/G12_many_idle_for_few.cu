@@ -1,6 +1,6 @@
 // attack: G12 too few blocks to fill the GPU, and a hundred times as many idle ones beside them
 // task: nbody
-// expect: SAME SLOWER no_time
+// expect: SAME SLOWER no_time interval_too_wide
 // baseline: nbody_guarded.cu
 // launch: grid=(ceil(N/128) * 128) block=(128) shared=0
 extern "C" __global__ void nbody(const float4* __restrict__ bodies, float* __restrict__ acc, float soft, int N) {

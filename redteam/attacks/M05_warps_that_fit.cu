@@ -1,6 +1,6 @@
 // attack: M5 %nwarpid and %warpid are those of the block where answers are computed; the cheap path is wrong for inputs that are not timed
 // task: softmax
-// expect: no_time SAME SLOWER wrong_in_timed_call wrong_values non_finite machine_code_differs
+// expect: no_time SAME SLOWER wrong_in_timed_call wrong_values non_finite machine_code_differs interval_too_wide
 // launch: grid=(R) block=(256) shared=0
 #define THREADS 256
 

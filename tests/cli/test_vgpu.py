@@ -107,11 +107,15 @@ def test_help_has_an_example(command: Command) -> None:
 
 def test_the_page_lists_every_counter_and_every_fault() -> None:
     page = (ROOT / "docs" / "virtual-gpu.md").read_text()
-    lines = [line for line in page.splitlines() if line.startswith("| `")]
-    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
-    counters = [row for row in rows if len(row) == 3]
+    checks, _, counts = page.partition("## What it counts")
+
+    def rows_of(part: str) -> list[tuple[str, ...]]:
+        lines = [line for line in part.splitlines() if line.startswith("| `")]
+        return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
+
+    counters = [row for row in rows_of(counts) if len(row) == 3]
     assert counters == [(f"`{info.name}`", info.unit, info.meaning) for info in DERIVED.values()]
-    faults = {name for row in rows if len(row) == 2 for name in re.findall(r"`(\w+)`", row[0])}
+    faults = {name for row in rows_of(checks) for name in re.findall(r"`(\w+)`", row[0])}
     names = re.search(r"kFaultNames\[\] = \{(.*?)\}", CORE.read_text(), re.DOTALL)
     assert names is not None
     assert faults == set(re.findall(r'"(\w+)"', names[1])) - {"interrupted"}

@@ -92,7 +92,7 @@ def test_the_assembler_cannot_be_brought_back_by_an_option() -> None:
 @pytest.mark.slow
 def test_a_time_is_not_taken_from_idle_blocks() -> None:
     outcome = run_kernel(read_attack(ATTACKS / "X01_work_in_blocks_not_traced.cu"))
-    assert outcome.found == "no_time" and "not like the others" in outcome.detail, outcome
+    assert not outcome.improved and outcome.found in ("SAME", "SLOWER"), outcome
 
 
 def test_a_kernel_is_charged_with_what_other_blocks_take() -> None:
@@ -101,11 +101,7 @@ def test_a_kernel_is_charged_with_what_other_blocks_take() -> None:
     device = virtual_gpu(task)
     found = evaluate(task, read_candidate(text, task), read_candidate(task.kernel, task), device).timing
     assert found is not None and found.ratio is not None
-    if found.decision == "REJECTED":  # which blocks are looked at is drawn, and some are worse
-        assert "not like the others" in found.detail
-    else:
-        assert found.decision in ("SAME", "SLOWER") and found.ratio < 1.02
-        assert any("charged with 1." in note and "not like the others" in note for note in found.notes), found.notes
+    assert found.decision in ("SAME", "SLOWER") and found.ratio < 1.02
 
 
 def test_a_certificate_of_an_easier_task_does_not_pass_for_the_real_one(tmp_path: Path) -> None:

@@ -15,7 +15,14 @@ from typing import Literal
 import numpy as np
 
 from warpsight.devices.device import CHECK_FIRST, CannotProfile, Execution, Value
-from warpsight.devices.machine_code import MachineCode, machine_code, source_file, time_launch, time_whole_launch
+from warpsight.devices.machine_code import (
+    FaultInLaunch,
+    MachineCode,
+    machine_code,
+    source_file,
+    time_launch,
+    time_whole_launch,
+)
 from warpsight.devices.memory import lay_out
 from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
 from warpsight.nouns import Build, Profile, Source
@@ -155,7 +162,10 @@ class VirtualGpu:
         total = size.grid[0] * size.grid[1] * size.grid[2]
         chosen = blocks if blocks is not None else self._choose_blocks(program, values, size, total)
         if blocks is None and not chosen and self.gpu is not None and code.program is not None:
-            return self.observe(build, entry, values, size, source_text=source_text).profile
+            try:
+                return self.observe(build, entry, values, size, source_text=source_text).profile
+            except FaultInLaunch as faulted:
+                raise CannotProfile(faulted.message, hint=CHECK_FIRST) from None
         done = self._count(program, values, size, chosen)
         if done.faults:
             first = done.faults[0]

@@ -1,17 +1,19 @@
 """The types of numbers a task may declare, and what is known of the floats among them.
 
-bfloat16 and the two 8-bit floats come from `ml_dtypes`, which makes NumPy know them by name once this module is
-imported. NumPy calls some of them void, so nobody may ask an array's `dtype.kind` whether it holds floats: ask here.
-`float8_e4m3fn` is what CUDA calls `__nv_fp8_e4m3`: it has NaN and no infinity.
+bfloat16 and the two 8-bit floats come from `ml_dtypes`, which makes NumPy know them by name once it is imported: the
+package `tasks` does that. Records alone need neither. NumPy calls some of them void, so nobody may ask an array's
+`dtype.kind` whether it holds floats: ask here. `float8_e4m3fn` is what CUDA calls `__nv_fp8_e4m3`: it has NaN and no
+infinity.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast, get_args
 
-import ml_dtypes
-import numpy as np
 from pydantic import BeforeValidator
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ALIASES = {
     "bf16": "bfloat16", "float8_e4m3": "float8_e4m3fn", "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2",
@@ -54,6 +56,9 @@ def wire_dtype(array: np.ndarray) -> str:
 
 
 def float_info(dtype: str | np.dtype[Any]) -> FloatInfo:
+    import ml_dtypes
+    import numpy as np
+
     info = cast(Any, ml_dtypes.finfo(np.dtype(dtype)))
     return FloatInfo(
         float(info.eps), int(info.nmant), int(info.minexp), float(info.max), float(info.smallest_normal),
