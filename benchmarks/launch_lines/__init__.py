@@ -81,8 +81,10 @@ def compare_lines(pair: LaunchPair) -> Timing:
 
 
 def is_right(pair: LaunchPair, timing: Timing) -> bool:
-    if timing.decision in ("REJECTED", "AMBIGUOUS") or timing.ratio is None:
+    if timing.decision == "REJECTED" or timing.ratio is None:
         return pair.sign in ("slower", "not faster") and not pair.least
+    if timing.decision == "AMBIGUOUS":  # nothing is claimed
+        return pair.sign in ("slower", "not faster") and timing.ratio >= pair.least
     return agrees(pair.sign, timing.ratio) and timing.ratio >= pair.least
 
 

@@ -34,6 +34,7 @@ LIKE = 2.0  # blocks of a kind differ by less than this factor in what they take
 MOST_KINDS = 6
 LEAST_SHARE = 0.02
 MOST_BEYOND = 1.15
+UNCUT_SHARE = 0.75  # of the steps, for blocks that must be followed to their end: the others need some too
 INSTRUCTIONS, PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES, SPAN = range(9)  # core/work.hpp
 NAMES = (
     "instructions", "pipe clocks", "sectors", "lines", "shared passes", "atomic passes", "barriers", "far lines",
@@ -50,7 +51,7 @@ class Part:
 
     `on_sm` is how many of them the busiest multiprocessor has, `sectors` what all of them move in the launch, `stretch`
     how much more there is to a block of this kind than what was kept of the traced ones. `exact`: each stretch is all
-    that a multiprocessor has to do, and the longest counts.
+    that a multiprocessor has of this kind, and the longest counts.
     """
 
     stretches: tuple[Traces, ...]
@@ -186,19 +187,29 @@ def _alike(work: Work) -> bool:
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """Ids to trace: for each kind stretches of blocks and the members of the kind; neighbours; blocks far apart."""
+class _Kind:
+    """Stretches of blocks to trace, how many such blocks the busiest multiprocessor has, and all members of the kind.
 
-    kinds: tuple[tuple[tuple[Ids, ...], int, Ids], ...]
+    `exact`: each stretch is all that a multiprocessor has of this kind.
+    """
+
+    stretches: tuple[Ids, ...]
+    on_sm: int
+    members: Ids
+    exact: bool
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Ids to trace: stretches of each kind; neighbours; blocks far apart."""
+
+    kinds: tuple[_Kind, ...]
     near: Ids
     far: Ids
-    exact: bool = False  # the stretches are all that some multiprocessors have to do
 
     @property
     def ids(self) -> list[int]:
-        return np.unique(
-            np.concatenate([*(s for some, _, _ in self.kinds for s in some), self.near, self.far])
-        ).tolist()
+        return np.unique(np.concatenate([*(s for k in self.kinds for s in k.stretches), self.near, self.far])).tolist()
 
 
 def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
@@ -209,41 +220,60 @@ def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
     chosen = random.choice(full, min(full, EXACT_STRETCHES if exact else STRETCHES), replace=False)
     some = tuple(_run_of(random, everyone[int(sm) :: sms], grid.most_simulated) for sm in chosen)
     near = _run_of(random, everyone, NEIGHBOURS)
-    return _Chosen(((some, grid.per_sm, everyone),), near, np.array(_apart(grid.total)), exact)
+    return _Chosen((_Kind(some, grid.per_sm, everyone, exact),), near, np.array(_apart(grid.total)))
 
 
 def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random.Generator) -> _Chosen:
-    """Every kind on its own, or all together where the busiest multiprocessor has few blocks."""
+    """The heavy kinds together as long as no multiprocessor has many of their blocks, every other kind on its own."""
     from warpsight.vgpu import _core
 
     clocks = grid.clocks(work)
     where = _core.dispatch(clocks, grid.gpu.sms, grid.resident)
-    busiest = _busiest(where, np.column_stack((clocks, work)), grid.budget)
+    weights = np.column_stack((clocks, work))
+    busiest = _busiest(where, weights, grid.budget)
     there = np.flatnonzero(where == busiest[0])
     # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
     heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
     start = max(0, min(int(random.choice(heavy)), grid.total - NEIGHBOURS))
     near = np.arange(start, min(grid.total, start + NEIGHBOURS))
     far = heavy[np.linspace(0, len(heavy) - 1, FAR_BLOCKS).astype(np.int64)]
-    if len(there) <= grid.most_simulated:
-        some = tuple(np.flatnonzero(where == sm) for sm in busiest)
-        return _Chosen(((some, len(there), np.arange(grid.total)),), near, far, exact=True)
-    found: list[tuple[tuple[Ids, ...], int, Ids]] = []
-    for kind in range(int(kinds.max()) + 1):
-        members = np.flatnonzero(kinds == kind)
-        on_sm = int(np.count_nonzero(kinds[there] == kind))
-        needed = min(max(on_sm, 1), grid.most_simulated, len(members))
-        some = tuple(_like_all(needed, members, where, work, random) for _ in range(STRETCHES))
-        found.append((some, on_sm, members))
+    few = _joined(grid, kinds, where)
+    found: list[_Kind] = []
+    if few:  # all that the multiprocessors with most of them have; the slowest decides, whatever idle blocks follow
+        members = np.flatnonzero(kinds < few)
+        here = where[members]
+        some = tuple(members[here == sm] for sm in _busiest(here, weights[members], grid.budget))
+        found.append(_Kind(some, len(some[0]), members, exact=True))
+    for kind in range(few, int(kinds.max()) + 1):
+        found.append(_kind_of_many(grid, np.flatnonzero(kinds == kind), there, where, work, random))
     return _Chosen(tuple(found), near, far)
+
+
+def _joined(grid: Grid, kinds: NDArray[np.uint8], where: NDArray[np.uint32]) -> int:
+    """How many kinds, from the heaviest, no multiprocessor has more blocks of than can be simulated together."""
+    few = 0
+    while few <= int(kinds.max()) and int(np.bincount(where[kinds <= few]).max()) <= grid.most_simulated:
+        few += 1
+    return few
+
+
+def _kind_of_many(
+    grid: Grid, members: Ids, there: Ids, where: NDArray[np.uint32], work: Work, random: np.random.Generator
+) -> _Kind:
+    on_sm = int(np.count_nonzero(np.isin(there, members, assume_unique=True)))
+    needed = min(max(on_sm, 1), grid.most_simulated, len(members))
+    some = tuple(_like_all(needed, members, where, work, random) for _ in range(STRETCHES))
+    return _Kind(some, on_sm, members, exact=False)
 
 
 def _busiest(where: NDArray[np.uint32], work: Work, budget: int) -> list[int]:
     """The multiprocessors with most to do: by weight, by each measure, then as many more as can be afforded."""
     loads = [np.bincount(where, column) for column in work.T]
     chosen = list(dict.fromkeys([*(int(np.argmax(load)) for load in loads), *np.argsort(-loads[0]).tolist()]))
+    has = np.bincount(where, minlength=len(loads[0])) > 0
+    chosen = [sm for sm in chosen if has[sm]]
     steps = np.cumsum(loads[1 + INSTRUCTIONS][chosen])
-    return chosen[: max(len(loads), int(np.searchsorted(steps, budget)))]
+    return chosen[: max(len(loads), int(np.searchsorted(steps, UNCUT_SHARE * budget)))]
 
 
 def _run_of(random: np.random.Generator, ids: Ids, count: int) -> Ids:
@@ -279,21 +309,22 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
 
     parts: list[Part] = []
     foretold, cut = np.zeros(work.shape[1]), 1.0
-    for some, on_sm, members in chosen.kinds:
-        stretches, ids = tuple(traces(ids) for ids in some), np.concatenate(some)
+    for kind in chosen.kinds:
+        members = kind.members
+        stretches, ids = tuple(traces(ids) for ids in kind.stretches), np.concatenate(kind.stretches)
         own = work[ids].sum(axis=0)
         kept = _kept(stretches, grid, own)
         longer = float(grid.clocks(own)) / max(1.0, float(grid.clocks(kept)))
         cut = max(cut, longer)
-        if not chosen.exact:  # what all members did, not only those that were traced
+        if not kind.exact:  # what all members did, not only those that were traced
             longer *= float(grid.clocks(work[members].mean(axis=0))) / max(1.0, float(grid.clocks(own / len(ids))))
-        parts.append(Part(stretches, on_sm, float(work[members, SECTORS].sum()), longer, chosen.exact))
-        foretold += own * (len(members) / len(ids))
-    missed, told = (1.0, ()) if chosen.exact else _missed(work.sum(axis=0), foretold, grid)
+        parts.append(Part(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
+        foretold += work[members].sum(axis=0) if kind.exact else own * (len(members) / len(ids))
+    missed, told = _missed(work.sum(axis=0), foretold, grid)
     near = traces(chosen.near)
     neighbours = work[chosen.near].sum(axis=0)
     near_stretch = max(1.0, neighbours[SECTORS] / max(1.0, _kept((near,), grid, neighbours)[SECTORS]))
-    notes = (*_kind_notes([len(members) for _, _, members in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
+    notes = (*_kind_notes([len(kind.members) for kind in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
     return Sample(tuple(parts), near, near_stretch, traces(chosen.far), done, missed, notes)
 
 

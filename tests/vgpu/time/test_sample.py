@@ -64,6 +64,20 @@ def test_idle_blocks_are_never_faster(times: int) -> None:
     assert padded.time_us >= 0.999 * plain.time_us
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_idle_blocks_behind_uneven_ones_are_never_faster(seed: int) -> None:
+    uneven = """extern "C" __global__ void k(const float* in, float* out, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= n) return;
+    unsigned s = blockIdx.x * 2654435761u;
+    float v = in[i];
+    for (unsigned j = 0; j < 20 + (s >> 23) % 97; ++j) v = sinf(v);
+    out[i] = v;
+}"""
+    plain, padded = (whole(uneven, blocks, seed=seed).time for blocks in (256, 256 * 32))
+    assert padded.time_us >= 0.999 * plain.time_us
+
+
 def test_one_block_with_all_the_work_decides_the_time() -> None:
     lonely = SCALE.replace(
         "if (i < n) y[i] = 2.0f * x[i];",
