@@ -22,7 +22,7 @@ from warpsight.nouns import Build, Fault
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.sass import disassemble
 from warpsight.vgpu import machine, schedule
-from warpsight.vgpu.bytecode import Program
+from warpsight.vgpu.bytecode import OPS, Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
@@ -95,6 +95,13 @@ def time_launch(
         constants=constants,
         **_sizes(program, build, values, size),
     )
+
+
+def no_time_for(program: Program) -> str:
+    """What the program does that nobody published the cost of, in words; nothing where all of it can be timed."""
+    if OPS["MALLOC"].number in program.code["op"]:
+        return "there is no time: the kernel calls malloc, and nobody published what that takes on a GPU"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ machine code has a form we do not read, counts are of the PTX, there is no time,
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from warpsight.devices.machine_code import (
     FaultInLaunch,
     MachineCode,
     machine_code,
+    no_time_for,
     source_file,
     time_launch,
     time_whole_launch,
@@ -39,6 +41,8 @@ PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
 MOST_WAITING_BLOCKS = 256
 Isa = Literal["ptx", "sass"]
+Modules = dict[tuple[str, Isa], machine.Variables]
+"""Variables of loaded modules, by the hash of their source and what runs."""
 
 
 @functools.lru_cache(maxsize=64)
@@ -61,7 +65,7 @@ class VirtualGpu:
 
     `profile_budget` is the warp instructions a profile may execute before it samples blocks. With `block_order`, blocks
     are executed in an order drawn from that seed, which no right kernel depends on. `execute` runs PTX, or the machine
-    code with `isa` "sass".
+    code with `isa` "sass". With `modules`, `__device__` variables keep their values from one `execute` to the next.
     """
 
     name = "virtual"
@@ -77,7 +81,9 @@ class VirtualGpu:
         gpu: Gpu | None = None,
         block_order: int | None = None,
         isa: Isa = "ptx",
+        modules: Modules | None = None,
     ) -> None:
+        self.modules = modules
         self.block_order = block_order
         self.isa: Isa = isa
         self.gpu = gpu
@@ -112,29 +118,33 @@ class VirtualGpu:
             max_instructions=self.max_instructions,
             deadline_seconds=self.deadline_seconds,
             source=source_text,
+            variables=None if self.modules is None else self.modules.setdefault((build.source_sha256, self.isa), {}),
         )
         return Execution(
             arrays, done.faults, done.output, warp_instructions=done.warp_instructions, unwritten=done.unwritten
         )
 
-    def reordered(self, seed: int) -> VirtualGpu:
+    def reordered(self, seed: int) -> Self:
         """The same GPU with its blocks in another order."""
-        return self._like(block_order=seed, isa=self.isa)
+        return self._like(block_order=seed)
 
-    def of_machine_code(self) -> VirtualGpu:
+    def of_machine_code(self) -> Self:
         """The same GPU, which executes machine code instead of PTX."""
-        return self._like(block_order=self.block_order, isa="sass")
+        return self._like(isa="sass")
 
-    def _like(self, *, block_order: int | None, isa: Isa) -> VirtualGpu:
-        return VirtualGpu(
-            cores=self.cores,
-            deadline_seconds=self.deadline_seconds,
-            max_instructions=self.max_instructions,
-            profile_budget=self.profile_budget,
-            gpu=self.gpu,
-            block_order=block_order,
-            isa=isa,
-        )
+    def remembering(self) -> Self:
+        """The same GPU, on which a module stays loaded: a launch finds the variables as the one before left them."""
+        return self._like(modules=Modules())
+
+    def forgetting(self) -> Self:
+        """The same GPU, which loads the module anew for every launch."""
+        return self._like(modules=None)
+
+    def _like(self, **changed: object) -> Self:
+        like = copy.copy(self)
+        for name, value in changed.items():
+            setattr(like, name, value)
+        return like
 
     def _block_order(self, program: Program, size: LaunchSize) -> Sequence[int]:
         """All blocks in the order to run them; empty for the natural one.
@@ -161,7 +171,8 @@ class VirtualGpu:
         program = code.program or program_of(build.ptx, entry)
         total = size.grid[0] * size.grid[1] * size.grid[2]
         chosen = blocks if blocks is not None else self._choose_blocks(program, values, size, total)
-        if blocks is None and not chosen and self.gpu is not None and code.program is not None:
+        timed = self.gpu is not None and code.program is not None and not no_time_for(code.program)
+        if blocks is None and not chosen and timed:
             try:
                 return self.observe(build, entry, values, size, source_text=source_text).profile
             except FaultInLaunch as faulted:
@@ -173,8 +184,10 @@ class VirtualGpu:
             raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
         launched = launch_counters(build, entry, size, self.gpu)
         counted = Counted(program, done.counts, done.blocks_run, total, launched)
-        if self.gpu is None or code.program is None:
+        untimed = "" if code.program is None else no_time_for(code.program)
+        if self.gpu is None or code.program is None or untimed:
             notes = (f"counted on PTX, without a time: {code.reason}",) if code.reason else ()
+            notes = (*notes, untimed) if untimed else notes
             return with_trust(make_profile(counted, source_text, self.name, notes=notes), build)
         time = time_launch(program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
         return with_trust(make_profile(counted, source_text, self.name, time), build)
@@ -190,6 +203,8 @@ class VirtualGpu:
         code = self._possible(build, entry, size)
         if self.gpu is None or code.program is None:
             raise CannotProfile(f"there is no time: {code.reason or 'the virtual GPU is of no kind in particular'}")
+        if untimed := no_time_for(code.program):
+            raise CannotProfile(untimed)
         found = time_whole_launch(
             code.program,
             build,

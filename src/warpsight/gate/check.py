@@ -26,7 +26,7 @@ from warpsight.gate.hidden_large import large_workloads
 from warpsight.gate.initial import CONTENTS, free_contents
 from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan
 from warpsight.gate.precision import named_precision
-from warpsight.gate.repeat import run_again
+from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
 from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
@@ -118,7 +118,7 @@ def check_candidate(
         errors = [d for d in build.diagnostics if d.severity == "error"]
         reason = errors[0].message if errors else "the compiler gave no reason"
         return Check(verdict="does_not_compile", reason=reason, diagnostics=build.diagnostics, trust=build.trust)
-    subject = Subject(task, candidate, build, device, values or shared_expected_values())
+    subject = Subject(task, candidate, build, kept_loaded(device), values or shared_expected_values())
     own = task.workloads if workloads is None else workloads
     weakness = task_weakness(task, [w for w in own if not w.profile], seed, subject.values)
     if weakness.refused:
@@ -222,7 +222,8 @@ def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:
     if result is None:
         found.refused = execution.refused
         return
-    found.results.append(named_precision(subject, trial, execution, result))
+    result = told_if_only_first(subject, trial, named_precision(subject, trial, execution, result))
+    found.results.append(result)
     found.faults.extend(_new_faults(found.faults, execution.faults))
 
 

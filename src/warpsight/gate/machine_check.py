@@ -43,7 +43,9 @@ def machine_code_difference(
     values: ExpectedValues | None = None,
 ) -> Difference | None:
     """The first run of the machine code that is wrong; None where all are right."""
-    subject = Subject(task, candidate, build, device.of_machine_code(), values or shared_expected_values())
+    subject = Subject(
+        task, candidate, build, device.of_machine_code().remembering(), values or shared_expected_values()
+    )
     for planned in _plan(task, timed, seed):
         try:
             trial = prepare(subject, planned.workload, family=planned.family, seed=planned.seed)

@@ -20,6 +20,8 @@ from warpsight.nouns import Task, WorkloadResult
 
 _ATOMIC = re.compile(r"\b(atom|red)\.|\batom(ic)?(_|[A-Z])\w*\s*\(")
 # Comments and strings; a line that ends in a backslash goes on, in a comment too.
+_VARIABLE = re.compile(r"^\s*(\.visible |\.weak )?\.global ", re.MULTILINE)
+ONLY_FIRST = "a first launch is right: __device__ variables keep their values from launch to launch"
 _NO_CODE = re.compile(r'//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
@@ -28,6 +30,33 @@ class Reordering(Protocol):
     """A device that can run the blocks of a launch in another order."""
 
     def reordered(self, seed: int) -> Device: ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A device that can keep a module loaded, and its variables with it, as a program on a GPU does."""
+
+    def remembering(self) -> Device: ...
+
+    def forgetting(self) -> Device: ...
+
+
+def kept_loaded(device: Device) -> Device:
+    """The device, on which a kernel finds the variables of its module as its last launch left them.
+
+    A kernel is launched again and again where it is used, so one that is right only once is wrong.
+    """
+    return device.remembering() if isinstance(device, Remembering) else device
+
+
+def told_if_only_first(subject: Subject, trial: Trial, result: WorkloadResult) -> WorkloadResult:
+    """A wrong result; if a first launch would be right, its detail says so."""
+    if result.ok or not isinstance(subject.device, Remembering) or _VARIABLE.search(subject.build.ptx) is None:
+        return result
+    again = run(subject, trial, checked=False, device=subject.device.forgetting())[1]
+    if again is None or not again.ok:
+        return result
+    return result.model_copy(update={"detail": f"{result.detail}; {ONLY_FIRST}"})
 
 
 def run_again(

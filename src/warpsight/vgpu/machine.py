@@ -64,9 +64,6 @@ class GlobalMemory:
         self.regions.append(Region(name, address, data, writable, initialised))
         return address
 
-    def named(self, name: str) -> Region | None:
-        return next((r for r in self.regions if r.name == name), None)
-
     def describe(self, address: int) -> tuple[str, int, int] | None:
         """(array name, byte offset, size) of the allocation that holds or lies nearest to an address."""
         near = [r for r in self.regions if r.address - GAP < address < r.address + r.data.size + GAP]
@@ -101,8 +98,15 @@ class Launched:
     unwritten: tuple[Unwritten, ...] = ()
 
 
-def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
-    """Put the program's global variables in memory; returns the generic address of every symbol."""
+Variables = dict[str, NDArray[np.uint8]]
+"""The bytes of a module's `__device__` variables by name."""
+
+
+def place_symbols(program: Program, memory: GlobalMemory, variables: Variables) -> dict[str, int]:
+    """Put the program's global variables in memory; returns the generic address of every symbol.
+
+    Those in `variables` go on with their bytes; the others begin with their initial ones and are added to it.
+    """
     addresses: dict[str, int] = {}
     total = sum(symbol.size for symbol in program.symbols if symbol.space is Space.GLOBAL)
     if total > MOST_VARIABLE_BYTES:
@@ -110,12 +114,12 @@ def place_symbols(program: Program, memory: GlobalMemory) -> dict[str, int]:
         raise UnsupportedInstruction("__device__", message=told)
     for symbol in program.symbols:
         if symbol.space is Space.GLOBAL:
-            known = memory.named(symbol.name)
-            addresses[symbol.name] = known.address if known else memory.add(symbol.name, _initial_bytes(symbol))
+            data = variables.setdefault(symbol.name, _initial_bytes(symbol))
+            addresses[symbol.name] = memory.add(symbol.name, data)
     for move in program.relocations:
-        if move.in_symbol and (region := memory.named(move.in_symbol)) is not None:
+        if move.in_symbol in variables:
             value = np.array([addresses[move.symbol] + move.addend], dtype="<u8").view(np.uint8)
-            region.data[move.at : move.at + 8] = value
+            variables[move.in_symbol][move.at : move.at + 8] = value
     return addresses
 
 
@@ -193,12 +197,14 @@ def launch(
     pipe_clocks: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
     source: str = "",
+    variables: Variables | None = None,
 ) -> Launched:
     """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well.
 
     With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model; of the `traced` blocks
     if some are given. With `pipe_clocks`, one number an instruction, the launch is watched: each block's work is kept.
     So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
+    `variables` are those that a launch before has left, and are changed in place; without, all have their first values.
     """
     from warpsight.vgpu import _core
 
@@ -206,7 +212,7 @@ def launch(
         raise DeviceError(
             f"kernel {program.entry!r} takes {program.param_bytes} bytes of parameters, got {len(params)}"
         )
-    addresses = place_symbols(program, memory)
+    addresses = place_symbols(program, memory, {} if variables is None else variables)
     heap_base, heap_bytes = _heap(program, memory)
     loaded = load(
         program, fill_bank_zero(program, patched_consts(program, addresses), grid, block, params), check=check

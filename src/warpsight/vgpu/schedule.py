@@ -40,7 +40,8 @@ class Kind(IntEnum):
         EXIT,
         BRANCH,
         FENCE,
-    ) = range(7, 18)
+        SLEEP,
+    ) = range(7, 19)
 
 
 STALLS = (
@@ -103,7 +104,7 @@ _MEMORY: dict[str, Kind] = {
 _OTHER: dict[str, Kind] = {
     "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH,
     "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
-    "MEMBAR": Kind.FENCE, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
+    "MEMBAR": Kind.FENCE, "NANOSLEEP": Kind.SLEEP, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
 }  # fmt: skip
 _CONVERSIONS = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "I2I"])
 _BIT_COUNTS = frozenset(["POPC", "FLO", "BREV"])
@@ -176,7 +177,9 @@ def fma_units(gpu: Gpu) -> int:
 
 
 def _latency(base: str, mods: tuple[str, ...], gpu: Gpu, interval: int, constants: Constants) -> int:
-    """Clocks until a result that is waited for with a scoreboard is there, memory left out."""
+    """Clocks until a result that is waited for with a scoreboard is there, memory left out; of a fence, its own."""
+    if base == "MEMBAR":
+        return constants.fence_system_clocks if "SYS" in mods else constants.fence_clocks if "GPU" in mods else 0
     if base in _MATRIX:
         macs = next((_SHAPE_MACS[m] for m in mods if m in _SHAPE_MACS), 2048)
         large = macs >= _LARGE_MACS["TF32" if "TF32" in mods else base]

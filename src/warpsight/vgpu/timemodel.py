@@ -298,6 +298,7 @@ def _numbers(
         "latency_barrier": 1 if "barriers" in without else constants.barrier_clocks,
         "barrier_cycles": 0 if "barriers" in without else constants.barrier_warp_clocks,
         "latency_constant": constants.constant_clocks,
+        "clocks_per_ns": gpu.boost_mhz / 1e3,
         "latency_shuffle": constants.shuffle_clocks,
         "port_bytes": gpu.l2_port_bytes,
         "l1_bytes": gpu.unified_bytes - carve_out,

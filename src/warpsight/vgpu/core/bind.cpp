@@ -197,7 +197,7 @@ std::vector<StaticStep> to_steps(
     std::vector<StaticStep> steps(table.shape(0));
     for (size_t i = 0; i < steps.size(); i++) {
         const u16 *r = table.data() + 10 * i;
-        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::fence) throw nb::value_error("unknown pipe or kind");
+        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep) throw nb::value_error("unknown pipe or kind");
         steps[i] = {(Pipe)r[0], (StepKind)r[1], (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8], r[9]};
     }
     return steps;
@@ -216,6 +216,7 @@ SmNumbers to_numbers(const nb::dict &d) {
         get("partition_cycles", n.partition_cycles);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
+    get("clocks_per_ns", n.clocks_per_ns);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||

@@ -87,7 +87,7 @@ void Block::start(u64 linear) {
         u32 left = threads - (u32)i * kLanes;
         w.alive = left >= kLanes ? kFull : (1u << left) - 1;
         w.at_barrier = w.at_sync = 0;
-        w.executed = w.at_barrier_before = 0;
+        w.executed = w.waited = w.at_barrier_before = 0;
         w.last_sync = w.fences = 0;
         w.acquired = w.follows = false;
         std::fill(w.local_written.begin(), w.local_written.end(), false);
@@ -174,8 +174,8 @@ void Block::fence() {
 void Block::add_span() {
     u64 longest = 0;
     for (Warp &w : warps) {
-        longest = std::max(longest, w.executed - w.at_barrier_before);
-        w.at_barrier_before = w.executed;
+        longest = std::max(longest, w.executed + w.waited - w.at_barrier_before);
+        w.at_barrier_before = w.executed + w.waited;
     }
     work[k_work_span] += longest;
 }

@@ -5,13 +5,15 @@
 #include <climits>
 
 #include "machine.hpp"
+#include "memory.hpp"
 #include "undefined.hpp"
 
 namespace warpsight {
 namespace {
 
-constexpr u64 kRoundTrip = 64;  // ticks of an access that may wait for others, in a launch whose blocks take turns
-constexpr u32 kPatience = 4096;  // instructions of one group while other groups of the warp could run
+constexpr u64 kRoundTrip = 64;     // ticks of an access that may wait for others, in a launch whose blocks take turns
+constexpr u64 kFenceWeight = 760;  // instructions that a fence outweighs, where blocks are told apart
+constexpr u32 kPatience = 4096;    // instructions of one group while other groups of the warp could run
 
 struct Group {
     i32 pc;
@@ -315,6 +317,7 @@ Turn run_warp(Warp &w) {
                 }
                 case Op::ACTIVEMASK: Row::put(w, x.d0, vu32{} + lanes, m); break;
                 case Op::NANOSLEEP:
+                    if (m) trace_sleep(w, x, m);
                     if (g.others) {
                         held = lanes;
                         pc++;
@@ -325,7 +328,7 @@ Turn run_warp(Warp &w) {
                 case Op::FENCE:
                     if (!m) break;
                     w.fences++;
-                    if (x.sub > 0) block.fence();
+                    if (x.sub > 0) block.fence(), w.waited += kFenceWeight;
                     break;
                 case Op::TRAP:
                     if (m) block.fail(w, FaultKind::trap, lowest(m));

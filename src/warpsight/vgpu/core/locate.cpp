@@ -188,6 +188,8 @@ char *locate_one(Warp &w, u32 lane, u64 address, u8 space, u32 size, bool write,
 
 namespace {
 
+constexpr u32 kLongestSleep = 1'000'000;  // nanoseconds: the PTX manual
+
 // The record of the step being executed; parts of one access share it.
 MemoryStep &record_of(WarpTrace &t) {
     const u32 step = (u32)t.steps.size() - 1;
@@ -244,6 +246,15 @@ void trace_wavefronts(Warp &w, u32 wavefronts) {
     if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
     MemoryStep &r = record_of(*w.trace);
     r.wavefronts = (u16)(r.wavefronts + wavefronts);
+}
+
+void trace_sleep(Warp &w, const Ins &x, u32 m) {
+    u32 longest = 0;
+    for (u32 rest = m; rest; rest &= rest - 1) longest = std::max(longest, Row::at(w, x.a)[lowest(rest)]);
+    longest = std::min(longest, kLongestSleep);
+    w.waited += longest;
+    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
+    record_of(*w.trace).first_sector = longest;
 }
 
 void trace_passes(Warp &w, u32 passes) {

@@ -195,6 +195,7 @@ struct Warp : WarpRows {
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
     i32 now = 0;            // instruction being executed
     u64 executed = 0, at_barrier_before = 0;  // instructions so far, and at the last barrier
+    u64 waited = 0;                           // clocks asleep or at fences, for the weight of the block
     u32 last_sync = 0;                        // block time of the last warp barrier, for race checks
     i32 pc[kLanes];                           // of lanes that are not in the running group
     u32 frame[kLanes];

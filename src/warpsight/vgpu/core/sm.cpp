@@ -74,6 +74,7 @@ struct Sm {
     Stall blocked(const SimWarp &w, const Scheduler &s) const {
         if (w.at_barrier) return Stall::barrier;
         const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
+        if (w.fenced > now) return Stall::membar;
         if (w.next > now) return x.kind == StepKind::branch ? Stall::branch : Stall::wait;
         for (int k = 0; k < 6; k++)
             if ((x.wait_mask >> k & 1) && (w.queued[k] || w.ready[k] > now))
@@ -128,6 +129,9 @@ struct Sm {
             if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
         }
         if (x.kind == StepKind::async_commit) w.groups.push_back(0);
+        if (x.kind == StepKind::fence) w.fenced = now + x.latency, w.next = std::max(w.next, w.fenced);
+        if (x.kind == StepKind::sleep && (step & kTouchesMemory))
+            w.next = now + (u64)(w.trace->memory[w.memory++].first_sector * n.clocks_per_ns) + 1;
         if (x.kind == StepKind::barrier) {
             w.at_barrier = true;
             barrier_free = std::max(barrier_free, now) + n.barrier_cycles;  // one unit for all blocks of the SM

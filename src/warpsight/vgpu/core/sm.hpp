@@ -32,7 +32,8 @@ enum class StepKind : u8 {
     barrier,
     exit,
     branch,
-    fence
+    fence,
+    sleep
 };
 
 enum class Stall : u8 {
@@ -67,6 +68,7 @@ struct SmNumbers {
     // From the issue of an access to the issue of what uses its value, when nothing else is under way.
     u32 latency_shared = 24, latency_l1 = 32, latency_l2 = 238, latency_dram = 498, latency_constant = 29,
         latency_shuffle = 26, latency_async = 39;
+    double clocks_per_ns = 1.0;                    // for sleeping
     u32 latency_barrier = 21, barrier_cycles = 2;  // from the last arrival to the release; for each arriving warp
     u32 port_bytes = 32;                           // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;

@@ -36,6 +36,7 @@ struct SimWarp {
     u32 block = 0;
     size_t step = 0, memory = 0;
     u64 next = 0;          // first cycle at which it may issue
+    u64 fenced = 0;        // a fence holds it until then
     u64 ready[6] = {};     // scoreboards: when the last known operation ends
     u16 queued[6] = {};    // operations that the load/store unit has not taken yet
     bool is_long[6] = {};  // waits for memory beyond the SM

@@ -19,7 +19,7 @@ enum Work {
     k_work_atomics,  // passes of atomics, on any memory
     k_work_barriers,
     k_work_far_lines,  // lines that a small cache of the block's own would not hold
-    k_work_span,       // instructions of the longest warp between two barriers, added up
+    k_work_span,       // instructions of the longest warp between two barriers, and what it slept, added up
     kWorks
 };
 using BlockWork = std::array<u64, kWorks>;

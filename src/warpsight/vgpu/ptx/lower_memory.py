@@ -172,21 +172,39 @@ def _lower_atom(body: Body, form: Form, operands: Sequence[str], guard: int) -> 
 # --- hints, fences, asynchronous copies
 
 
-@decodes("prefetch", "prefetchu", "applypriority", "discard")
+@decodes("prefetch", "prefetchu", "applypriority")
 def _prefetch(base: str, m: Mods) -> Form:
     space = m.one(
         {"global": Space.GLOBAL, "local": Space.LOCAL, "const": Space.CONST, "param": Space.PARAM}, Space.GENERIC
     )
     m.drop(HINTS | {"L1", "L2"})
-    return Form(
-        _lower_prefetch, head("PREFETCH", sub=space), imm=2 if base in ("applypriority", "discard") else 1, extra=space
-    )
+    return Form(_lower_prefetch, head("PREFETCH", sub=space), imm=2 if base == "applypriority" else 1, extra=space)
 
 
 def _lower_prefetch(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, form.imm)
     a, offset = body.address(operands[0], form.extra)
     body.emit(form.head, guard, a=a, imm=offset)
+
+
+DISCARDED = 0xBAD0C0DE
+"""What a discarded word holds here: on a GPU anything at all, so nobody may read it before it is written again."""
+
+
+@decodes("discard")
+def _discard(base: str, m: Mods) -> Form:
+    space = m.one({"global": Space.GLOBAL}, Space.GENERIC)
+    m.drop({"L2"})
+    return Form(_lower_discard, _memory_head("ST", space, T.B32, 4, 0), T.B32, extra=space)
+
+
+def _lower_discard(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+    expect(operands, 2)
+    a, offset = body.address(operands[0], form.extra)
+    for at in range(0, int(operands[1]), 16):
+        start = form.head if at == 0 else (*form.head[:7], form.head[7] | HIDDEN, form.head[8])
+        lst = body.new_list([body.value(str(DISCARDED), T.B32)] * 4, 0)
+        body.code.append((*start, guard, NONE, 0, a, -1, -1, -1, lst, 0, offset + at))
 
 
 @decodes("cp")
