@@ -140,6 +140,10 @@ class VirtualGpu:
         """The same GPU, which loads the module anew for every launch."""
         return self._like(modules=None)
 
+    def limited(self, warp_instructions: int) -> Self:
+        """The same GPU, which ends a launch that takes more."""
+        return self._like(max_instructions=min(self.max_instructions, warp_instructions))
+
     def _like(self, **changed: object) -> Self:
         like = copy.copy(self)
         for name, value in changed.items():

@@ -2,8 +2,9 @@
 
 Every verdict but `right` has a named reason. The order is: the task's own workloads with declared inputs, each a second
 time with other poison and in another order; then other families of inputs on the smallest ones; then workloads drawn
-from the task's axes with a seed that is told only afterwards, small ones and large ones. Expected values come from the
-task's NumPy reference in float64 in a process of its own; the candidate has no part in them.
+from the task's axes with a seed that is told only afterwards: small ones, large ones, and some far beyond the declared
+ones. Expected values come from the task's NumPy reference in float64 in a process of its own; the candidate has no part
+in them.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstructio
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import DECLARED, FAMILIES
 from warpsight.gate.hidden import generated_workloads
+from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
 from warpsight.gate.initial import CONTENTS, free_contents
 from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
 from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
+from warpsight.gate.run_far import run_far
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
-from warpsight.tasks import kernel_name
+from warpsight.tasks import kernel_name, read_candidate
 from warpsight.toolchain.compile import DEADLINE_S, compile_cuda
 from warpsight.toolchain.process import DeadlinePassed, ProgramDied
 from warpsight.toolchain.triton_compile import build_triton
@@ -105,11 +108,12 @@ def check_candidate(
     families: Sequence[str] = tuple(FAMILIES),
     secret_seed: int | None = None,
     values: ExpectedValues | None = None,
+    farthest: bool = False,
 ) -> Check:
     """The verdict over the given workloads; when None, over all of the task's and some drawn with `secret_seed`.
 
     `build` is the candidate's, if at hand. `families` are run besides the declared inputs; none are for (). A
-    `secret_seed` that is None is drawn here and stands in the result.
+    `secret_seed` that is None is drawn here and stands in the result. `farthest` adds the costly size of 2^24 elements.
     """
     if build is None:
         progress("compiling")
@@ -134,9 +138,13 @@ def check_candidate(
             _families(subject, contents_plan(own, seed), found, progress)
         if found.ok and workloads is None:
             small, large = generated_workloads(task, secret), large_workloads(task, secret)
-            generated = (*small, *large)
+            own_build = _own_build(task, candidate, build)
+            far = () if own_build is None else far_workloads(task, own_build, secret, farthest=farthest)
+            generated = (*small, *large, *(f.workload for f in far))
             _generated(subject, small, families, secret, found, progress)
             _large(subject, large, secret, found, progress)
+            if own_build is not None:
+                _far(subject, own_build, far, secret, found, progress)
     except (UnsupportedInstruction, ParameterMismatch) as refused:
         found.refused = refused.message
     if found.refused:
@@ -200,6 +208,32 @@ def _large(subject: Subject, workloads: Sequence[Workload], secret: int, found: 
             _run_one(subject, Planned(workload, plain, secret, checked=False), found)
         except TaskError as not_taken:
             found.skipped.append(SkippedFamily(workload=workload.name, family=plain, why=not_taken.found))
+
+
+def _own_build(task: Task, candidate: Candidate, build: Build) -> Build | None:
+    """The task's own kernel, compiled, where the virtual GPU can run it."""
+    if candidate.source == task.kernel and build.ptx:
+        return build
+    own = read_candidate(task.kernel, task, task.kernel_file)
+    compiled = None if own.language == "opencl" else build_candidate(task, own)
+    return compiled if compiled is not None and compiled.ok else None
+
+
+def _far(
+    subject: Subject, own: Build, workloads: Sequence[FarWorkload], secret: int, found: _Findings, progress: Progress
+) -> None:
+    """Once each, like the large ones."""
+    for far in workloads:
+        if not found.ok:
+            return
+        progress(f"workload {far.workload.name}")
+        done = run_far(subject, own, far, _plain(subject), secret)
+        if isinstance(done, SkippedFamily):
+            found.skipped.append(done)
+            continue
+        result = named_precision(subject, done.trial, done.execution, done.result)
+        found.results.append(told_if_only_first(subject, done.trial, result))
+        found.faults.extend(_new_faults(found.faults, done.execution.faults))
 
 
 def _plain(subject: Subject) -> str:

@@ -78,7 +78,9 @@ def evaluate(
     committed = None if ledger is None else _commit(attempt, ledger)
     with _accounted(attempt, ledger):
         build = build_for(task, candidate, device, unsafe=unsafe)
-        check = check_candidate(task, candidate, device, build=build, secret_seed=drawn, progress=progress)
+        check = check_candidate(
+            task, candidate, device, build=build, secret_seed=drawn, progress=progress, farthest=True
+        )
         timing, profile = _time(attempt, build) if check.verdict == "right" else (None, None)
     missing = (*protections, *missing_walls(device))  # a device knows what its workers lacked when they have run
     found = Evaluation(

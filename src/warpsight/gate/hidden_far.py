@@ -1,0 +1,125 @@
+"""Workloads far beyond the declared ones: one axis as long as time allows, the others tiny or as in small workloads.
+
+A row number in a byte, a row that must fit into a buffer, an index that a float no longer holds: such kernels are right
+at every size near the declared ones. So for each axis two sizes are drawn from the upper quarter of what the axis, the
+launch of the task's own kernel, and a budget of elements and instructions allow: with the other axes tiny, and not. A
+kernel that may be given a certificate runs one more, of 2^24 elements, along an axis of its output chosen in secret.
+How instructions grow with an axis is counted on the task's own kernel at small sizes.
+What is asked there is whether the work is done: errors may grow with the length of sums, and a launch that is not
+possible, or costs many times what the task's own kernel does, fails before anyone's eyes and is left out. So is a size
+at which the task's own kernel is wrong as well: there the axes promise too much.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import WarpsightError
+from warpsight.gate.hidden import allowed, elements_of, largest_axes, possible, small_workloads
+from warpsight.gate.values import fresh_values
+from warpsight.nouns import Axis, Build, Task, Workload
+from warpsight.tasks import evaluate_launch, launch_of, read_candidate
+
+BUDGETS = {"thin": (1 << 20, 1 << 21), "far": (1 << 21, 1 << 23), "farthest": (1 << 24, 1 << 24)}
+"""Elements, and instructions of warps: more of these where the declared workload takes more."""
+SHARE = 1 / 3  # of what the largest declared workload takes
+TINY = 4
+NEAR_TOP = 0.75  # values are drawn from there to the top
+ROOM = 16  # times the work of the task's own kernel that a candidate may take
+PROBED = 4  # times the small size, to see how work grows
+PROBED_ELEMENTS = 1 << 16
+
+
+@dataclass(frozen=True)
+class FarWorkload:
+    """A workload; how many times longer its long axis is than in any declared one; instructions that it should take."""
+
+    workload: Workload
+    growth: float
+    work: float
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Instructions of the task's own kernel at one size, and the power by which they grow with each axis."""
+
+    axes: dict[str, int]
+    work: float
+    powers: dict[str, float]
+
+    def work_at(self, axes: Mapping[str, int]) -> float:
+        """Below the counted size it is taken to stay as it is: a block costs what it costs, however little it has."""
+        return self.work * math.prod(max(1.0, axes[a] / self.axes[a]) ** power for a, power in self.powers.items())
+
+
+def far_workloads(task: Task, own: Build, secret_seed: int, *, farthest: bool) -> tuple[FarWorkload, ...]:
+    """For each axis sizes far beyond the declared ones, where there are such. `own` is the task's kernel, compiled."""
+    growth = growth_of(task, own)
+    if growth is None:
+        return ()
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([secret_seed, 0x666172])))
+    found = [_far(task, axis, growth, random, name) for axis in task.axes for name in ("far", "thin")]
+    shapes = " ".join(str(extent) for a in task.arguments if a.role in ("out", "inout") for extent in a.shape)
+    written = re.findall(r"[A-Za-z_]\w*", shapes)
+    favoured = [axis for axis in task.axes if axis.name in written] or list(task.axes)
+    if farthest and favoured:
+        found.append(_far(task, favoured[int(random.integers(len(favoured)))], growth, random, "farthest"))
+    return tuple(far for far in found if far is not None)
+
+
+def _far(task: Task, axis: Axis, growth: Growth, random: np.random.Generator, name: str) -> FarWorkload | None:
+    small, declared = largest_axes(task, small_workloads(task)), largest_axes(task, task.workloads)[axis.name]
+    elements, work = BUDGETS[name]
+    work = max(work, SHARE * max(growth.work_at(w.axes) for w in task.workloads))
+    others: dict[str, int] = {}
+    for other in task.axes:
+        most = min(TINY, small[other.name]) if name == "thin" else small[other.name]
+        least = 1 if name == "thin" else math.ceil(NEAR_TOP * most)
+        others[other.name] = allowed(other, int(random.integers(least, most + 1)))
+
+    def workload(value: int) -> Workload:
+        return Workload(name=f"secret-{name}-{axis.name.lower()}"[:64], axes={**others, axis.name: value}, hidden=True)
+
+    def fits(value: int) -> bool:
+        return growth.work_at({**others, axis.name: value}) <= work and possible(task, workload(value), elements)
+
+    low, high = declared, min(axis.max, elements)
+    while low < high:  # the longest that fits
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    value = allowed(axis, int(random.integers(max(declared, math.ceil(NEAR_TOP * low)), low + 1)))
+    if value <= declared or not fits(value):
+        return None
+    return FarWorkload(workload(value), value / declared, max(work, growth.work_at({**others, axis.name: value})))
+
+
+def growth_of(task: Task, own: Build) -> Growth | None:
+    """How the instructions of the task's own kernel grow with each axis; None where it does not run at small sizes."""
+    small = small_workloads(task)
+    fitting = [w for w in small if (elements_of(task, w) or 0) <= PROBED_ELEMENTS]
+    base = max(fitting, key=lambda w: elements_of(task, w) or 0, default=small[0]).axes
+    try:
+        work = _instructions(task, own, dict(base))
+        powers: dict[str, float] = {}
+        for axis in task.axes:
+            value = allowed(axis, min(PROBED * base[axis.name], axis.max))
+            if value > base[axis.name]:
+                more = _instructions(task, own, {**base, axis.name: value})
+                powers[axis.name] = math.log(max(more, work) / work) / math.log(value / base[axis.name])
+    except (WarpsightError, ZeroDivisionError):
+        return None
+    return Growth(dict(base), work, powers)
+
+
+def _instructions(task: Task, own: Build, axes: dict[str, int]) -> int:
+    workload = Workload(name="probe", axes=axes, hidden=True)
+    size = launch_of(own, evaluate_launch(read_candidate(task.kernel, task, task.kernel_file), axes))
+    values = fresh_values(task, workload, 0)[1]
+    done = VirtualGpu(cores=1).execute(own, task.entry, values, size, check=False)
+    return 0 if done.refused or done.faults else done.warp_instructions
