@@ -21,7 +21,7 @@ from warpsight.devices.device import Device, Value, caveats
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
-from warpsight.gate.families import DECLARED, FAMILIES
+from warpsight.gate.families import DECLARED, FAMILIES, LONELY
 from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
@@ -142,7 +142,7 @@ def check_candidate(
             far = () if own_build is None else far_workloads(task, own_build, secret, farthest=farthest)
             generated = (*small, *large, *(f.workload for f in far))
             _generated(subject, small, families, secret, found, progress)
-            _large(subject, large, secret, found, progress)
+            _large(subject, large, families, secret, found, progress)
             if own_build is not None:
                 _far(subject, own_build, far, secret, found, progress)
     except (UnsupportedInstruction, ParameterMismatch) as refused:
@@ -197,17 +197,29 @@ def _generated(
                 return
 
 
-def _large(subject: Subject, workloads: Sequence[Workload], secret: int, found: _Findings, progress: Progress) -> None:
-    """Once each, with plain inputs, unchecked for races: what is asked is whether all of the work is done."""
+def _large(
+    subject: Subject,
+    workloads: Sequence[Workload],
+    families: Sequence[str],
+    secret: int,
+    found: _Findings,
+    progress: Progress,
+) -> None:
+    """Once each, with plain inputs, unchecked for races: what is asked is whether all of the work is done.
+
+    The first one runs with lonely inputs too: in a long sum of random terms fewer bits do not show.
+    """
     plain = _plain(subject)
-    for workload in workloads:
+    runs = [(workload, plain) for workload in workloads]
+    runs += [(workload, LONELY) for workload in workloads[:1] if LONELY in families]
+    for workload, family in runs:
         if not found.ok:
             return
         progress(f"workload {workload.name}")
         try:
-            _run_one(subject, Planned(workload, plain, secret, checked=False), found)
+            _run_one(subject, Planned(workload, family, secret, checked=False), found)
         except TaskError as not_taken:
-            found.skipped.append(SkippedFamily(workload=workload.name, family=plain, why=not_taken.found))
+            found.skipped.append(SkippedFamily(workload=workload.name, family=family, why=not_taken.found))
 
 
 def _own_build(task: Task, candidate: Candidate, build: Build) -> Build | None:

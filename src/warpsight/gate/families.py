@@ -23,6 +23,7 @@ from warpsight.tasks.inputs import default_fill
 from warpsight.tasks.shapes import number_of
 
 DECLARED = "declared"
+LONELY, SPREAD = "lonely", "spread"
 SPARSE_SHARE = 0.1
 SPIKE = 100.0  # beyond what exp holds in single precision
 
@@ -90,6 +91,25 @@ def _denormal(given: Given) -> np.ndarray | None:
 def _sparse(given: Given) -> np.ndarray:
     """Mostly zeros: what is skipped, or counted twice, shows."""
     return np.where(given.random.random(given.shape) < SPARSE_SHARE, given.declared.astype(np.float64), given.zero)
+
+
+def _lonely(given: Given) -> np.ndarray | None:
+    """Zeros but for two numbers in a row, eight in an array of one row: errors of single terms do not average out."""
+    if given.zero != 0.0:
+        return None
+    made = np.zeros(given.declared.size)
+    rows, last = (1, given.declared.size) if given.declared.ndim < 2 else (-1, given.shape[-1])
+    table = made.reshape(rows, last)
+    count = min(last, 8 if rows == 1 else 2)
+    kept = given.random.integers(0, last, (len(table), count))
+    at = np.arange(len(table))[:, None]
+    table[at, kept] = given.declared.astype(np.float64).reshape(table.shape)[at, kept]
+    return made.reshape(given.shape)
+
+
+def _spread(given: Given) -> np.ndarray | None:
+    """Declared, four times as large where nothing bounds them: other ranges of functions, rows with few large parts."""
+    return given.declared.astype(np.float64) * 4.0 if math.isinf(given.high) and given.holds.bits > 3 else None
 
 
 def _structured(given: Given) -> np.ndarray:
@@ -175,6 +195,8 @@ FAMILIES: dict[str, Family] = {
     "tiny": _tiny,
     "denormal": _denormal,
     "sparse": _sparse,
+    LONELY: _lonely,
+    SPREAD: _spread,
     "structured": _structured,
     "cancellation": _cancellation,
     "spikes": _spikes,

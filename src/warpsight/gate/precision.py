@@ -22,7 +22,7 @@ import numpy as np
 
 from warpsight.devices.device import Execution
 from warpsight.errors import TaskError
-from warpsight.gate.families import DECLARED, family_inputs
+from warpsight.gate.families import DECLARED, SPREAD, family_inputs
 from warpsight.gate.movement import movement
 from warpsight.gate.run import Subject, Trial, prepare, run
 from warpsight.gate.tolerance import NEARLY_EXACT, is_exact
@@ -50,7 +50,7 @@ NAMED = "precision_too_low"
 
 def named_precision(subject: Subject, trial: Trial, execution: Execution, result: WorkloadResult) -> WorkloadResult:
     """The result, `precision_too_low` where errors, allowed or not, are those of fewer bits than declared."""
-    if result.ok and trial.family == DECLARED and _has_fewer_bits(subject, trial, execution):
+    if result.ok and trial.family in (DECLARED, SPREAD) and _has_fewer_bits(subject, trial, execution):
         detail = "the errors are within the tolerance, and are those of fewer bits than the task declares"
         return result.model_copy(update={"ok": False, "reason": NAMED, "detail": detail})
     if result.reason == "wrong_values" and _is_right_but_for_bits(subject, trial, execution):
@@ -95,7 +95,7 @@ def _drawn_again(subject: Subject, trial: Trial, draw: int) -> tuple[Trial, Exec
     """The same workload with other declared inputs."""
     if sum(array.size for array in trial.inputs.values()) > MOST_DRAWN_ELEMENTS:
         return None
-    other = prepare(subject, trial.workload, seed=trial.seed + 7919 * draw)
+    other = prepare(subject, trial.workload, family=trial.family, seed=trial.seed + 7919 * draw)
     if not isinstance(other, Trial):
         return None
     execution, result = run(subject, other, checked=False)

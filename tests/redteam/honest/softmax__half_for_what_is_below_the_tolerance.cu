@@ -1,6 +1,3 @@
-// attack: N7 exponentials that come out below the absolute tolerance are made two at a time in half precision
-// task: softmax
-// expect: precision_too_low wrong_values
 // launch: grid=(R) block=(256) shared=0
 #include <cuda_fp16.h>
 #define THREADS 256
