@@ -189,6 +189,7 @@ def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -
     from warpsight.reason.optimize import SMALL_BOX, Outcome, open_tools, opened_box, outcome_of
     from warpsight.reason.resume import run_job
 
+    view.begin("checking the given kernel; a budget of seconds starts after that")
     box: TaskBox = open_tools(job, store, ledger, say=view.say)
     opened = opened_box(job, box) if job.settings.get("box") != SMALL_BOX else _open_small(job, box)
     try:

@@ -58,6 +58,12 @@ class View:
             left = f"; left: {self._left}" if self._left else ""
             print(f"{self._steps:>3} {text}; best so far: {self._best}{left}", file=sys.stderr, flush=True)
 
+    def begin(self, text: str) -> None:
+        """Something that may take long begins before the loop does."""
+        self._doing, self._detail = text, ""
+        if self._live is None and not self._quiet:
+            print(f"    {text}", file=sys.stderr, flush=True)
+
     def say(self, text: str) -> None:
         """A tool tells what it is at; too much for plain lines."""
         self._detail = text
