@@ -127,6 +127,17 @@ class Gpu(Limits):
             raise ValueError("latencies that do not fall from shared to L1 to L2 to DRAM")
         return self
 
+    def at_clock(self, mhz: int) -> Self:
+        """The same GPU with its core clock held at `mhz`, as a measurement with a locked clock has it.
+
+        DRAM keeps its own clock; latencies stay what they are in core clocks.
+        """
+        clocks = ("base_mhz", "boost_mhz", "tensor_boost_mhz")
+        sources = {**self.sources, **dict.fromkeys(clocks, "asked for")}
+        if mhz < 1:
+            raise ValueError(f"a clock of 1 MHz or more, found {mhz}")
+        return self.model_copy(update={"base_mhz": mhz, "boost_mhz": mhz, "tensor_boost_mhz": None, "sources": sources})
+
     def fma_per_clock(self, kind: Arithmetic) -> int:
         """FMAs (or integer operations) that one SM starts per clock."""
         plain = {"f32": self.fp32_lanes, "f64": self.fp64_lanes, "f16": self.fp16_lanes, "i32": self.int32_lanes}
