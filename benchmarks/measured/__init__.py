@@ -3,8 +3,8 @@
 `make bench ARGS=measured:DATA,KERNELS`: DATA holds the tables of measurements, KERNELS the texts of the kernels (a
 folder of checkouts will do); neither is part of this project. WARPSIGHT_MEASURED and WARPSIGHT_KERNELS name them as
 well. More words: `n=40` rows a set, `set=conv` sets whose name has this, `terms` for each mechanism left out in turn,
-`jobs=2`, `seed=`. Times are drafts at the clock that the measurement had. Nothing in the model is fitted to these
-kernels.
+`write` for the file of errors that the library loads (of all sets), `jobs=2`, `seed=`, `cache=FILE`. Times are drafts
+at the clock that the measurement had. Nothing in the model is fitted to these kernels.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchmarks.measured.predicted import model_key
 from benchmarks.measured.report import HEADER, line_of, report_set
 from benchmarks.measured.sets import SETS, MeasuredSet, read_rows
 from benchmarks.measured.statistics import agreement
+from benchmarks.measured.trust import report_trust, timed_rows, write_tables
 from benchmarks.measured.work import Predicted, Request, predict_set
+from warpsight.vgpu.model_error import BUILT_IN
 from warpsight.vgpu.timemodel import TERMS
 
 DATA = Path("../shared/data/measured")
@@ -27,10 +30,10 @@ def request_of(argument: str, environment: Mapping[str, str]) -> Request:
     """From the words after `measured:`; folders that are not named come from the environment."""
     words = [word for word in argument.split(",") if word]
     options = dict(word.split("=", 1) for word in words if "=" in word)
-    unknown = sorted(options.keys() - {"n", "seed", "jobs", "set", "cache", "write"})
+    unknown = sorted(options.keys() - {"n", "seed", "jobs", "set", "cache"})
     if unknown:
-        raise ValueError(f"expected n=, seed=, jobs=, set=, cache= or write=, found {unknown[0]}=")
-    folders = [word for word in words if "=" not in word and word != "terms"]
+        raise ValueError(f"expected n=, seed=, jobs=, set= or cache=, found {unknown[0]}=")
+    folders = [word for word in words if "=" not in word and word not in ("terms", "write")]
     data = folders[0] if folders else environment.get("WARPSIGHT_MEASURED", str(DATA))
     kernels = folders[1] if len(folders) > 1 else environment.get("WARPSIGHT_KERNELS", "")
     plain = Request(Path(data), Path(kernels or "."))
@@ -43,7 +46,7 @@ def request_of(argument: str, environment: Mapping[str, str]) -> Request:
         terms="terms" in words,
         only=options.get("set", ""),
         cache=Path(options.get("cache", plain.cache)),
-        write=options.get("write", ""),
+        write="write" in words,
     )
 
 
@@ -80,6 +83,11 @@ def main(argument: str = "") -> None:
         report_set(done[-1], others, say)
         if request.terms:
             _terms(done[-1], request)
+    rows = timed_rows(done)
+    report_trust(rows, say)
+    if request.write and len(done) == len(SETS):
+        write_tables(rows, model_key())
+        say(f"wrote {BUILT_IN.name}")
 
 
 def _other_convolutions(one: MeasuredSet, request: Request) -> list[MeasuredSet]:

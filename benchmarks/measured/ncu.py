@@ -22,7 +22,7 @@ PAIRS: dict[str, tuple[str, Callable[[Ncu], float]]] = {
     "DRAM write sectors": ("dram_write_sectors", _sum("dram__sectors_write.sum")),
     "L2 sectors": ("l2_sectors", _sum("lts__t_sectors_op_read.sum", "lts__t_sectors_op_write.sum")),
     "L2 read sectors": ("l2_read_sectors", _sum("lts__t_sectors_op_read.sum")),
-    "L2 write sectors": ("global_store_sectors", _sum("lts__t_sectors_op_write.sum")),
+    "L2 write sectors": ("l2_write_sectors", _sum("lts__t_sectors_op_write.sum")),
     "shared wavefronts": (
         "shared_wavefronts",
         _sum(
@@ -34,6 +34,7 @@ PAIRS: dict[str, tuple[str, Callable[[Ncu], float]]] = {
         "global_load_requests",
         _sum("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
     ),
+    "local store sectors": ("local_store_sectors", _sum("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum")),
     "instructions": ("instructions", _sum("smsp__inst_executed.sum")),
 }
 

@@ -27,14 +27,14 @@ from warpsight.toolchain import packages
 from warpsight.toolchain.cache import content_key
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu import machine
-from warpsight.vgpu.bytecode import Program
-from warpsight.vgpu.counters import Selector, derive
+from warpsight.vgpu.bytecode import OPS, Program
+from warpsight.vgpu.counters import INDEX, Selector, derive
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
 from warpsight.vgpu.timemodel import Prediction
 
 SOURCES = (".py", ".cpp", ".hpp", ".h", ".def")
-NOT_THE_MODEL = ("gpus.py", "gpus.toml", "model_error.py")
+NOT_THE_MODEL = ("gpu.py", "gpus.py", "model_error.py")
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,17 @@ def outcome_of(one: MeasuredSet, row: Row, source: str, without: Sequence[str] =
         registers=usage.registers,
         local_bytes=usage.local_bytes,
         spill_bytes=usage.spill_store_bytes + usage.spill_load_bytes,
-        counts=counts | _traffic(p, counts.get("global_store_sectors", 0.0)),
+        counts=counts | _traffic(p, counts),
         notes=p.notes,
         cpu_seconds=seconds,
     )
 
 
-def _traffic(p: Prediction, stored: float) -> dict[str, float]:
+def _traffic(p: Prediction, counts: dict[str, float]) -> dict[str, float]:
     """Sectors between SMs, L2 and DRAM; each way where the model tells them apart."""
-    found = {
-        "dram_sectors": p.dram_bytes / 32,
-        "l2_sectors": p.l2_bytes / 32,
-        "l2_read_sectors": p.l2_bytes / 32 - stored,
-    }
+    stored = counts.get("global_store_sectors", 0.0) + counts.get("local_store_sectors", 0.0)
+    found = {"dram_sectors": p.dram_bytes / 32, "l2_sectors": p.l2_bytes / 32}
+    found |= {"l2_write_sectors": stored, "l2_read_sectors": p.l2_bytes / 32 - stored}
     apart = {"dram_read_bytes": "dram_read_sectors", "dram_write_bytes": "dram_write_sectors"}
     return found | {name: getattr(p, field) / 32 for field, name in apart.items() if hasattr(p, field)}
 
@@ -112,14 +110,17 @@ COUNTED = (
 def counted(program: Program, values: Sequence[Value], size: LaunchSize) -> dict[str, float]:
     """Counts of the whole launch from one block of each sort: inside the grid, and at its far ends."""
     memory, params, _ = lay_out(program, values, read_in_place=True)
-    selector, total = Selector.of(program), dict.fromkeys(COUNTED, 0.0)
+    selector, total = Selector.of(program), dict.fromkeys((*COUNTED, "local_store_sectors"), 0.0)
+    stores = selector.masks["local"] & (program.code["op"] == OPS["ST"].number)
     for block, weight in sorts_of_blocks(size.grid):
         done = machine.launch(
             program, memory, grid=size.grid, block=size.block, params=params,
             dynamic_shared_bytes=size.shared_bytes, blocks=[block],
         )  # fmt: skip
-        found = derive(selector, done.counts)
-        total = {name: total[name] + weight * found[name] for name in COUNTED}
+        found = derive(selector, done.counts) | {
+            "local_store_sectors": int(done.counts[stores, INDEX["sectors"]].sum())
+        }
+        total = {name: total[name] + weight * found[name] for name in total}
     return total
 
 
@@ -139,9 +140,9 @@ def model_key() -> str:
 
 
 def row_key(one: MeasuredSet, row: Row, source: str, model: str, without: Sequence[str] = ()) -> str:
-    sheet = gpu_of(one).model_dump_json(exclude={"sources", "aliases", "note"})
+    sheet = gpu_of(one).model_dump_json(exclude={"sources", "aliases", "note", "name", "load_mhz"})
     launch = json.dumps([one.entry, row.size, list(without)])
-    return content_key("1", source, *one.defines(row), launch, sheet, packages.compiler_identity(), model)
+    return content_key("2", source, *one.defines(row), launch, sheet, packages.compiler_identity(), model)
 
 
 class Kept:

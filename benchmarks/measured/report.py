@@ -60,6 +60,8 @@ def builds(told: Sequence[tuple[Row, Outcome]]) -> dict[str, list[tuple[Row, Out
             spills = bool(row.local_bytes) != bool(outcome.local_bytes)
             name = "same registers and spills" if same and not spills else "other registers or spills"
         found.setdefault(name, []).append((row, outcome))
+        if outcome.local_bytes:
+            found.setdefault("local memory in our build", []).append((row, outcome))
     return found
 
 

@@ -27,7 +27,7 @@ class Request:
     terms: bool = False
     only: str = ""
     cache: Path = field(default=Path("build/measured/outcomes.jsonl"))
-    write: str = ""
+    write: bool = False
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,9 @@ class Gpu(Limits):
     tensor_boost_mhz: int | None = Field(
         default=None, gt=0, strict=True, description="boost clock of tensor operations other than f64, where it differs"
     )
+    load_mhz: int | None = Field(
+        default=None, gt=0, strict=True, description="core clock that somebody read under load; not used for times"
+    )
     schedulers: int = _positive("warp schedulers")
     issue_per_scheduler: int = _positive("instructions a scheduler issues per clock")
     fp32_lanes: int = _positive("FP32 operations started")
