@@ -10,6 +10,7 @@ at the clock that the measurement had. Nothing in the model is fitted to these k
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -65,6 +66,11 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def progress(text: str) -> None:
+    """Apart from the tables, so that these can be kept."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def main(argument: str = "") -> None:
     request = request_of(argument, os.environ)
     wanted = [one for one in SETS if request.only.lower() in one.name.lower()]
@@ -78,7 +84,7 @@ def main(argument: str = "") -> None:
     say(f"speed of the best of the chosen rows ({request.n} a set, seed {request.seed})")
     done: list[Predicted] = []
     for one in (one for one in wanted if one.name not in absent):
-        done.append(predict_set(one, request, say))
+        done.append(predict_set(one, request, progress))
         others = [(other.name, read_rows(other, request.data)) for other in _other_convolutions(one, request)]
         report_set(done[-1], others, say)
         if request.terms:
@@ -99,5 +105,5 @@ def _other_convolutions(one: MeasuredSet, request: Request) -> list[MeasuredSet]
 def _terms(plain: Predicted, request: Request) -> None:
     say(f"  without a mechanism\n{HEADER}")
     for term in TERMS:
-        told = predict_set(plain.one, request, say, (term,)).told()
+        told = predict_set(plain.one, request, progress, (term,)).told()
         say(line_of(term, agreement([o.time_us for _, o in told], [row.measured_us for row, _ in told])))

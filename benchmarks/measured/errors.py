@@ -2,20 +2,21 @@
 
 Pure functions. Pairs are of one set, that is one kernel on one card, and told with the slower prediction above, so that
 a predicted ratio is at least 1. Sets count alike in a table, whatever their size. `held_out` asks the tables of all
-other sets about a set's pairs: that is what an unseen kernel can expect.
+other sets about a set's pairs: that is what an unseen kernel can expect. Kernels differ more from one another than
+their own variants do, so `widening` says by how much the tables must be stretched for such intervals to hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import collections
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpsight.vgpu.model_error import ANY, QUANTILES, ErrorTable, ModelError, binding_of, binding_of_pair, bucket_of
 
-Floats = NDArray[np.float64]
 CALLED = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
 LEVEL = 0.9
 SURE = 0.95  # two-sided level at which a pair is called faster
@@ -34,7 +35,7 @@ class Timed:
     @property
     def error(self) -> float:
         """log2(measured / predicted): what to add to a prediction."""
-        return float(np.log2(self.measured_us / self.predicted_us))
+        return math.log2(self.measured_us / self.predicted_us)
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,12 @@ def pairs_of(rows: Sequence[Timed]) -> list[Pair]:
             if one.set == two.set:
                 slow, fast = (one, two) if one.predicted_us >= two.predicted_us else (two, one)
                 predicted, measured = slow.predicted_us / fast.predicted_us, slow.measured_us / fast.measured_us
-                found.append(Pair(one.set, slow.bound, fast.bound, float(np.log2(predicted)), float(np.log2(measured))))
+                found.append(Pair(one.set, slow.bound, fast.bound, math.log2(predicted), math.log2(measured)))
     return found
 
 
-def model_error(rows: Sequence[Timed]) -> ModelError:
-    """The tables that the library asks."""
+def model_error(rows: Sequence[Timed], widen: float = 1.0) -> ModelError:
+    """The tables that the library asks, their errors stretched about the median."""
     times: dict[str, list[tuple[str, float]]] = {}
     for row in rows:
         for key in (binding_of(row.bound), ANY):
@@ -78,8 +79,8 @@ def model_error(rows: Sequence[Timed]) -> ModelError:
         for key in ((both, bucket), (ANY, bucket), (both, ANY), (ANY, ANY)):
             pairs.setdefault(key, []).extend((pair.set, one) for one in errors)
     return ModelError(
-        {key: _table(values, halves=2 if key[1] == "0" else 1) for key, values in pairs.items()},
-        {key: _table(values) for key, values in times.items()},
+        {key: _table(values, widen, halves=2 if key[1] == "0" else 1) for key, values in pairs.items()},
+        {key: _table(values, widen) for key, values in times.items()},
     )
 
 
@@ -87,18 +88,21 @@ def _error(pair: Pair) -> float:
     return pair.measured - pair.predicted
 
 
-def _table(values: Sequence[tuple[str, float]], halves: int = 1) -> ErrorTable:
+def _table(values: Sequence[tuple[str, float]], widen: float, halves: int = 1) -> ErrorTable:
     """Quantiles in which every set has the same weight."""
-    count: dict[str, int] = {}
-    for name, _ in values:
-        count[name] = count.get(name, 0) + 1
-    errors = np.array([error for _, error in values])
-    weights = np.array([1.0 / count[name] for name, _ in values])
-    order = np.argsort(errors, kind="stable")
-    reached = np.cumsum(weights[order])
-    middle = (reached - weights[order] / 2) / reached[-1]
-    quantiles = np.interp(QUANTILES, middle, errors[order])
-    return ErrorTable(len(values) // halves, tuple(round(float(q), 4) for q in quantiles))
+    centre, *quantiles = _weighted(values, (0.5, *QUANTILES))
+    stretched = tuple(round(centre + widen * (quantile - centre), 4) for quantile in quantiles)
+    return ErrorTable(len(values) // halves, stretched)
+
+
+def _weighted(values: Sequence[tuple[str, float]], shares: Sequence[float]) -> list[float]:
+    """Quantiles of numbers with the name of their set; every set has the same weight."""
+    count = collections.Counter(name for name, _ in values)
+    numbers = np.array([number for _, number in values])
+    order = np.argsort(numbers, kind="stable")
+    weights = np.array([1.0 / count[name] for name, _ in values])[order]
+    reached = np.cumsum(weights)
+    return [float(q) for q in np.interp(shares, (reached - weights / 2) / reached[-1], numbers[order])]
 
 
 def spread_by_size(pairs: Sequence[Pair]) -> dict[tuple[str, str], tuple[int, float, float, float]]:
@@ -161,15 +165,37 @@ class HeldOut:
     brier: float
 
 
-def held_out(rows: Sequence[Timed], level: float = LEVEL) -> list[HeldOut]:
-    """Each set judged by the others; needs two sets or more."""
-    found: list[HeldOut] = []
+def widening(rows: Sequence[Timed], level: float = LEVEL) -> float:
+    """The least stretch, 1 or more, with which the sets, judged by the others, are covered at this level on average."""
+    needed: list[tuple[str, float]] = []
+    for own, others in _each_left_out(rows):
+        tables = model_error(others)
+        needed += [(pair.set, _needed(pair, tables, level)) for pair in pairs_of(own)]
+    return max(1.0, math.ceil(100 * _weighted(needed, [level])[0]) / 100) if needed else 1.0
+
+
+def _needed(pair: Pair, tables: ModelError, level: float) -> float:
+    """The stretch that takes the interval of a pair just to what was measured."""
+    table = tables.pair_table(pair.predicted, pair.bound_slower, pair.bound_faster)
+    off, rest = _error(pair) - table.at(0.5), (1.0 - level) / 2.0
+    side = table.at(1.0 - rest if off > 0 else rest) - table.at(0.5)
+    return off / side if side else 0.0
+
+
+def _each_left_out(rows: Sequence[Timed]) -> Iterator[tuple[list[Timed], list[Timed]]]:
+    """Each set, and all the others."""
     for name in sorted({row.set for row in rows}):
         own, others = [r for r in rows if r.set == name], [r for r in rows if r.set != name]
-        pairs = pairs_of(own)
-        if not others or not pairs:
-            continue
-        tables, inside, called, right, squares = model_error(others), 0, 0, 0, 0.0
+        if len(own) > 1 and others:
+            yield own, others
+
+
+def held_out(rows: Sequence[Timed], level: float = LEVEL, widen: float = 1.0) -> list[HeldOut]:
+    """Each set judged by the others; needs two sets or more."""
+    found: list[HeldOut] = []
+    for own, others in _each_left_out(rows):
+        name, pairs = own[0].set, pairs_of(own)
+        tables, inside, called, right, squares = model_error(others, widen), 0, 0, 0, 0.0
         for pair in pairs:
             asked = 2.0**pair.predicted, pair.bound_slower, pair.bound_faster
             low, high, probability = tables.ratio_interval(*asked, level)

@@ -38,9 +38,14 @@ def report_trust(rows: Sequence[Timed], say: Say) -> None:
     for called in errors.reliability(pairs):
         name = f"{called.ratio:g}x or more"
         say(f"  {name:34} {called.n:6} {100 * called.faster:15.1f} % {100 * called.not_slower:20.1f} %")
-    say(f"  each set judged by the others: intervals of {LEVEL:.0%}, pairs called faster at {SURE:.0%}")
+    for widen in dict.fromkeys((1.0, errors.widening(rows))):
+        _held_out(rows, widen, say)
+
+
+def _held_out(rows: Sequence[Timed], widen: float, say: Say) -> None:
+    say(f"  each set judged by the others, errors x {widen:.2f}: intervals of {LEVEL:.0%}, called faster at {SURE:.0%}")
     say(f"  {'set':34} {'pairs':>6}  covered  times covered  called  right  Brier")
-    for one in errors.held_out(rows):
+    for one in errors.held_out(rows, widen=widen):
         say(
             f"  {one.set:34} {one.pairs:6} {100 * one.covered:6.0f} % {100 * one.times_covered:12.0f} % "
             f"{one.called:7} {100 * one.right:5.1f}% {one.brier:6.3f}"
@@ -49,16 +54,19 @@ def report_trust(rows: Sequence[Timed], say: Say) -> None:
 
 def write_tables(rows: Sequence[Timed], model: str, file: Path = BUILT_IN) -> None:
     """The tables as TOML; what they are of stands above them."""
-    found, sets = errors.model_error(rows), sorted({row.set for row in rows})
+    widen, sets = errors.widening(rows), sorted({row.set for row in rows})
+    found = errors.model_error(rows, widen)
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     head = [
         "# Errors of the time model against published measurements, written by the bench `measured` (`write`).",
-        "# Each table: log2(measured / predicted) at the quantiles of model_error.QUANTILES.",
+        "# Each table: log2(measured / predicted) at the quantiles of model_error.QUANTILES, stretched about their",
+        "# median by `widen`, with which each set is covered by the tables of the others.",
         f"rows = {len(rows)}",
         f"sets = {[*sets]!r}".replace("'", '"'),
         f'date = "{day}"',
         f'commit = "{_commit()}"',
         f'model = "{model[:16]}"',
+        f"widen = {widen:.2f}",
         f"at = {[*QUANTILES]!r}",
     ]
     body = [

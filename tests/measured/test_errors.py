@@ -7,7 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.measured.errors import Timed, errors_by, held_out, model_error, pairs_of, reliability, spread_by_size
+from benchmarks.measured.errors import (
+    Timed,
+    errors_by,
+    held_out,
+    model_error,
+    pairs_of,
+    reliability,
+    spread_by_size,
+    widening,
+)
 from benchmarks.measured.trust import report_trust, write_tables
 
 from warpsight.vgpu.model_error import ANY, parse
@@ -64,6 +73,15 @@ def test_a_set_with_larger_errors_is_not_covered() -> None:
     assert held_out(_rows("alone", 0.1)) == []
 
 
+def test_sets_unlike_one_another_need_wider_tables() -> None:
+    alike = [row for at in range(4) for row in _rows(f"set {at}", 0.2, seed=at)]
+    unlike = [row for at in range(4) for row in _rows(f"set {at}", 0.1 * 2**at, seed=at)]
+    assert widening(alike) < 1.3 < widening(unlike)
+    narrow, wide = model_error(alike).pairs[ANY, ANY], model_error(alike, 2.0).pairs[ANY, ANY]
+    assert wide.at(0.5) == pytest.approx(narrow.at(0.5))
+    assert wide.at(0.9) - wide.at(0.5) == pytest.approx(2 * (narrow.at(0.9) - narrow.at(0.5)), abs=2e-4)
+
+
 def test_reliability_grows_with_the_ratio() -> None:
     found = reliability(pairs_of(_rows("a", 0.5)), (1.0, 1.5, 3.0))
     assert [one.n for one in found] == sorted((one.n for one in found), reverse=True)
@@ -84,7 +102,7 @@ def test_what_is_written_is_what_the_library_reads(tmp_path: Path) -> None:
     write_tables(rows, "0123456789abcdef-and-more", file)
     document = tomllib.loads(file.read_text())
     assert (document["rows"], document["sets"], document["model"]) == (80, ["a", "b"], "0123456789abcdef")
-    assert parse(document) == model_error(rows)
+    assert parse(document) == model_error(rows, document["widen"])
     said: list[str] = []
     report_trust(rows, said.append)
     assert any("2x or more" in line for line in said)
