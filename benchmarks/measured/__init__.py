@@ -23,7 +23,7 @@ from benchmarks.measured.work import Predicted, Request, predict_set
 from warpsight.vgpu.model_error import BUILT_IN
 from warpsight.vgpu.timemodel import TERMS
 
-DATA = Path("../shared/data/measured")
+DATA, UNNAMED = Path("../shared/data/measured"), "no folder of kernels named"
 WHERE = "name the folders: make bench ARGS=measured:DATA,KERNELS, or WARPSIGHT_MEASURED and WARPSIGHT_KERNELS"
 
 
@@ -37,7 +37,7 @@ def request_of(argument: str, environment: Mapping[str, str]) -> Request:
     folders = [word for word in words if "=" not in word and word not in ("terms", "write")]
     data = folders[0] if folders else environment.get("WARPSIGHT_MEASURED", str(DATA))
     kernels = folders[1] if len(folders) > 1 else environment.get("WARPSIGHT_KERNELS", "")
-    plain = Request(Path(data), Path(kernels or "."))
+    plain = Request(Path(data), Path(kernels or UNNAMED))
     return Request(
         data=plain.data,
         kernels=plain.kernels,
@@ -55,6 +55,8 @@ def missing(one: MeasuredSet, request: Request) -> str:
     """Why a set cannot be run here; empty when it can."""
     if not (request.data / one.file).is_file():
         return f"no {one.file} in {request.data}"
+    if not request.kernels.is_dir():
+        return f"no folder {request.kernels}" if str(request.kernels) != UNNAMED else UNNAMED
     try:
         one.source(request.kernels)
     except OSError as problem:

@@ -69,15 +69,13 @@ def model_error(rows: Sequence[Timed], widen: float = 1.0) -> ModelError:
             times.setdefault(key, []).append((row.set, row.error))
     pairs: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for pair in pairs_of(rows):
-        both, bucket, error = (
-            binding_of_pair(pair.bound_slower, pair.bound_faster),
-            bucket_of(pair.predicted),
-            _error(pair),
-        )
+        both, bucket = binding_of_pair(pair.bound_slower, pair.bound_faster), bucket_of(pair.predicted)
         # Near 1 nothing says which is the slower one: there the error goes both ways.
-        errors = (error, -error) if bucket == "0" else (error,)
-        for key in ((both, bucket), (ANY, bucket), (both, ANY), (ANY, ANY)):
-            pairs.setdefault(key, []).extend((pair.set, one) for one in errors)
+        near = (-_error(pair),) if bucket == "0" else ()
+        for key in ((both, bucket), (ANY, bucket)):
+            pairs.setdefault(key, []).extend((pair.set, error) for error in (_error(pair), *near))
+        for key in ((both, ANY), (ANY, ANY)):
+            pairs.setdefault(key, []).append((pair.set, _error(pair)))
     return ModelError(
         {key: _table(values, widen, halves=2 if key[1] == "0" else 1) for key, values in pairs.items()},
         {key: _table(values, widen) for key, values in times.items()},
