@@ -16,6 +16,7 @@ SECTIONS = {
     "sm": "the simulation of one SM alone",
     "time_ladder": "simulated against published speed of eleven matmul kernels",
     "time_pairs": "pairs of kernels with a known better one, ordered by the time model",
+    "measured": "thousands of published times on real cards (measured:DATA,KERNELS names the folders; n=, set=, terms)",
     "launch_lines": "pairs of launch lines with a known sign, through the whole gate (launch_lines:WORD for some)",
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",

@@ -55,7 +55,7 @@ def test_occupancy_on_all(command: Command) -> None:
         ("--threads", "256"),
         ("--registers", "32"),
         ("--shared", "8"),
-        ("gtx-1",),
+        ("gtx-9",),
         ("--threads", "0", "--registers", "1"),
     ],
 )

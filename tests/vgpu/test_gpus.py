@@ -27,6 +27,12 @@ PUBLISHED: list[tuple[str, Arithmetic, float]] = [
     ("l4", "f32", 30.3), ("l4", "tensor_f16", 121), ("l4", "tensor_tf32", 60), ("l4", "tensor_s8", 242.5),
     ("t4", "f32", 8.1), ("t4", "tensor_f16", 65), ("t4", "tensor_s8", 130), ("t4", "f64", 0.2544),
     ("v100", "f32", 14.1), ("v100", "f64", 7.07), ("v100", "tensor_f16", 112),
+    ("v100-sxm2", "f32", 15.7), ("v100-sxm2", "tensor_f16", 125),
+    ("rtx-2080-ti", "f32", 13.45), ("rtx-2080-ti", "f16", 26.9), ("rtx-2080-ti", "tensor_f16", 53.8),
+    ("titan-rtx", "f32", 16.31), ("titan-rtx", "tensor_f16", 130), ("rtx-2060", "f32", 6.451),
+    ("gtx-1650", "f32", 2.984), ("gtx-1650", "tensor_f16", 0), ("rtx-3060-ti", "f32", 16.2),
+    ("rtx-3080", "f32", 29.8), ("rtx-a4000", "f32", 19.17), ("a10", "f32", 31.24), ("a10", "tensor_f16", 125),
+    ("l40s", "f32", 91.6), ("l40s", "tensor_tf32", 183), ("h200", "f32", 66.91), ("h200", "f16", 133.82),
 ]  # fmt: skip
 
 
@@ -51,7 +57,7 @@ def test_every_number_has_a_source(key: str) -> None:
 @pytest.mark.parametrize("key", list(BUILT_IN))
 def test_the_limits_of_a_gpu_are_those_of_its_architecture(key: str) -> None:
     gpu = BUILT_IN[key]
-    if key == "v100":  # compiled for the nearest architecture that the compiler still knows
+    if key.startswith("v100"):  # compiled for the nearest architecture that the compiler still knows
         assert gpu.capability == "7.0" and gpu.arch == "sm_75" and "sm_75" in gpu.note
         return
     assert gpu.arch == f"sm_{gpu.capability.replace('.', '')}"

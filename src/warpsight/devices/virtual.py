@@ -194,7 +194,7 @@ class VirtualGpu:
             notes = (*notes, untimed) if untimed else notes
             return with_trust(make_profile(counted, source_text, self.name, notes=notes), build)
         time = time_launch(program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
-        return with_trust(make_profile(counted, source_text, self.name, time), build)
+        return with_trust(make_profile(counted, source_text, self.name, time, self._told), build)
 
     def observe(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str, seed: int = 0
@@ -223,8 +223,13 @@ class VirtualGpu:
         total = size.grid[0] * size.grid[1] * size.grid[2]
         launched = launch_counters(build, entry, size, self.gpu)
         counted = Counted(code.program, found.launched.counts, total, total, launched)
-        profile = with_trust(make_profile(counted, source_text, self.name, found.time), build)
+        profile = with_trust(make_profile(counted, source_text, self.name, found.time, self._told), build)
         return Observed(profile, found.arrays, found.time)
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        """What to know of the GPU whenever its time is told."""
+        return (f"{self.gpu.name}: {self.gpu.note}",) if self.gpu is not None and self.gpu.note else ()
 
     def _possible(self, build: Build, entry: str, size: LaunchSize) -> MachineCode:
         if refused := refusal(build, entry, size):

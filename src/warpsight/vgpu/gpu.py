@@ -87,6 +87,9 @@ class Gpu(Limits):
     tensor_boost_mhz: int | None = Field(
         default=None, gt=0, strict=True, description="boost clock of tensor operations other than f64, where it differs"
     )
+    load_mhz: int | None = Field(
+        default=None, gt=0, strict=True, description="core clock that somebody read under load; not used for times"
+    )
     schedulers: int = _positive("warp schedulers")
     issue_per_scheduler: int = _positive("instructions a scheduler issues per clock")
     fp32_lanes: int = _positive("FP32 operations started")
@@ -126,6 +129,17 @@ class Gpu(Limits):
         if not self.latency_shared <= self.latency_l1 <= self.latency_l2 <= self.latency_dram:
             raise ValueError("latencies that do not fall from shared to L1 to L2 to DRAM")
         return self
+
+    def at_clock(self, mhz: int) -> Self:
+        """The same GPU with its core clock held at `mhz`, as a measurement with a locked clock has it.
+
+        DRAM keeps its own clock; latencies stay what they are in core clocks.
+        """
+        clocks = ("base_mhz", "boost_mhz", "tensor_boost_mhz")
+        sources = {**self.sources, **dict.fromkeys(clocks, "asked for")}
+        if mhz < 1:
+            raise ValueError(f"a clock of 1 MHz or more, found {mhz}")
+        return self.model_copy(update={"base_mhz": mhz, "boost_mhz": mhz, "tensor_boost_mhz": None, "sources": sources})
 
     def fma_per_clock(self, kind: Arithmetic) -> int:
         """FMAs (or integer operations) that one SM starts per clock."""

@@ -166,3 +166,11 @@ def test_no_part_is_busy_for_longer_than_the_launch() -> None:
     size = LaunchSize((4096, 1, 1), (256, 1, 1), 0)
     p = timed(read_kernel(UNROLLED_BY_ONE), "poly", find_gpu("t4"), values, size)
     assert max(p.shares.values()) <= 1.001
+
+
+def test_what_to_know_of_a_gpu_stands_in_its_profiles() -> None:
+    gpu = find_gpu("v100")
+    build = compile_cuda(DAXPY, gpu_arch=gpu.arch, entry="daxpy")
+    size = LaunchSize((4, 1, 1), (256, 1, 1), 0)
+    profile = VirtualGpu(gpu=gpu).profile(build, "daxpy", daxpy_values(1024), size, source_text=DAXPY)
+    assert any("no longer targets sm_70" in note for note in profile.notes)
