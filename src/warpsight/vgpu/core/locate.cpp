@@ -252,6 +252,17 @@ void trace_passes(Warp &w, u32 passes) {
     r.passes = (u16)std::max<u32>(r.passes, passes);
 }
 
+namespace {
+
+// A constant operand of arithmetic (FFMA R0, R1, c[3][8]) is read by a hidden instruction before the visible one. The
+// constant port of the pipe delivers it: it is no access of the load/store unit, and belongs to no earlier step.
+bool is_operand(const Warp &w, const Place &p) {
+    return (p.space == kConst || p.space == kParam) &&
+           (w.block->launch->program.code[(size_t)w.now].flags & kHidden);
+}
+
+}  // namespace
+
 void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     Counts &n = counts_of(w);
     const u32 lanes = (u32)__builtin_popcount(x.m);
@@ -293,6 +304,7 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
         }
         default: n[k_wavefronts] += count_words(x); n[k_wavefronts_ideal]++;
     }
+    if (is_operand(w, p)) return;
     if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - before[k_wavefronts]));
     if (w.block->touched) watch_access(w, x, p, size, before, n);
 }
