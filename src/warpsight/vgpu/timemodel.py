@@ -27,11 +27,13 @@ from warpsight.vgpu.sample import Grid, Part, Sample, Tracer
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 STEP_BUDGET = 1_500_000
 WHOLE_STEP_BUDGET = 4_000_000
+WAVEFRONT_BYTES = 128
 TERMS = (
     "load/store cycles",
     "tag passes",
     "bank conflicts",
     "address cycles",
+    "shared and L1 bandwidth",
     "memory latency",
     "stall counts",
     "barriers",
@@ -281,7 +283,7 @@ def _numbers(
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
     carve_out = next((c for c in gpu.carve_outs_bytes if c >= needed), gpu.shared_per_sm_bytes)
     address = max(1, schedule.WARP // gpu.load_store_units)
-    flat = "memory latency" in without
+    flat, wide = "memory latency" in without, "shared and L1 bandwidth" in without
     return {
         "schedulers": gpu.schedulers,
         "fma_units": schedule.fma_units(gpu),
@@ -290,6 +292,10 @@ def _numbers(
         # One in four clocks from a scheduler where the SM takes one in two: Huerta et al. (MICRO 2025), table 1.
         "partition_cycles": 1 if "address cycles" in without else 2 * address,
         "shuffle_cycles": address,
+        # A pass moves 32 banks of 4 bytes; where the sheet has half of that per clock, it takes two.
+        "wavefront_cycles": 1 if wide else max(1, WAVEFRONT_BYTES // gpu.shared_bytes_per_clock),
+        "register_cycles": 1 if wide else max(1, WAVEFRONT_BYTES // (gpu.load_store_units * gpu.load_store_unit_bytes)),
+        "l1_bytes_per_clock": 0 if wide else gpu.l1_bytes_per_clock,
         "latency_shared": 4 if flat else gpu.latency_shared,
         "latency_l1": 4 if flat else gpu.latency_l1,
         "latency_l2": 30 if flat else gpu.latency_l2,

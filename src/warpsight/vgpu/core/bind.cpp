@@ -214,6 +214,8 @@ SmNumbers to_numbers(const nb::dict &d) {
         get("latency_constant", n.latency_constant), get("latency_shuffle", n.latency_shuffle);
     get("latency_async", n.latency_async), get("barrier_cycles", n.barrier_cycles),
         get("partition_cycles", n.partition_cycles);
+    get("wavefront_cycles", n.wavefront_cycles), get("register_cycles", n.register_cycles),
+        get("l1_bytes_per_clock", n.l1_bytes_per_clock);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles);

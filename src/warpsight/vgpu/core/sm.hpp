@@ -68,6 +68,8 @@ struct SmNumbers {
     u32 latency_shared = 24, latency_l1 = 32, latency_l2 = 238, latency_dram = 498, latency_constant = 29,
         latency_shuffle = 26, latency_async = 39;
     u32 latency_barrier = 21, barrier_cycles = 2;  // from the last arrival to the release; for each arriving warp
+    u32 wavefront_cycles = 1, register_cycles = 1;  // of a pass through shared memory; of a register that a load fills
+    u32 l1_bytes_per_clock = 0;                     // that L1 reads for a load; 0 sets no limit
     u32 port_bytes = 32;                           // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;
     double l2_miss = 1.0;  // share of L1 misses that go on to DRAM
