@@ -59,6 +59,10 @@ class Part:
     stretch: float
     exact: bool = False
 
+    @property
+    def steps(self) -> int:
+        return sum(traces.steps for traces in self.stretches)
+
 
 @dataclass(frozen=True)
 class Sample:

@@ -9,6 +9,7 @@ base clock is given as well).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,10 @@ LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 STEP_BUDGET = 1_500_000
 WHOLE_STEP_BUDGET = 4_000_000
 WAVEFRONT_BYTES = 128
+MOST_FILLINGS = 4  # times the fillings that are simulated at least, until the pace has settled
+SETTLE_STEPS = 2_000_000  # simulated for that, at most
+SETTLED = 0.01
+NEVER = (1 << 32) - 1
 TERMS = (
     "load/store cycles",
     "tag passes",
@@ -40,6 +45,8 @@ TERMS = (
     "register occupancy",
     "L2 and DRAM bandwidth",
     "tail",
+    "settled pace",
+    "ends of traces",
 )
 """What `predict` can leave out."""
 
@@ -108,17 +115,22 @@ def predict(
         whole=None if done is None else (done.loaded_sectors, done.stored_sectors),
     )  # fmt: skip
 
+    settles = "settled pace" not in without
+
     def simulated(l2_miss: float, waves: int) -> list[_Simulated]:
         found: list[_Simulated] = []
         for part in taken.parts:
             resident = max(1, min(grid.resident, part.on_sm))
             numbers = _numbers(gpu, constants, resident, shared_bytes, without) | {"l2_miss": l2_miss}
-            blocks = max(1, min(part.on_sm, waves * resident))
+            least = max(1, min(part.on_sm, waves * resident))
+            affordable = int(SETTLE_STEPS * sum(t.blocks for t in part.stretches) / max(1, part.steps))
+            most = min(part.on_sm, MOST_FILLINGS * least, affordable) if settles and waves > 1 else least
+            sizes = {"least_blocks": least if most > least else NEVER, "blocks": max(least, most)}
             done = tuple(
-                simulate(traces, table, numbers | {"blocks": traces.blocks if part.exact else blocks})
+                simulate(traces, table, numbers | (sizes | {"blocks": traces.blocks} if part.exact else sizes))
                 for traces in part.stretches
             )
-            found.append(_Simulated(part, done, resident, blocks))
+            found.append(_Simulated(part, done, resident))
         return found
 
     misses = sum(one.in_launch("l1_misses") for one in simulated(0.5, 1))
@@ -179,7 +191,11 @@ class _Simulated:
     part: Part
     runs: tuple[dict[str, Any], ...]
     resident: int
-    blocks: int
+
+    @property
+    def blocks(self) -> float:
+        """Blocks that a run simulated, on average."""
+        return sum(len(run["block_end"]) for run in self.telling) / len(self.telling)
 
     @property
     def repeats(self) -> float:
@@ -207,11 +223,9 @@ class _Simulated:
 
     def each(self, *, tail: bool) -> list[float]:
         """Clocks of the SM by each run."""
-        on_sm = self.part.on_sm
-        if self.part.exact:
-            ends = [run["block_end"] for run in self.runs]
-            return [_whole_sm(end, self.resident, len(end), len(end), tail=tail) for end in ends]
-        return [_whole_sm(run["block_end"], self.resident, self.blocks, on_sm, tail=tail) for run in self.runs]
+        exact, on_sm = self.part.exact, self.part.on_sm
+        ends = [run["block_end"] for run in self.runs]
+        return [_whole_sm(end, self.resident, len(end) if exact else on_sm, tail=tail) for end in ends]
 
     def cycles(self, gpu: Gpu, *, tail: bool) -> float:
         """By itself: the pace of a few blocks can promise more than a unit can do."""
@@ -223,7 +237,7 @@ class _Simulated:
         """Beside blocks of another kind that take longer: the busiest unit's clocks, or its part of the places."""
         held = self.part.stretch * self.part.on_sm
         if self.blocks < 2 * self.resident:
-            held *= self.mean("cycles") / -(-self.blocks // self.resident) / places
+            held *= self.mean("cycles") / math.ceil(self.blocks / self.resident) / places
         else:
             held *= sum(_pace(sorted(run["block_end"]), self.resident) for run in self.runs) / len(self.runs)
         return max(held, *self.busy(gpu).values())
@@ -246,12 +260,27 @@ def _sm_cycles(runs: Sequence[_Simulated], grid: Grid, *, tail: bool) -> float:
 
 
 def _spread(runs: Sequence[_Simulated], *, tail: bool) -> float:
-    """Half the distance between what the stretches of the longest kind say, as a share of it."""
-    sampled = [one.each(tail=tail) for one in runs if one.part.on_sm and not one.part.exact]
+    """Half the distance between what the stretches of the longest kind say, as a share of it.
+
+    Or half of that between the paces of the first and of the second half of its fillings, if that is more.
+    """
+    sampled = [(one.each(tail=tail), one) for one in runs if one.part.on_sm and not one.part.exact]
     if not sampled:
         return 0.0
-    longest = max(sampled, key=sum)
-    return (max(longest) - min(longest)) / (max(longest) + min(longest))
+    longest, one = max(sampled, key=lambda each: sum(each[0]))
+    apart = (max(longest) - min(longest)) / (max(longest) + min(longest))
+    return max(apart, *(_unsettled(run["block_end"], one.resident, one.part.on_sm) for run in one.runs))
+
+
+def _unsettled(ends: Sequence[int], resident: int, per_sm: int) -> float:
+    """Half the distance between the paces of both halves of the fillings, as a share; nothing where all ran."""
+    full = len(ends) // resident - 1
+    if per_sm <= len(ends) or full < 3:
+        return 0.0
+    done, half = sorted(ends), (1 + full) // 2
+    first, middle, last = (done[k * resident - 1] for k in (1, half, full))
+    early, late = (middle - first) / (half - 1), (last - middle) / (full - half)
+    return abs(early - late) / max(1.0, early + late)
 
 
 def _hottest(taken: Sample, table: NDArray[np.uint16], total_blocks: int) -> float:
@@ -309,15 +338,18 @@ def _numbers(
         "l1_bytes": gpu.unified_bytes - carve_out,
         "resident_blocks": resident,
         "max_cycles": 1 << 34,
+        "least_blocks": NEVER,
+        "settle": SETTLED,
+        "move_replayed": "ends of traces" not in without,
         "free_lsu": "load/store cycles" in without,
         "free_tags": "tag passes" in without,
         "free_banks": "bank conflicts" in without,
     }
 
 
-def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *, tail: bool = True) -> float:
+def _whole_sm(ends: Sequence[int], resident: int, per_sm: int, *, tail: bool = True) -> float:
     """The time of all of an SM's blocks from those that were simulated."""
-    done = sorted(ends)
+    done, simulated = sorted(ends), len(ends)
     if per_sm <= simulated:
         return float(done[-1]) if tail else done[-1] * per_sm / (resident * -(-per_sm // resident))
     return done[-1] + _pace(done, resident) * (per_sm - simulated)

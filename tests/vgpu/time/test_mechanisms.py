@@ -12,7 +12,7 @@ from benchmarks.timed import timed
 from warpsight.devices.device import Value
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.timemodel import TERMS, Prediction
+from warpsight.vgpu.timemodel import STEP_BUDGET, TERMS, Prediction
 
 N = 1 << 20
 
@@ -26,6 +26,7 @@ def run(
     before: str = "",
     n: int = N,
     without: Sequence[str] = (),
+    step_budget: int = STEP_BUDGET,
 ) -> Prediction:
     """The draft of `k(const float *x, float *y, int n)` with this body, `i` being the thread in the grid's x."""
     assert set(without) <= set(TERMS)
@@ -39,7 +40,8 @@ def run(
         Value("y", np.zeros(n, np.float32), writable=True),
         Value("n", np.array(n, np.int32), writable=False),
     ]
-    return timed(read_kernel(text), "k", find_gpu(gpu), values, LaunchSize(grid, block, 0), without=without)
+    size = LaunchSize(grid, block, 0)
+    return timed(read_kernel(text), "k", find_gpu(gpu), values, size, without=without, step_budget=step_budget)
 
 
 @pytest.mark.parametrize("gpu", ["t4", "a100"])
@@ -51,3 +53,29 @@ def test_a_constant_operand_is_no_access_of_the_step_before(gpu: str) -> None:
     assert held.l2_bytes == plain.l2_bytes == 8 * N
     assert held.dram_bytes == plain.dram_bytes == 8 * N
     assert held.time_us == pytest.approx(plain.time_us, rel=0.02)
+
+
+def test_a_trace_that_runs_again_does_not_find_its_own_data() -> None:
+    """With so few steps only one filling is traced, and the others are replayed."""
+    body, n = "float s = 0; for (int j = 0; j < 4; ++j) s += x[4 * i + j * 0]; y[i] = s;", 1 << 22
+    moved, stayed = (
+        run(body, n=n, step_budget=2000, grid=(n // 1024, 1, 1), without=w) for w in ((), ("ends of traces",))
+    )
+    assert any("runs them again" in note for note in moved.notes)
+    assert moved.l1_hit_rate == 0.0 < stayed.l1_hit_rate
+
+
+UNEVEN = """
+__shared__ float s[4096]; float v = x[i & (n - 1)];
+for (int j = 0; j < 40 + 60 * (blockIdx.x % 3); ++j) { s[threadIdx.x] = v; __syncthreads(); v += s[threadIdx.x ^ 1]; }
+y[i & (n - 1)] = v;
+"""
+
+
+def test_the_pace_is_followed_until_it_settles_and_its_spread_is_told() -> None:
+    """Blocks of three lengths: the second filling alone is not the pace of the launch."""
+    few, settled = (
+        run(UNEVEN, grid=(108 * 240, 1, 1), block=(1024, 1, 1), without=w) for w in (("settled pace",), ())
+    )
+    assert settled.simulated_cycles > few.simulated_cycles
+    assert 0.0 < settled.spread < 0.2

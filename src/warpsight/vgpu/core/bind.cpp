@@ -218,7 +218,8 @@ SmNumbers to_numbers(const nb::dict &d) {
         get("l1_bytes_per_clock", n.l1_bytes_per_clock);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
-    get("blocks", n.blocks), get("max_cycles", n.max_cycles);
+    get("blocks", n.blocks), get("max_cycles", n.max_cycles), get("least_blocks", n.least_blocks);
+    get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||
         n.fma_units > 2)

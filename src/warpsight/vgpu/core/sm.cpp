@@ -2,6 +2,7 @@
 #include "sm.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "l1.hpp"
 #include "sm_state.hpp"
@@ -23,10 +24,17 @@ struct Sm {
     L1 l1;
     u64 now = 0, lsu_free = 0, read_port_free = 0, write_port_free = 0, barrier_free = 0;
     double dram_debt = 0;
-    u32 lsu_turn = 0, started = 0, finished = 0, warps_per_block;
+    u32 lsu_turn = 0, started = 0, finished = 0, wanted, warps_per_block;
+    OwnSectors own;
 
     Sm(const Traces &t, const std::vector<StaticStep> &p, const SmNumbers &numbers)
-        : traces(t), program(p), n(numbers), l1(numbers.l1_bytes), warps_per_block((u32)t[0]->warps.size()) {
+        : traces(t),
+          program(p),
+          n(numbers),
+          l1(numbers.l1_bytes),
+          wanted(numbers.blocks),
+          warps_per_block((u32)t[0]->warps.size()),
+          own(numbers.move_replayed && numbers.blocks > t.size() ? own_sectors(t) : OwnSectors{}) {
         warps.resize((size_t)n.resident_blocks * warps_per_block);
         blocks.resize(n.resident_blocks);
         schedulers.resize(n.schedulers);
@@ -37,13 +45,15 @@ struct Sm {
 
     void start_block(u32 slot) {
         SimBlock &b = blocks[slot];
-        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < n.blocks};
+        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < wanted};
         if (!b.active) return;
+        const u32 round = started / (u32)traces.size();
         const BlockTrace &t = *traces[started++ % traces.size()];
         for (u32 i = 0; i < warps_per_block; i++) {
             SimWarp &w = warps[b.first_warp + i];
             w = SimWarp{};
             w.trace = &t.warps[i];
+            if (round && !own.empty()) w.own = &own.at(w.trace), w.apart = round * kApart;
             w.block = slot;
             w.next = now;
             w.done = t.warps[i].steps.empty();
@@ -56,7 +66,22 @@ struct Sm {
         blocks[slot].active = false;
         result.block_end.push_back(std::max(now, blocks[slot].drained));
         finished++;
+        if (wanted == n.blocks && settled()) wanted = started;  // what is under way ends, as the launch would
         start_block(slot);
+    }
+
+    // Whether the pace of the first half of the fillings and that of the second agree; the first filling starts cold.
+    bool settled() const {
+        const u32 full = finished / n.resident_blocks, half = (1 + full) / 2;
+        if (finished < n.least_blocks || full < 3 || finished % n.resident_blocks) return false;
+        const auto end = [&](u32 filling) { return (double)result.block_end[filling * n.resident_blocks - 1]; };
+        const double early = (end(half) - end(1)) / (half - 1), late = (end(full) - end(half)) / (full - half);
+        return std::abs(early - late) <= n.settle * (early + late) / 2;
+    }
+
+    static u32 placed(const SimWarp &w, u32 at) {
+        const u32 sector = w.trace->sectors[at];
+        return w.own && (*w.own)[at] ? sector + w.apart : sector;
     }
 
     void release_barrier(SimBlock &b) {
@@ -209,11 +234,11 @@ struct Sm {
 
     // `start` is one clock before the request was taken: its issue, had it not waited.
     u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 latency) {
-        const u32 *sectors = w.trace->sectors.data() + q.memory.first_sector;
+        const u32 first = q.memory.first_sector;
         u32 missed = 0;
         u64 ready = start + latency;
         for (u32 i = 0; i < q.memory.sectors; i++) {
-            u64 there = q.what->bypass_l1 ? kNever : l1.find(sectors[i]);
+            u64 there = q.what->bypass_l1 ? kNever : l1.find(placed(w, first + i));
             if (there == kNever)
                 missed++;
             else
@@ -226,7 +251,7 @@ struct Sm {
         send(start, 1);
         ready = std::max(ready, transfer(start, missed, goes_to_dram(missed)));
         if (!q.what->bypass_l1)
-            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(sectors[i], ready);
+            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, first + i), ready);
         return ready;
     }
 
@@ -343,7 +368,7 @@ struct Sm {
 
     SmResult run() {
         u64 next_sample = 0;
-        while (finished < n.blocks && now < n.max_cycles) {
+        while (finished < wanted && now < n.max_cycles) {
             for (Scheduler &s : schedulers)
                 while (!s.leaving.empty() && s.leaving.front() <= now) s.leaving.pop_front();
             bool moved = run_lsu();

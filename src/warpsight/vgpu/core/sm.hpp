@@ -74,6 +74,9 @@ struct SmNumbers {
     u64 l1_bytes = 0;
     double l2_miss = 1.0;  // share of L1 misses that go on to DRAM
     u32 resident_blocks = 1, blocks = 1;
+    u32 least_blocks = ~0u;  // from here on the simulation ends when its pace has settled; `blocks` end it anyway
+    double settle = 0.01;    // the paces of both halves of the fillings differ by no more than this
+    bool move_replayed = true;
     u64 max_cycles = 1ull << 40;
     bool free_lsu = false, free_tags = false, free_banks = false;  // terms left out, to see what they do
 };

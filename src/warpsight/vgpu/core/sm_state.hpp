@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <deque>
+#include <unordered_map>
 
 #include "sm.hpp"
 
@@ -33,6 +34,8 @@ constexpr u32 kReleaseArithmetic = 4;  // the same for arithmetic of variable la
 
 struct SimWarp {
     const WarpTrace *trace = nullptr;
+    const std::vector<bool> *own = nullptr;  // of a trace that is replayed
+    u32 apart = 0;
     u32 block = 0;
     size_t step = 0, memory = 0;
     u64 next = 0;          // first cycle at which it may issue
@@ -50,6 +53,13 @@ struct SimBlock {
     u64 drained = 0;      // when its last store is done
     bool active = false;
 };
+
+// Which sectors just one of the traced blocks touches: a flag for each of WarpTrace::sectors. A trace that stands for
+// another block a second time touches that block's own sectors, not these again: else it would find its own data in L1.
+// What blocks share stays where it is.
+using OwnSectors = std::unordered_map<const WarpTrace *, std::vector<bool>>;
+OwnSectors own_sectors(const Traces &traces);
+constexpr u32 kApart = 1u << 27;  // sectors between the own data of a trace and of the same trace replayed: 4 GiB
 
 struct Request {
     u32 warp;

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "sm.hpp"
+#include "sm_state.hpp"
 
 namespace warpsight {
 namespace {
@@ -29,6 +29,25 @@ std::vector<Footprint> footprints(const Traces &traces, const std::vector<Static
         out.push_back({loaded.size(), stored.size()});
     }
     return out;
+}
+
+OwnSectors own_sectors(const Traces &traces) {
+    std::vector<u64> touched;  // sector and block
+    for (u64 b = 0; b < traces.size(); b++)
+        for (const WarpTrace &w : traces[b]->warps)
+            for (u32 sector : w.sectors) touched.push_back((u64)sector << 32 | b);
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    std::vector<u32> shared;
+    for (size_t i = 1; i < touched.size(); i++)
+        if (touched[i] >> 32 == touched[i - 1] >> 32) shared.push_back((u32)(touched[i] >> 32));
+    OwnSectors own;
+    for (const auto &b : traces)
+        for (const WarpTrace &w : b->warps) {
+            std::vector<bool> &flags = own[&w];
+            for (u32 sector : w.sectors) flags.push_back(!std::binary_search(shared.begin(), shared.end(), sector));
+        }
+    return own;
 }
 
 BlockWork work_of(const Traces &traces, const std::vector<StaticStep> &program) {
