@@ -9,15 +9,19 @@ that is traced cannot tell, and no block stands for others that did another amou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpsight.vgpu.counters import INDEX
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.machine import Launched
+from warpsight.vgpu.machine import Dim3, Launched
+from warpsight.vgpu.reach import Patch, middle, patch_at
+from warpsight.vgpu.schedule import KIND, Kind
 
 if TYPE_CHECKING:
     from warpsight.vgpu._core import Traces
@@ -25,8 +29,6 @@ if TYPE_CHECKING:
 Tracer = Callable[[Sequence[int], int], Launched]
 """Runs with the chosen blocks traced; the second argument is the most steps to keep of a warp."""
 
-NEIGHBOURS = 8
-FAR_BLOCKS = 4  # enough to tell whether blocks that lie apart share what they touch
 LEAST_WAVES, LEAST_BLOCKS = 3, 12  # fewer blocks say too little of the pace of a multiprocessor
 STRETCHES, EXACT_STRETCHES = 2, 4  # multiprocessors that a kind of blocks, or the launch, is followed on
 DRAWS = 8
@@ -42,6 +44,14 @@ NAMES = (
 UNLIKE = "the blocks that were traced are not like the others"
 Work = NDArray[np.float64]
 Ids = NDArray[np.int64]
+
+
+class Moved(NamedTuple):
+    """Sectors by what moves them, as the instructions counted them: also those of steps that were not kept."""
+
+    loads: float
+    stores: float
+    atomics: float
 
 
 @dataclass(frozen=True)
@@ -66,12 +76,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Sample:
-    """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge."""
+    """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge.
+
+    `near` are the traced blocks of `patch`; `moved` are the sectors that the launch loads, stores and does atomics on.
+    """
 
     parts: tuple[Part, ...]
     near: Traces
+    patch: Patch
     near_stretch: float
-    far: Traces
+    moved: Moved
     whole: Launched | None = None
     missed: float = 1.0
     notes: tuple[str, ...] = ()
@@ -82,11 +96,15 @@ class Grid:
     """The launch as the block scheduler sees it."""
 
     gpu: Gpu
-    total: int
+    shape: Dim3
     resident: int
     warps: int
     budget: int
     table: NDArray[np.uint16]
+
+    @property
+    def total(self) -> int:
+        return math.prod(self.shape)
 
     @property
     def per_sm(self) -> int:
@@ -130,31 +148,49 @@ class Grid:
 
 
 def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
-    """From launches of a few blocks: the first ones, those of the first multiprocessor, some far apart."""
+    """From launches of a few blocks: neighbours in the middle of the grid, and those of one multiprocessor there."""
     wanted = min(grid.per_sm, grid.most_simulated)
-    near = run(range(min(NEIGHBOURS, grid.total)), grid.cap(min(NEIGHBOURS, grid.total)))
+    patch = patch_at(grid.shape, 0 if in_order else middle(grid.shape))
+    near = run(patch.blocks, grid.cap(len(patch.blocks)))
     near_blocks, steps = near.traces.blocks, int(near.counts[:, 0].sum())
     # Blocks that are on the SM together are all traced, shorter if need be: what they share decides what L1 holds.
     distinct = min(wanted, max(grid.resident, grid.budget // max(1, steps // near_blocks)))
-    sparse = [k * grid.gpu.sms for k in range(distinct) if k * grid.gpu.sms < grid.total]
-    chosen = list(range(distinct)) if in_order else sparse
-    own = near if chosen == list(range(near_blocks)) else run(chosen, grid.cap(len(chosen)))
-    far = own
-    if own is near or own.traces.blocks < FAR_BLOCKS:
-        far = near if grid.total <= near_blocks else run(_apart(grid.total), grid.cap(FAR_BLOCKS))
+    chosen = list(range(distinct)) if in_order else _of_one_sm(grid, distinct)
+    own = near if chosen == list(patch.blocks) else run(chosen, grid.cap(len(chosen)))
     stretch = _steps_beyond(own)
     sectors = own.traces.work(grid.table)[SECTORS] * stretch * grid.total / own.traces.blocks
     part = Part((own.traces,), grid.per_sm, sectors, stretch)
     notes = ("a draft: a few blocks were run by themselves", *_cut_notes(own.traces.blocks, wanted, stretch))
-    return Sample((part,), near.traces, _steps_beyond(near), far.traces, notes=notes)
+    moved = moved_by(own, grid.table, grid.total / own.traces.blocks)
+    return Sample((part,), near.traces, patch, _steps_beyond(near), moved, notes=notes)
+
+
+def _of_one_sm(grid: Grid, count: int) -> list[int]:
+    """Blocks that follow one another on a multiprocessor, from the middle of the launch where it has more of them."""
+    sms = grid.gpu.sms
+    skipped = (grid.per_sm - count) // 2 * sms
+    return [skipped + k * sms for k in range(count) if skipped + k * sms < grid.total]
+
+
+def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> Moved:
+    """What the instructions of a run moved. Parts of an access that are hidden belong to the visible one before."""
+    sectors = done.counts[:, INDEX["sectors"]].astype(np.float64)
+    kinds = table[:, KIND]
+    visible = np.maximum.accumulate(np.where(table[:, 0] | kinds, np.arange(len(kinds)), 0))
+    by_kind = np.bincount(kinds[visible], sectors, minlength=len(Kind))
+
+    def of(*some: Kind) -> float:
+        return times * float(sum(by_kind[kind] for kind in some))
+
+    return Moved(
+        of(Kind.GLOBAL_LOAD, Kind.LOCAL_LOAD, Kind.ASYNC_COPY),
+        of(Kind.GLOBAL_STORE, Kind.LOCAL_STORE),
+        of(Kind.GLOBAL_ATOMIC),
+    )
 
 
 def _steps_beyond(done: Launched) -> float:
     return max(1.0, int(done.counts[:, 0].sum()) / max(1, done.traces.steps))
-
-
-def _apart(total: int) -> list[int]:
-    return sorted({k * (total - 1) // (FAR_BLOCKS - 1) for k in range(FAR_BLOCKS)})
 
 
 def whole(run: Tracer, grid: Grid, seed: int) -> Sample:
@@ -191,18 +227,16 @@ def _alike(work: Work) -> bool:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Ids to trace: for each kind stretches of blocks and the members of the kind; neighbours; blocks far apart."""
+    """Ids to trace: for each kind stretches of blocks and the members of the kind; neighbours."""
 
     kinds: tuple[tuple[tuple[Ids, ...], int, Ids], ...]
-    near: Ids
-    far: Ids
+    patch: Patch
     exact: bool = False  # the stretches are all that some multiprocessors have to do
 
     @property
     def ids(self) -> list[int]:
-        return np.unique(
-            np.concatenate([*(s for some, _, _ in self.kinds for s in some), self.near, self.far])
-        ).tolist()
+        near = np.array(self.patch.blocks, np.int64)
+        return np.unique(np.concatenate([*(s for some, _, _ in self.kinds for s in some), near])).tolist()
 
 
 def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
@@ -212,8 +246,8 @@ def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
     exact = grid.per_sm <= grid.most_simulated
     chosen = random.choice(full, min(full, EXACT_STRETCHES if exact else STRETCHES), replace=False)
     some = tuple(_run_of(random, everyone[int(sm) :: sms], grid.most_simulated) for sm in chosen)
-    near = _run_of(random, everyone, NEIGHBOURS)
-    return _Chosen(((some, grid.per_sm, everyone),), near, np.array(_apart(grid.total)), exact)
+    patch = patch_at(grid.shape, int(random.integers(grid.total)))
+    return _Chosen(((some, grid.per_sm, everyone),), patch, exact)
 
 
 def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random.Generator) -> _Chosen:
@@ -226,12 +260,10 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
     there = np.flatnonzero(where == busiest[0])
     # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
     heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
-    start = max(0, min(int(random.choice(heavy)), grid.total - NEIGHBOURS))
-    near = np.arange(start, min(grid.total, start + NEIGHBOURS))
-    far = heavy[np.linspace(0, len(heavy) - 1, FAR_BLOCKS).astype(np.int64)]
+    patch = patch_at(grid.shape, int(random.choice(heavy)))
     if len(there) <= grid.most_simulated:
         some = tuple(np.flatnonzero(where == sm) for sm in busiest)
-        return _Chosen(((some, len(there), np.arange(grid.total)),), near, far, exact=True)
+        return _Chosen(((some, len(there), np.arange(grid.total)),), patch, exact=True)
     found: list[tuple[tuple[Ids, ...], int, Ids]] = []
     for kind in range(int(kinds.max()) + 1):
         members = np.flatnonzero(kinds == kind)
@@ -239,7 +271,7 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
         needed = min(max(on_sm, 1), grid.most_simulated, len(members))
         some = tuple(_like_all(needed, members, where, work, random) for _ in range(STRETCHES))
         found.append((some, on_sm, members))
-    return _Chosen(tuple(found), near, far)
+    return _Chosen(tuple(found), patch)
 
 
 def _busiest(where: NDArray[np.uint32], work: Work, budget: int) -> list[int]:
@@ -294,11 +326,12 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         parts.append(Part(stretches, on_sm, float(work[members, SECTORS].sum()), longer, chosen.exact))
         foretold += own * (len(members) / len(ids))
     missed, told = (1.0, ()) if chosen.exact else _missed(work.sum(axis=0), foretold, grid)
-    near = traces(chosen.near)
-    neighbours = work[chosen.near].sum(axis=0)
+    blocks = np.array(chosen.patch.blocks, np.int64)
+    near, neighbours = traces(blocks), work[blocks].sum(axis=0)
     near_stretch = max(1.0, neighbours[SECTORS] / max(1.0, _kept((near,), grid, neighbours)[SECTORS]))
     notes = (*_kind_notes([len(members) for _, _, members in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
-    return Sample(tuple(parts), near, near_stretch, traces(chosen.far), done, missed, notes)
+    moved = moved_by(done, grid.table)
+    return Sample(tuple(parts), near, chosen.patch, near_stretch, moved, done, missed, notes)
 
 
 def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:

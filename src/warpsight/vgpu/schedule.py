@@ -19,6 +19,7 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 
 WARP = 32
+KIND = 1  # the column of what an instruction is
 INTERVAL = 9  # the column of the clocks that a pipe is taken
 
 

@@ -21,6 +21,7 @@ from warpsight.vgpu import sample, schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.occupancy import Occupancy, occupancy
 from warpsight.vgpu.reach import dram_share, reach_of
 from warpsight.vgpu.sample import Grid, Part, Sample, Tracer
@@ -47,6 +48,7 @@ TERMS = (
     "tail",
     "settled pace",
     "ends of traces",
+    "footprints in two directions",
 )
 """What `predict` can leave out."""
 
@@ -85,7 +87,7 @@ def predict(
     gpu: Gpu,
     run: Tracer,
     *,
-    total_blocks: int,
+    blocks: Dim3,
     threads: int,
     registers: int,
     shared_bytes: int,
@@ -100,19 +102,21 @@ def predict(
     With `whole_seed`, `run` executes and watches the whole launch, and the seed says which blocks are traced; without,
     it executes the chosen blocks alone, and the time is a draft.
     """
+    total_blocks = math.prod(blocks)
     table = schedule.step_table(program, gpu, constants, without=without)
     fits = occupancy(gpu, threads, 0 if "register occupancy" in without else registers, shared_bytes)
     resident = max(1, min(fits.blocks_per_sm, -(-total_blocks // gpu.sms)))
-    grid = Grid(gpu, total_blocks, resident, -(-threads // schedule.WARP), step_budget, table)
+    grid = Grid(gpu, blocks, resident, -(-threads // schedule.WARP), step_budget, table)
     if whole_seed is None:
         taken = sample.draft(run, grid, in_order=program.order_sensitive)
     else:
         taken = sample.whole(run, grid, whole_seed)
     done = taken.whole
     reach = reach_of(
-        taken.near, taken.far, table,
-        stretch=taken.near_stretch, array_bytes=array_bytes, total_blocks=total_blocks,
+        taken.near, taken.patch, table,
+        stretch=taken.near_stretch, array_bytes=array_bytes, stores=taken.moved.stores,
         whole=None if done is None else (done.loaded_sectors, done.stored_sectors),
+        flat="footprints in two directions" in without,
     )  # fmt: skip
 
     settles = "settled pace" not in without
@@ -133,12 +137,11 @@ def predict(
             found.append(_Simulated(part, done, resident))
         return found
 
-    misses = sum(one.in_launch("l1_misses") for one in simulated(0.5, 1))
-    l2_miss = dram_share(gpu, reach, misses, resident)
+    l2_miss = dram_share(gpu, reach, _load_misses(simulated(0.5, 1), taken), resident)
     runs = simulated(l2_miss, grid.waves)
     sm_cycles = taken.missed * _sm_cycles(runs, grid, tail="tail" not in without)
-    load_misses, stores = (sum(one.in_launch(what) for one in runs) for what in ("l1_misses", "store_sectors"))
-    l2_bytes = 32.0 * (load_misses + stores + sum(one.in_launch("atomic_sectors") for one in runs))
+    load_misses, stores = _load_misses(runs, taken), taken.moved.stores
+    l2_bytes = 32.0 * (load_misses + stores + taken.moved.atomics)
     dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, reach.stored(total_blocks)))
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
@@ -241,6 +244,12 @@ class _Simulated:
         else:
             held *= sum(_pace(sorted(run["block_end"]), self.resident) for run in self.runs) / len(self.runs)
         return max(held, *self.busy(gpu).values())
+
+
+def _load_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
+    """Sectors of loads in the whole launch that L1 does not have: as many as were counted, missed as simulated."""
+    hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
+    return taken.moved.loads * missed / max(1.0, hits + missed)
 
 
 def _stalls(runs: Sequence[_Simulated]) -> NDArray[np.uint64]:

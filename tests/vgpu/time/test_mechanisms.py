@@ -74,8 +74,32 @@ y[i & (n - 1)] = v;
 
 def test_the_pace_is_followed_until_it_settles_and_its_spread_is_told() -> None:
     """Blocks of three lengths: the second filling alone is not the pace of the launch."""
-    few, settled = (
-        run(UNEVEN, grid=(108 * 240, 1, 1), block=(1024, 1, 1), without=w) for w in (("settled pace",), ())
-    )
+    few, settled = (run(UNEVEN, grid=(108 * 240, 1, 1), block=(1024, 1, 1), without=w) for w in (("settled pace",), ()))
     assert settled.simulated_cycles > few.simulated_cycles
     assert 0.0 < settled.spread < 0.2
+
+
+TILES = "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 8 + threadIdx.y; float s = 0;"
+HALO = TILES + "for (int j = 0; j < 24; ++j) s += x[(r + j) * 4096 + c]; y[r * 4096 + c] = s;"
+PRODUCT = (
+    TILES
+    + "for (int j = 0; j < 512; j += 8) s += x[r * 512 + j] * x[(j + threadIdx.y) * 4096 + c]; y[r * 4096 + c] = s;"
+)
+
+
+@pytest.mark.parametrize(("body", "loaded"), [(HALO, 4096 * 535), (PRODUCT, 4096 * 512)])
+def test_what_tiles_share_in_y_comes_from_dram_once(body: str, loaded: int) -> None:
+    """512 rows of tiles: with their halo, or all of one array in each of them."""
+    n = 4096 * 600
+    both, flat = (
+        run(body, grid=(128, 64, 1), block=(32, 8, 1), n=n, without=w) for w in ((), ("footprints in two directions",))
+    )
+    assert both.dram_bytes == pytest.approx(4 * (loaded + 4096 * 512), rel=0.05)
+    assert flat.dram_bytes > both.dram_bytes
+
+
+def test_stores_after_the_part_that_was_kept_are_counted() -> None:
+    body = "float s = 0; for (int j = 0; j < 4096; ++j) s = s * 0.5f + x[(i + j) & (n - 1)]; y[i] = s;"
+    cut = run(body, step_budget=30_000)
+    assert any("only the first" in note for note in cut.notes)
+    assert cut.dram_bytes >= 4 * N

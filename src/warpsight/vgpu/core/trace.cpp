@@ -1,7 +1,6 @@
 // Questions about traces: what blocks touch between them, and where their atomics meet.
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "sm_state.hpp"
 
@@ -14,18 +13,25 @@ bool is_store(StepKind k) { return k == StepKind::global_store || k == StepKind:
 
 std::vector<Footprint> footprints(const Traces &traces, const std::vector<StaticStep> &program,
                                   const std::vector<u32> &counts) {
-    std::unordered_set<u32> loaded, stored;
+    std::vector<u32> loaded, stored;
     std::vector<Footprint> out;
+    auto distinct = [](std::vector<u32> &all) {
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+    };
     size_t done = 0;
     for (u32 want : counts) {
-        for (; done < want && done < traces.size(); done++)
+        for (; done < want && done < traces.size(); done++) {
             for (const WarpTrace &w : traces[done]->warps)
                 for (const MemoryStep &m : w.memory) {
                     const StepKind kind = program[w.steps[m.step] & ~kTouchesMemory].kind;
                     if (kind == StepKind::local_load || kind == StepKind::local_store) continue;
-                    auto &set = is_store(kind) ? stored : loaded;
-                    for (u32 i = 0; i < m.sectors; i++) set.insert(w.sectors[m.first_sector + i]);
+                    const auto first = w.sectors.begin() + m.first_sector;
+                    auto &some = is_store(kind) ? stored : loaded;
+                    some.insert(some.end(), first, first + m.sectors);
                 }
+            distinct(loaded), distinct(stored);
+        }
         out.push_back({loaded.size(), stored.size()});
     }
     return out;
