@@ -214,3 +214,13 @@ def dram_share(gpu: Gpu, reach: Reach, misses: float, resident: int) -> float:
     kept = 32 * (touched + reach.stored(wave)) <= gpu.l2_bytes
     fetched = max(everything, touched) if kept else max(everything, touched * total / wave)
     return min(1.0, fetched / misses)
+
+
+def local_share(gpu: Gpu, local_bytes: int, threads: int, resident: int) -> tuple[float, float]:
+    """The shares of loads from local memory and of stores to it that DRAM serves, as L2 cannot hold all of it.
+
+    Each place for a warp has its own and keeps it for all blocks, so stores come back to it after all other places: a
+    least-recently-used cache that is too small has none of it then. Loads mostly follow their stores sooner.
+    """
+    held = gpu.sms * resident * threads * local_bytes
+    return (1.0 - gpu.l2_bytes / held, 1.0) if held > gpu.l2_bytes else (0.0, 0.0)

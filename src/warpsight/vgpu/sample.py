@@ -52,6 +52,8 @@ class Moved(NamedTuple):
     loads: float
     stores: float
     atomics: float
+    local_loads: float  # of the loads, those of local memory
+    local_stores: float
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,8 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
         of(Kind.GLOBAL_LOAD, Kind.LOCAL_LOAD, Kind.ASYNC_COPY),
         of(Kind.GLOBAL_STORE, Kind.LOCAL_STORE),
         of(Kind.GLOBAL_ATOMIC),
+        of(Kind.LOCAL_LOAD),
+        of(Kind.LOCAL_STORE),
     )
 
 

@@ -23,7 +23,7 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.occupancy import Occupancy, occupancy
-from warpsight.vgpu.reach import dram_share, reach_of
+from warpsight.vgpu.reach import dram_share, local_share, reach_of
 from warpsight.vgpu.sample import Grid, Part, Sample, Tracer
 
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
@@ -49,6 +49,9 @@ TERMS = (
     "settled pace",
     "ends of traces",
     "footprints in two directions",
+    "bandwidth in the SM",
+    "DRAM efficiency",
+    "local memory",
 )
 """What `predict` can leave out."""
 
@@ -121,11 +124,18 @@ def predict(
 
     settles = "settled pace" not in without
 
+    none = (0.0, 0.0)
+    reloaded, spilled = none if "local memory" in without else local_share(gpu, program.local_bytes, threads, resident)
+    stores = taken.moved.stores - taken.moved.local_stores
+    written = min(stores, reach.stored(total_blocks)) + spilled * taken.moved.local_stores
+    active = min(gpu.sms, total_blocks)
+
     def simulated(l2_miss: float, waves: int) -> list[_Simulated]:
         found: list[_Simulated] = []
         for part in taken.parts:
             resident = max(1, min(grid.resident, part.on_sm))
-            numbers = _numbers(gpu, constants, resident, shared_bytes, without) | {"l2_miss": l2_miss}
+            numbers = _numbers(gpu, constants, resident, shared_bytes, active, without)
+            numbers |= {"l2_miss": l2_miss, "store_miss": min(1.0, written / max(1.0, taken.moved.stores))}
             least = max(1, min(part.on_sm, waves * resident))
             affordable = int(SETTLE_STEPS * sum(t.blocks for t in part.stretches) / max(1, part.steps))
             most = min(part.on_sm, MOST_FILLINGS * least, affordable) if settles and waves > 1 else least
@@ -137,12 +147,15 @@ def predict(
             found.append(_Simulated(part, done, resident))
         return found
 
-    l2_miss = dram_share(gpu, reach, _load_misses(simulated(0.5, 1), taken), resident)
+    first = simulated(0.5, 1)
+    misses, local = _load_misses(first, taken), _local_misses(first, taken)
+    fetched = dram_share(gpu, reach, misses - local, resident) * (misses - local) + reloaded * local
+    l2_miss = min(1.0, fetched / max(1.0, misses))
     runs = simulated(l2_miss, grid.waves)
     sm_cycles = taken.missed * _sm_cycles(runs, grid, tail="tail" not in without)
-    load_misses, stores = _load_misses(runs, taken), taken.moved.stores
-    l2_bytes = 32.0 * (load_misses + stores + taken.moved.atomics)
-    dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, reach.stored(total_blocks)))
+    load_misses = _load_misses(runs, taken)
+    l2_bytes = 32.0 * (load_misses + taken.moved.stores + taken.moved.atomics)
+    dram_bytes = 32.0 * (load_misses * l2_miss + written)
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
     hot = _hottest(taken, table, total_blocks) * schedule.atomic_clocks(program, constants)
@@ -152,7 +165,7 @@ def predict(
 
     def at(mhz: float) -> tuple[float, dict[str, float]]:
         """Cycles at a core clock (DRAM keeps its own), and the time each pool needs."""
-        needed = pools | {"DRAM bandwidth": dram_bytes / (gpu.dram_gb_per_s * 1e3 / mhz)}
+        needed = pools | {"DRAM bandwidth": dram_bytes / (_dram_bytes_per_clock(gpu, mhz, without))}
         return max(sm_cycles, *needed.values()), needed
 
     cycles, needed = at(gpu.boost_mhz)
@@ -252,6 +265,16 @@ def _load_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
     return taken.moved.loads * missed / max(1.0, hits + missed)
 
 
+def _local_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
+    hits, missed = (sum(run[what] for one in runs for run in one.runs) for what in ("local_hits", "local_misses"))
+    return taken.moved.local_loads * missed / max(1.0, hits + missed)
+
+
+def _dram_bytes_per_clock(gpu: Gpu, mhz: float, without: Sequence[str]) -> float:
+    """What DRAM moves in a core clock: less than its data sheet says, as no copy reaches that."""
+    return gpu.dram_bytes_per_clock(mhz) * (1.0 if "DRAM efficiency" in without else gpu.dram_efficiency)
+
+
 def _stalls(runs: Sequence[_Simulated]) -> NDArray[np.uint64]:
     """Samples of several simulations as those of one."""
     each = [(run["stalls"], one.repeats / len(one.telling)) for one in runs for run in one.telling]
@@ -315,12 +338,13 @@ def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) ->
 
 
 def _numbers(
-    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, without: Sequence[str]
+    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, active: int, without: Sequence[str]
 ) -> dict[str, Any]:
     """What the simulation needs to know of the SM."""
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
     carve_out = next((c for c in gpu.carve_outs_bytes if c >= needed), gpu.shared_per_sm_bytes)
     address = max(1, schedule.WARP // gpu.load_store_units)
+    shared = not {"bandwidth in the SM", "L2 and DRAM bandwidth"} & set(without)
     flat, wide = "memory latency" in without, "shared and L1 bandwidth" in without
     return {
         "schedulers": gpu.schedulers,
@@ -347,6 +371,9 @@ def _numbers(
         "l1_bytes": gpu.unified_bytes - carve_out,
         "resident_blocks": resident,
         "max_cycles": 1 << 34,
+        "l2_bytes_per_clock": gpu.l2_bytes_per_clock / active if shared else 0.0,
+        "dram_bytes_per_clock": _dram_bytes_per_clock(gpu, gpu.boost_mhz, without) / active if shared else 0.0,
+        "local_allocates": "local memory" not in without,
         "least_blocks": NEVER,
         "settle": SETTLED,
         "move_replayed": "ends of traces" not in without,

@@ -12,6 +12,7 @@ from benchmarks.timed import timed
 from warpsight.devices.device import Value
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpus import find_gpu
+from warpsight.vgpu.schedule import Kind, Pipe, step_row
 from warpsight.vgpu.timemodel import STEP_BUDGET, TERMS, Prediction
 
 N = 1 << 20
@@ -103,3 +104,51 @@ def test_stores_after_the_part_that_was_kept_are_counted() -> None:
     cut = run(body, step_budget=30_000)
     assert any("only the first" in note for note in cut.notes)
     assert cut.dram_bytes >= 4 * N
+
+
+def test_reductions_cost_what_atomics_cost_on_an_h100() -> None:
+    """REDG there, RED on an A100: 2^20 additions to 64 words, and one operation of a slice for each."""
+    free = run("y[i] = x[i];", "h100")
+    for gpu in ("h100", "a100"):
+        met = run("atomicAdd(y + (i & 63), x[i]);", gpu)
+        assert met.bound == "atomics on one address"
+        assert met.time_us > 4 * free.time_us
+
+
+@pytest.mark.parametrize(
+    ("text", "gpu", "kind", "pipe"),
+    [
+        ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5", "h100", Kind.GLOBAL_ATOMIC, Pipe.MEMORY),
+        ("REDUX.SUM UR4, R3", "a100", Kind.PLAIN, Pipe.SFU),
+        ("F2F.F64.F32 R2, R3", "rtx-a6000", Kind.PLAIN, Pipe.FP64),
+        ("F2F.F64.F32 R2, R3", "a100", Kind.PLAIN, Pipe.SFU),
+        ("VIADDMNMX R2, R3, R4, R5, PT", "h100", Kind.PLAIN, Pipe.ALU),
+    ],
+)
+def test_which_unit_an_instruction_takes(text: str, gpu: str, kind: Kind, pipe: Pipe) -> None:
+    row = step_row(text, find_gpu(gpu))
+    assert (row.kind, row.pipe) == (kind, pipe)
+
+
+def test_a_full_dram_is_waited_for_inside_the_sm() -> None:
+    """A copy goes at what copies reach of the peak, and its warps wait for memory all the while."""
+    n, copy = 1 << 23, "float4 v = ((const float4 *)x)[i]; ((float4 *)y)[i] = v;"
+    full, apart = (
+        run(copy, "rtx-a6000", n=n, grid=(n // 1024, 1, 1), without=w) for w in ((), ("bandwidth in the SM",))
+    )
+    gpu = find_gpu("rtx-a6000")
+    at_best = 8 * n / (gpu.dram_gb_per_s * gpu.dram_efficiency * 1e3)
+    assert at_best <= full.time_us - 3.0 <= 1.1 * at_best
+    assert full.stall_share["long_scoreboard"] >= apart.stall_share["long_scoreboard"]
+    assert full.sm_cycles > 1.2 * apart.sm_cycles
+
+
+SPILLS = "float a[256]; for (int j = 0; j < 256; ++j) a[j] = x[(i + j) & (n - 1)]; float s = 0;"
+
+
+def test_local_memory_beyond_l2_goes_to_dram() -> None:
+    """Every place for a warp has its own 1 KB a thread: far more than the L2 of a T4 for all of them."""
+    body = SPILLS + "for (int j = 0; j < 256; ++j) s += a[(j * n + i) & 255]; y[i & (n - 1)] = s;"
+    spilled, kept = (run(body, "t4", n=1 << 16, grid=(1024, 1, 1), without=w) for w in ((), ("local memory",)))
+    stored = 1024 * 256 * 256 * 4
+    assert spilled.dram_bytes > stored > kept.dram_bytes

@@ -219,6 +219,8 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles), get("least_blocks", n.least_blocks);
+    get("store_miss", n.store_miss), get("l2_bytes_per_clock", n.l2_bytes_per_clock),
+        get("dram_bytes_per_clock", n.dram_bytes_per_clock), get("local_allocates", n.local_allocates);
     get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||
@@ -242,6 +244,7 @@ nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, n
     d["pipe_busy"] = std::vector<u64>(r.pipe_busy.begin(), r.pipe_busy.end());
     d["l1_hits"] = r.l1_hits, d["l1_misses"] = r.l1_misses, d["load_sectors"] = r.load_sectors;
     d["store_sectors"] = r.store_sectors, d["atomic_sectors"] = r.atomic_sectors;
+    d["local_hits"] = r.local_hits, d["local_misses"] = r.local_misses;
     d["block_end"] = r.block_end;
     auto *raw = new std::vector<std::array<u64, kStalls>>(std::move(r.stalls));
     nb::capsule owner(raw, [](void *q) noexcept { delete (std::vector<std::array<u64, kStalls>> *)q; });

@@ -228,12 +228,11 @@ void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefr
     r.space = p.space;
     r.wavefronts = (u16)(r.wavefronts + wavefronts);
     if (p.space == kGlobal) trace_global(w, r, x, size, x.base - kGlobalBase);
-    if (p.space == kLocal) {  // each warp's local memory lies apart, its lanes' words side by side
+    if (p.space == kLocal) {  // its lanes' words side by side; where a warp's memory lies is up to its place on the SM
         Access y = x;
         for (u32 rest = x.m; rest; rest &= rest - 1)
             y.offset[lowest(rest)] = (x.offset[lowest(rest)] + (u32)(x.base & 0xffffff)) / 4 * 128 + lowest(rest) * 4;
-        const u64 here = kLocalTrace + ((w.block->id * w.block->warps.size() + w.id) % 4096) * (1ull << 24);
-        trace_global(w, r, y, std::max(4u, size), here);
+        trace_global(w, r, y, std::max(4u, size), kLocalTrace);
     }
 }
 

@@ -24,6 +24,8 @@ struct Sm {
     L1 l1;
     u64 now = 0, lsu_free = 0, read_port_free = 0, write_port_free = 0, barrier_free = 0;
     double dram_debt = 0;
+    Share l2, dram;
+    u32 local_each;
     u32 lsu_turn = 0, started = 0, finished = 0, wanted, warps_per_block;
     OwnSectors own;
 
@@ -35,6 +37,9 @@ struct Sm {
           wanted(numbers.blocks),
           warps_per_block((u32)t[0]->warps.size()),
           own(numbers.move_replayed && numbers.blocks > t.size() ? own_sectors(t) : OwnSectors{}) {
+        l2 = {n.l2_bytes_per_clock, (double)n.latency_l2, 0};
+        dram = {n.dram_bytes_per_clock, (double)n.latency_dram, 0};
+        local_each = local_sectors(traces);
         warps.resize((size_t)n.resident_blocks * warps_per_block);
         blocks.resize(n.resident_blocks);
         schedulers.resize(n.schedulers);
@@ -53,6 +58,7 @@ struct Sm {
             SimWarp &w = warps[b.first_warp + i];
             w = SimWarp{};
             w.trace = &t.warps[i];
+            w.local = (b.first_warp + i) * local_each;
             if (round && !own.empty()) w.own = &own.at(w.trace), w.apart = round * kApart;
             w.block = slot;
             w.next = now;
@@ -79,8 +85,9 @@ struct Sm {
         return std::abs(early - late) <= n.settle * (early + late) / 2;
     }
 
-    static u32 placed(const SimWarp &w, u32 at) {
-        const u32 sector = w.trace->sectors[at];
+    static u32 placed(const SimWarp &w, const MemoryStep &m, u32 i) {
+        const u32 at = m.first_sector + i, sector = w.trace->sectors[at];
+        if (m.space == kLocal) return sector + w.local;
         return w.own && (*w.own)[at] ? sector + w.apart : sector;
     }
 
@@ -234,11 +241,10 @@ struct Sm {
 
     // `start` is one clock before the request was taken: its issue, had it not waited.
     u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 latency) {
-        const u32 first = q.memory.first_sector;
         u32 missed = 0;
         u64 ready = start + latency;
         for (u32 i = 0; i < q.memory.sectors; i++) {
-            u64 there = q.what->bypass_l1 ? kNever : l1.find(placed(w, first + i));
+            u64 there = q.what->bypass_l1 ? kNever : l1.find(placed(w, q.memory, i));
             if (there == kNever)
                 missed++;
             else
@@ -247,11 +253,14 @@ struct Sm {
         result.load_sectors += q.memory.sectors;
         result.l1_hits += q.memory.sectors - missed;
         result.l1_misses += missed;
+        if (q.memory.space == kLocal) result.local_hits += q.memory.sectors - missed, result.local_misses += missed;
         if (!missed) return ready;
         send(start, 1);
-        ready = std::max(ready, transfer(start, missed, goes_to_dram(missed)));
+        const bool from_dram = goes_to_dram(missed);
+        const u64 late = std::max(l2.wait(start, 32.0 * missed), dram.wait(start, from_dram ? 32.0 * missed : 0));
+        ready = std::max(ready, transfer(start, missed, from_dram) + late);
         if (!q.what->bypass_l1)
-            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, first + i), ready);
+            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), ready);
         return ready;
     }
 
@@ -277,15 +286,21 @@ struct Sm {
             case StepKind::global_atomic:
                 result.atomic_sectors += q.memory.sectors;
                 send(issued + passes, port_cycles(q.memory.sectors));
-                done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes;
+                done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes +
+                       l2.wait(now, 32.0 * q.memory.sectors);
                 blocks[w.block].drained = std::max(blocks[w.block].drained, done);
                 break;
             case StepKind::global_store:
             case StepKind::local_store:
                 result.store_sectors += q.memory.sectors;
                 send(now + cost, port_cycles(q.memory.sectors));
-                blocks[w.block].drained = std::max(blocks[w.block].drained, write_port_free);
+                blocks[w.block].drained =
+                    std::max(blocks[w.block].drained,
+                             write_port_free + std::max(l2.wait(now, 32.0 * q.memory.sectors),
+                                                        dram.wait(now, 32.0 * q.memory.sectors * n.store_miss)));
                 done = now + cost;
+                if (x.kind == StepKind::local_store && n.local_allocates)
+                    for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), done);
                 break;
             case StepKind::constant_load: done = issued + n.latency_constant + cost - 1; break;
             case StepKind::shuffle: done = issued + n.latency_shuffle; break;

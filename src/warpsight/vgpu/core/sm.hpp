@@ -1,6 +1,6 @@
 // One streaming multiprocessor, cycle by cycle, over the real schedule of the machine code: schedulers, stall counts,
 // scoreboards, pipes, the load/store unit, an L1 cache, barriers, and blocks that replace one another. L2 and DRAM are
-// a latency, a share of misses and a port; their bandwidth as a pool is accounted for by the caller over the whole GPU.
+// a latency, a share of misses, a port, and this SM's part of a bandwidth that all share.
 // Not modelled: instruction cache, TLB, register banks, power. Deterministic: the same traces and numbers give the same
 // cycles.
 #pragma once
@@ -72,7 +72,10 @@ struct SmNumbers {
     u32 l1_bytes_per_clock = 0;                     // that L1 reads for a load; 0 sets no limit
     u32 port_bytes = 32;                           // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;
-    double l2_miss = 1.0;  // share of L1 misses that go on to DRAM
+    double l2_miss = 1.0;     // share of L1 misses that go on to DRAM
+    double store_miss = 1.0;  // share of stored sectors that go on to DRAM
+    double l2_bytes_per_clock = 0, dram_bytes_per_clock = 0;  // this SM's part of what all share; 0 sets no limit
+    bool local_allocates = true;                              // stores to local memory stay in L1
     u32 resident_blocks = 1, blocks = 1;
     u32 least_blocks = ~0u;  // from here on the simulation ends when its pace has settled; `blocks` end it anyway
     double settle = 0.01;    // the paces of both halves of the fillings differ by no more than this
@@ -85,6 +88,7 @@ struct SmResult {
     u64 cycles = 0, issued = 0, lsu_busy = 0;
     std::array<u64, (int)Pipe::count> pipe_busy{};
     u64 l1_hits = 0, l1_misses = 0, store_sectors = 0, atomic_sectors = 0, load_sectors = 0;
+    u64 local_hits = 0, local_misses = 0;  // of the hits and misses, those of local memory
     std::vector<u64> block_end;                    // completion of the n-th block to finish
     std::vector<std::array<u64, kStalls>> stalls;  // per instruction: samples by reason
     u64 samples = 0;

@@ -1,6 +1,7 @@
 // What the simulated multiprocessor remembers of warps, blocks and schedulers, and how long registers and queue places
 // stay taken; sm.cpp says what happens to them.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <unordered_map>
@@ -32,10 +33,25 @@ constexpr u32 release_of(StepKind kind, u32 registers) {
 constexpr u32 kLeaves = 11;
 constexpr u32 kReleaseArithmetic = 4;  // the same for arithmetic of variable latency: assumed, nothing is published
 
+// What all SMs share, as one of them sees it: its part of the rate, and a depth. A burst of up to the depth goes at once,
+// since the bursts of others come at other times; what goes beyond it waits. (The generic cell rate algorithm.)
+struct Share {
+    double bytes_per_clock = 0, depth_clocks = 0, due = 0;
+
+    // Clocks that `bytes` asked for now have to wait.
+    u64 wait(u64 now, double bytes) {
+        if (bytes_per_clock <= 0 || bytes <= 0) return 0;
+        due = std::max(due, (double)now) + bytes / bytes_per_clock;
+        const double late = due - depth_clocks - (double)now;
+        return late > 0 ? (u64)late : 0;
+    }
+};
+
 struct SimWarp {
     const WarpTrace *trace = nullptr;
     const std::vector<bool> *own = nullptr;  // of a trace that is replayed
     u32 apart = 0;
+    u32 local = 0;  // where its local memory starts, in sectors: a place on the SM keeps its own
     u32 block = 0;
     size_t step = 0, memory = 0;
     u64 next = 0;          // first cycle at which it may issue
@@ -58,6 +74,7 @@ struct SimBlock {
 // another block a second time touches that block's own sectors, not these again: else it would find its own data in L1.
 // What blocks share stays where it is.
 using OwnSectors = std::unordered_map<const WarpTrace *, std::vector<bool>>;
+u32 local_sectors(const Traces &traces);  // of one warp, whole lines
 OwnSectors own_sectors(const Traces &traces);
 constexpr u32 kApart = 1u << 27;  // sectors between the own data of a trace and of the same trace replayed: 4 GiB
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "machine.hpp"
 #include "sm_state.hpp"
 
 namespace warpsight {
@@ -35,6 +36,16 @@ std::vector<Footprint> footprints(const Traces &traces, const std::vector<Static
         out.push_back({loaded.size(), stored.size()});
     }
     return out;
+}
+
+u32 local_sectors(const Traces &traces) {
+    u32 most = 0;
+    for (const auto &b : traces)
+        for (const WarpTrace &w : b->warps)
+            for (const MemoryStep &m : w.memory)
+                if (m.space == kLocal && m.sectors)
+                    most = std::max(most, w.sectors[m.first_sector + m.sectors - 1] - (u32)(kLocalTrace / 32) + 1);
+    return (most + 3) / 4 * 4;
 }
 
 OwnSectors own_sectors(const Traces &traces) {
