@@ -2,7 +2,7 @@
 
 Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The
 rows follow `core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, bypasses L1, groups
-kept, latency, interval.
+kept, latency, interval, three operands.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from warpsight.vgpu.gpu import Gpu
 
 WARP = 32
 REDUX_LANES = 16
+REUSE, OPERAND = 0x100, 0x200  # flags of a register that is read
 KIND = 1  # the column of what an instruction is
 INTERVAL = 9  # the column of the clocks that a pipe is taken
 
@@ -229,10 +230,10 @@ def step_table(
 ) -> NDArray[np.uint16]:
     """One row for each instruction of a machine-code program."""
     assert program.sched is not None, "only machine code has a schedule"
-    table = np.zeros((len(program.code), 10), dtype=np.uint16)
+    table = np.zeros((len(program.code), 13), dtype=np.uint16)
     for i, text in enumerate(program.texts):
         if not text:
-            table[i] = (0, 0, 1, 7, 7, 0, 0, 0, 0, 1)
+            table[i, : INTERVAL + 1] = (0, 0, 1, 7, 7, 0, 0, 0, 0, 1)
             continue
         base, mods = mnemonic(text)
         pipe, kind, interval = step_row(text, gpu)
@@ -247,7 +248,19 @@ def step_table(
         bits = program.sched[i]
         stall = 1 if "stall counts" in without else bits["stall"]
         bypass = "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods
-        table[i] = (
+        table[i, : INTERVAL + 1] = (
             pipe, kind, stall, bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
         )  # fmt: skip
+        if pipe in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU):
+            table[i, INTERVAL + 1 :] = operands_read(text)
     return table
+
+
+def operands_read(text: str) -> tuple[int, int, int]:
+    """Registers of the first three operands that are read, as core/sm.hpp has them; 0 where there is none."""
+    given = re.sub(r"^@!?U?P[T\d]\s+", "", text.strip()).partition(" ")[2].rstrip(" ;").split(",")
+    values = [word.strip() for word in given if not re.match(r"\s*!?U?P[T\d]", word)]
+    read = values if given and re.match(r"\s*!?U?P[T\d]", given[0]) else values[1:]
+    found = [re.match(r"[-~|!]*R(\d+)(\|?\.reuse)?", word) for word in read[:3]]
+    codes = [int(m[1]) | OPERAND | (REUSE if m[2] else 0) if m else 0 for m in found]
+    return (*codes, 0, 0, 0)[:3]  # type: ignore[return-value]

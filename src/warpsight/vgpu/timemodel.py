@@ -52,6 +52,7 @@ TERMS = (
     "bandwidth in the SM",
     "DRAM efficiency",
     "local memory",
+    "register banks",
 )
 """What `predict` can leave out."""
 
@@ -128,7 +129,7 @@ def predict(
     reloaded, spilled = none if "local memory" in without else local_share(gpu, program.local_bytes, threads, resident)
     stores = taken.moved.stores - taken.moved.local_stores
     written = min(stores, reach.stored(total_blocks)) + spilled * taken.moved.local_stores
-    active = min(gpu.sms, total_blocks)
+    active = total_blocks / grid.per_sm  # an SM with more blocks than others has their part when they are done
 
     def simulated(l2_miss: float, waves: int) -> list[_Simulated]:
         found: list[_Simulated] = []
@@ -338,7 +339,7 @@ def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) ->
 
 
 def _numbers(
-    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, active: int, without: Sequence[str]
+    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, active: float, without: Sequence[str]
 ) -> dict[str, Any]:
     """What the simulation needs to know of the SM."""
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
@@ -373,6 +374,7 @@ def _numbers(
         "max_cycles": 1 << 34,
         "l2_bytes_per_clock": gpu.l2_bytes_per_clock / active if shared else 0.0,
         "dram_bytes_per_clock": _dram_bytes_per_clock(gpu, gpu.boost_mhz, without) / active if shared else 0.0,
+        "bank_window": 0 if "register banks" in without else constants.bank_window_clocks,
         "local_allocates": "local memory" not in without,
         "least_blocks": NEVER,
         "settle": SETTLED,

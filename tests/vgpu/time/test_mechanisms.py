@@ -12,7 +12,7 @@ from benchmarks.timed import timed
 from warpsight.devices.device import Value
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.schedule import Kind, Pipe, step_row
+from warpsight.vgpu.schedule import OPERAND, REUSE, Kind, Pipe, operands_read, step_row
 from warpsight.vgpu.timemodel import STEP_BUDGET, TERMS, Prediction
 
 N = 1 << 20
@@ -152,3 +152,25 @@ def test_local_memory_beyond_l2_goes_to_dram() -> None:
     spilled, kept = (run(body, "t4", n=1 << 16, grid=(1024, 1, 1), without=w) for w in ((), ("local memory",)))
     stored = 1024 * 256 * 256 * 4
     assert spilled.dram_bytes > stored > kept.dram_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("FFMA R12, R4.reuse, R8, R12 ;", [4 | OPERAND | REUSE, 8 | OPERAND, 12 | OPERAND]),
+        ("@!P0 IADD3 R1, R2, 0x4, RZ ;", [2 | OPERAND, 0, 0]),
+        ("ISETP.GE.AND P0, PT, R3, R4, PT ;", [3 | OPERAND, 4 | OPERAND, 0]),
+        ("FFMA R0, -R3.reuse, c[0x3][0x4], |R5| ;", [3 | OPERAND | REUSE, 0, 5 | OPERAND]),
+    ],
+)
+def test_the_registers_that_arithmetic_reads(text: str, read: list[int]) -> None:
+    assert list(operands_read(text)) == read
+
+
+def test_three_registers_of_two_banks_need_more_than_a_clock() -> None:
+    """FFMA of three different registers, from 16 warps: six reads in four clocks of two banks, if none is kept."""
+    body = "float a[8]; for (int j = 0; j < 8; ++j) a[j] = x[i + j];\n#pragma unroll 1\nfor (int t = 0; t < 64; ++t)\n"
+    body += "#pragma unroll\nfor (int j = 0; j < 8; ++j) a[j] = a[j] * a[(j + 1) & 7] + a[(j + 3) & 7];\n"
+    body += "float s = 0; for (int j = 0; j < 8; ++j) s += a[j]; y[i] = s;"
+    banks, free = (run(body, "rtx-a6000", n=1 << 22, without=w) for w in ((), ("register banks",)))
+    assert banks.sm_cycles > 1.1 * free.sm_cycles

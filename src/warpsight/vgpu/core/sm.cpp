@@ -156,6 +156,7 @@ struct Sm {
                 s.pipe_free[(size_t)pipe][(size_t)free_unit(x, s)] = now + x.interval;
                 result.pipe_busy[(size_t)x.pipe] += x.interval;
             }
+            if (n.bank_window) s.banks.take(index, x, now);
             if (x.write_bar < 6) set_ready(w, x.write_bar, now + x.latency, false);
             if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
         }
@@ -336,11 +337,20 @@ struct Sm {
     }
 
     // Greedy, then the youngest warp that can go.
-    i64 pick(Scheduler &s) {
+    i64 choose(Scheduler &s) {
         if (s.last >= 0 && can_go((u32)s.last, s)) return s.last;
         for (size_t i = s.warps.size(); i-- > 0;)
             if (can_go(s.warps[i], s)) return s.warps[i];
         return -1;
+    }
+
+    // An instruction that does not get its registers in time holds up all that come after it, those of other warps too.
+    i64 pick(Scheduler &s) {
+        const i64 chosen = choose(s);
+        if (chosen < 0 || !n.bank_window) return chosen;
+        const SimWarp &w = warps[(size_t)chosen];
+        const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
+        return s.banks.late((u32)chosen, x, now, n.bank_window) ? -1 : chosen;
     }
 
     bool can_go(u32 index, const Scheduler &s) const {
@@ -371,6 +381,7 @@ struct Sm {
             if (!s.queue.empty()) consider(std::max({lsu_free, s.address_free, now + 1}));
             for (const auto &pipe : s.pipe_free)
                 for (u64 when : pipe) consider(when);
+            if (std::max(s.banks.free[0], s.banks.free[1]) > now) consider(now + 1);
         }
         for (const SimWarp &w : warps) {
             if (w.done || w.at_barrier) continue;

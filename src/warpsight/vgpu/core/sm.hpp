@@ -1,7 +1,7 @@
 // One streaming multiprocessor, cycle by cycle, over the real schedule of the machine code: schedulers, stall counts,
 // scoreboards, pipes, the load/store unit, an L1 cache, barriers, and blocks that replace one another. L2 and DRAM are
 // a latency, a share of misses, a port, and this SM's part of a bandwidth that all share.
-// Not modelled: instruction cache, TLB, register banks, power. Deterministic: the same traces and numbers give the same
+// Not modelled: instruction cache, TLB, power. Deterministic: the same traces and numbers give the same
 // cycles.
 #pragma once
 #include <array>
@@ -51,6 +51,8 @@ enum class Stall : u8 {
 };
 constexpr int kStalls = (int)Stall::count;
 
+constexpr u16 kReuse = 0x100, kOperand = 0x200;
+
 // One instruction of the program, as the scheduler sees it.
 struct StaticStep {
     Pipe pipe = Pipe::none;
@@ -59,6 +61,7 @@ struct StaticStep {
     u8 bypass_l1 = 0, keep_groups = 0;
     u16 latency = 0;   // of results that are waited for by a scoreboard and are not memory
     u16 interval = 1;  // cycles the pipe is taken
+    std::array<u16, 3> operands{};  // registers that arithmetic of fixed latency reads, with kOperand and kReuse
 };
 
 struct SmNumbers {
@@ -75,6 +78,7 @@ struct SmNumbers {
     double l2_miss = 1.0;     // share of L1 misses that go on to DRAM
     double store_miss = 1.0;  // share of stored sectors that go on to DRAM
     double l2_bytes_per_clock = 0, dram_bytes_per_clock = 0;  // this SM's part of what all share; 0 sets no limit
+    u32 bank_window = 0;  // clocks in which an instruction must get its registers from two banks; 0: banks do not matter
     bool local_allocates = true;                              // stores to local memory stay in L1
     u32 resident_blocks = 1, blocks = 1;
     u32 least_blocks = ~0u;  // from here on the simulation ends when its pace has settled; `blocks` end it anyway

@@ -85,8 +85,42 @@ struct Request {
     size_t group;  // of an asynchronous copy
 };
 
+// Two banks of registers with one read a clock each, and for each operand and bank the register that was kept for reuse:
+// Huerta et al., section 5.3.
+struct Banks {
+    struct Kept {
+        u32 warp = ~0u;
+        u16 operand = 0;
+    };
+    std::array<u64, 2> free{};
+    std::array<std::array<Kept, 2>, 3> kept{};
+
+    std::array<u32, 2> reads(u32 warp, const StaticStep &x) const {
+        std::array<u32, 2> n{};
+        for (size_t i = 0; i < 3; i++) {
+            const u16 r = x.operands[i];
+            const Kept &k = kept[i][r & 1];
+            if (r && !(k.warp == warp && (k.operand | kReuse) == (r | kReuse))) n[r & 1]++;
+        }
+        return n;
+    }
+
+    bool late(u32 warp, const StaticStep &x, u64 now, u32 window) const {
+        const auto n = reads(warp, x);
+        return std::max(free[0], now) + n[0] > now + window || std::max(free[1], now) + n[1] > now + window;
+    }
+
+    void take(u32 warp, const StaticStep &x, u64 now) {
+        const auto n = reads(warp, x);
+        for (size_t b = 0; b < 2; b++) free[b] = std::max(free[b], now) + n[b];
+        for (size_t i = 0; i < 3; i++)
+            if (const u16 r = x.operands[i]) kept[i][r & 1] = {r & kReuse ? warp : ~0u, r};
+    }
+};
+
 struct Scheduler {
     std::vector<u32> warps;
+    Banks banks;
     std::deque<Request> queue;
     std::deque<u64> leaving;  // requests that were taken and still hold their place in the queue
     u64 address_free = 0;     // when it can hand over the next request
