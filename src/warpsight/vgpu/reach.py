@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from warpsight.vgpu._core import Traces
 
 Dim3 = tuple[int, int, int]
+Sides = tuple[bool, bool, bool]
+BOTH = (True, False)
 MOST_IN_ROW, MOST_NEAR = 8, 16
 STANDS_STILL = 0.01  # neighbours that add less than this share of what there is touch parts of the same sectors
 
@@ -80,7 +82,7 @@ class _Growth:
 
     extent: Dim3
     there: float
-    steps: dict[tuple[bool, bool, bool], float]
+    steps: dict[Sides, float]
     fresh: float
 
     def at(self, box: tuple[float, float, float]) -> float:
@@ -149,17 +151,13 @@ def reach_of(
     """From the traced blocks of a patch. `flat` follows x alone, as if the grid had no other direction."""
     grid: Dim3 = (math.prod(patch.grid), 1, 1) if flat else patch.grid
     extent: Dim3 = (patch.extent[0], 1, 1) if flat else patch.extent
-    lower: Dim3 = tuple(e - _step(e) for e in extent)  # type: ignore[assignment]
 
-    def touched(which: tuple[bool, bool, bool]) -> tuple[int, int]:
-        size: Dim3 = tuple(e if w else s for e, s, w in zip(extent, lower, which, strict=True))  # type: ignore[assignment]
-        return traces.chosen(patch.corner(size)).footprints(table, [math.prod(size)])[-1]
+    def touched(which: Sides) -> tuple[int, int]:
+        x, y, z = (e if w else e - _step(e) for e, w in zip(extent, which, strict=True))
+        return traces.chosen(patch.corner((x, y, z))).footprints(table, [x * y * z])[-1]
 
-    corners = {
-        which: touched(which)
-        for which in itertools.product((True, False), repeat=3)
-        if all(w or e > 1 for w, e in zip(which, extent, strict=True))
-    }
+    every: list[Sides] = [(x, y, z) for x, y, z in itertools.product(BOTH, BOTH, BOTH)]
+    corners = {w: touched(w) for w in every if all(a or e > 1 for a, e in zip(w, extent, strict=True))}
 
     def growth(kind: int) -> _Growth:
         known = {which: float(sectors[kind]) for which, sectors in corners.items()}
@@ -177,12 +175,12 @@ def _step(extent: int) -> int:
     return (extent + 1) // 2 if extent > 1 else 0
 
 
-def _directions(extent: Dim3) -> list[tuple[bool, bool, bool]]:
+def _directions(extent: Dim3) -> list[Sides]:
     some = itertools.product(*((True, False) if e > 1 else (False,) for e in extent))
     return [(x, y, z) for x, y, z in some if x or y or z]
 
 
-def _difference(known: dict[tuple[bool, bool, bool], float], which: tuple[bool, bool, bool], extent: Dim3) -> float:
+def _difference(known: dict[Sides, float], which: Sides, extent: Dim3) -> float:
     """The mixed difference of the sides in `which`, for one block more in each."""
     total = 0.0
     for lowered in itertools.product(*((False, True) if w else (False,) for w in which)):

@@ -262,5 +262,5 @@ def operands_read(text: str) -> tuple[int, int, int]:
     values = [word.strip() for word in given if not re.match(r"\s*!?U?P[T\d]", word)]
     read = values if given and re.match(r"\s*!?U?P[T\d]", given[0]) else values[1:]
     found = [re.match(r"[-~|!]*R(\d+)(\|?\.reuse)?", word) for word in read[:3]]
-    codes = [int(m[1]) | OPERAND | (REUSE if m[2] else 0) if m else 0 for m in found]
-    return (*codes, 0, 0, 0)[:3]  # type: ignore[return-value]
+    codes = [int(m[1]) | OPERAND | (REUSE if m[2] else 0) if m else 0 for m in found] + [0, 0, 0]
+    return codes[0], codes[1], codes[2]

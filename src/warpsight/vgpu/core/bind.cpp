@@ -199,8 +199,8 @@ std::vector<StaticStep> to_steps(
     for (size_t i = 0; i < steps.size(); i++) {
         const u16 *r = table.data() + kColumns * i;
         if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::fence) throw nb::value_error("unknown pipe or kind");
-        steps[i] = {(Pipe)r[0], (StepKind)r[1], (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8], r[9],
-                    {r[10], r[11], r[12]}};
+        steps[i] = {(Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8],
+                    r[9],       {r[10], r[11], r[12]}};
     }
     return steps;
 }
@@ -232,7 +232,8 @@ SmNumbers to_numbers(const nb::dict &d) {
     return n;
 }
 
-nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table,
+nb::dict simulate(const PyTraces &t,
+                  nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table,
                   nb::dict numbers) {
     if (t.blocks.empty()) throw nb::value_error("no traced blocks");
     auto steps = to_steps(table);
@@ -333,12 +334,14 @@ NB_MODULE(_core, m) {
                  return some;
              })
         .def("work",
-             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
+             [](const PyTraces &t,
+                nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
                  const BlockWork sum = work_of(t.blocks, to_steps(table));
                  return std::vector<u64>(sum.begin(), sum.end());
              })
         .def("hottest_atomic",
-             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
+             [](const PyTraces &t,
+                nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
                  return hottest_atomic(t.blocks, to_steps(table));
              })
         .def("footprints",

@@ -256,8 +256,7 @@ namespace {
 // A constant operand of arithmetic (FFMA R0, R1, c[3][8]) is read by a hidden instruction before the visible one. The
 // constant port of the pipe delivers it: it is no access of the load/store unit, and belongs to no earlier step.
 bool is_operand(const Warp &w, const Place &p) {
-    return (p.space == kConst || p.space == kParam) &&
-           (w.block->launch->program.code[(size_t)w.now].flags & kHidden);
+    return (p.space == kConst || p.space == kParam) && (w.block->launch->program.code[(size_t)w.now].flags & kHidden);
 }
 
 }  // namespace

@@ -207,14 +207,13 @@ struct Sm {
         switch (q.what->kind) {
             case StepKind::shuffle: return n.shuffle_cycles;
             case StepKind::shared_load:
-            case StepKind::shared_store: return std::max<u32>(n.address_cycles, n.wavefront_cycles * q.memory.wavefronts);
+            case StepKind::shared_store:
+                return std::max<u32>(n.address_cycles, n.wavefront_cycles * q.memory.wavefronts);
             case StepKind::shared_atomic:
-                return std::max<u32>(
-                    {n.address_cycles, n.wavefront_cycles * q.memory.wavefronts, q.memory.passes});
+                return std::max<u32>({n.address_cycles, n.wavefront_cycles * q.memory.wavefronts, q.memory.passes});
             case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
             case StepKind::async_copy:
-                return std::max<u32>(
-                    {n.address_cycles, q.memory.tag_passes, n.wavefront_cycles * q.memory.wavefronts});
+                return std::max<u32>({n.address_cycles, q.memory.tag_passes, n.wavefront_cycles * q.memory.wavefronts});
             default: {  // registers go back one after the other; bytes that several lanes share are read once
                 const u32 bytes = 32u * std::min<u32>(q.memory.sectors, q.memory.bytes_per_lane);
                 const u32 read = n.l1_bytes_per_clock ? (bytes + n.l1_bytes_per_clock - 1) / n.l1_bytes_per_clock : 0;

@@ -33,8 +33,8 @@ constexpr u32 release_of(StepKind kind, u32 registers) {
 constexpr u32 kLeaves = 11;
 constexpr u32 kReleaseArithmetic = 4;  // the same for arithmetic of variable latency: assumed, nothing is published
 
-// What all SMs share, as one of them sees it: its part of the rate, and a depth. A burst of up to the depth goes at once,
-// since the bursts of others come at other times; what goes beyond it waits. (The generic cell rate algorithm.)
+// What all SMs share, as one of them sees it: its part of the rate, and a depth. A burst of up to the depth goes at
+// once, since the bursts of others come at other times; what goes beyond it waits. (The generic cell rate algorithm.)
 struct Share {
     double bytes_per_clock = 0, depth_clocks = 0, due = 0;
 
@@ -85,8 +85,8 @@ struct Request {
     size_t group;  // of an asynchronous copy
 };
 
-// Two banks of registers with one read a clock each, and for each operand and bank the register that was kept for reuse:
-// Huerta et al., section 5.3.
+// Two banks of registers with one read a clock each, and for each operand and bank the register that was kept for
+// reuse: Huerta et al., section 5.3.
 struct Banks {
     struct Kept {
         u32 warp = ~0u;
