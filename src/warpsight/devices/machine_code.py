@@ -192,7 +192,7 @@ class FaultInLaunch(CannotProfile):
 
 
 class _Sizes(TypedDict):
-    total_blocks: int
+    blocks: machine.Dim3
     threads: int
     registers: int
     shared_bytes: int
@@ -202,7 +202,7 @@ class _Sizes(TypedDict):
 def _sizes(program: Program, build: Build, values: Sequence[Value], size: LaunchSize) -> _Sizes:
     usage = next(e for e in build.entries if e.name == program.entry)
     return {
-        "total_blocks": math.prod(size.grid),
+        "blocks": size.grid,
         "threads": math.prod(size.block),
         "registers": usage.registers,
         "shared_bytes": usage.shared_bytes + size.shared_bytes,

@@ -56,6 +56,8 @@ class SimulationRecord(TypedDict):
     load_sectors: int
     store_sectors: int
     atomic_sectors: int
+    local_hits: int
+    local_misses: int
     block_end: list[int]
     stalls: NDArray[np.uint64]
 

@@ -31,6 +31,10 @@ class Constants:
     queue_depth: int = _published(
         5, "requests", "memory requests that a scheduler can queue", f"{CORES}, section 5.4 and table 1: 5"
     )
+    bank_window_clocks: int = _published(
+        3, "clocks", "in which arithmetic reads its registers from two banks, one a clock each",
+        f"{CORES}, section 5.3: fixed-latency instructions read their operands in three clocks",
+    )  # fmt: skip
     barrier_clocks: int = _published(
         21, "clocks", "from the last warp at a barrier to its release",
         f"{SYNC}: back-to-back barriers take 23, 25, 29, 37, 53, 85 clocks with 1, 2, 4, 8, 16, 32 warps",

@@ -117,6 +117,9 @@ class Gpu(Limits):
     l2_bytes_per_clock: int = _positive("bytes that L2 delivers to all SMs together")
     dram_gb: float = Field(gt=0, strict=True, description="memory, in GB as the vendor counts")
     dram_gb_per_s: float = Field(gt=0, strict=True, description="peak memory bandwidth in 10^9 bytes per second")
+    dram_efficiency: float = Field(
+        default=0.92, gt=0, le=1, strict=True, description="of the peak memory bandwidth, what a copy reaches"
+    )
     power_w: float = Field(gt=0, strict=True, description="board power limit in watts")
     sources: Mapping[str, str] = Field(default_factory=dict[str, str], description="key -> where its number is from")
 

@@ -9,15 +9,19 @@ that is traced cannot tell, and no block stands for others that did another amou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpsight.vgpu.counters import INDEX
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.machine import Launched
+from warpsight.vgpu.machine import Dim3, Launched
+from warpsight.vgpu.reach import Patch, middle, patch_at
+from warpsight.vgpu.schedule import KIND, Kind
 
 if TYPE_CHECKING:
     from warpsight.vgpu._core import Traces
@@ -25,8 +29,6 @@ if TYPE_CHECKING:
 Tracer = Callable[[Sequence[int], int], Launched]
 """Runs with the chosen blocks traced; the second argument is the most steps to keep of a warp."""
 
-NEIGHBOURS = 8
-FAR_BLOCKS = 4  # enough to tell whether blocks that lie apart share what they touch
 LEAST_WAVES, LEAST_BLOCKS = 3, 12  # fewer blocks say too little of the pace of a multiprocessor
 STRETCHES, EXACT_STRETCHES = 2, 4  # multiprocessors that a kind of blocks, or the launch, is followed on
 DRAWS = 8
@@ -45,6 +47,16 @@ Work = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
+class Moved(NamedTuple):
+    """Sectors by what moves them, as the instructions counted them: also those of steps that were not kept."""
+
+    loads: float
+    stores: float
+    atomics: float
+    local_loads: float  # of the loads, those of local memory
+    local_stores: float
+
+
 @dataclass(frozen=True)
 class Part:
     """Blocks of one kind, traced as they follow one another on some multiprocessors.
@@ -60,15 +72,23 @@ class Part:
     stretch: float
     exact: bool = False
 
+    @property
+    def steps(self) -> int:
+        return sum(traces.steps for traces in self.stretches)
+
 
 @dataclass(frozen=True)
 class Sample:
-    """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge."""
+    """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge.
+
+    `near` are the traced blocks of `patch`; `moved` are the sectors that the launch loads, stores and does atomics on.
+    """
 
     parts: tuple[Part, ...]
     near: Traces
+    patch: Patch
     near_stretch: float
-    far: Traces
+    moved: Moved
     whole: Launched | None = None
     missed: float = 1.0
     notes: tuple[str, ...] = ()
@@ -79,11 +99,15 @@ class Grid:
     """The launch as the block scheduler sees it."""
 
     gpu: Gpu
-    total: int
+    shape: Dim3
     resident: int
     warps: int
     budget: int
     table: NDArray[np.uint16]
+
+    @property
+    def total(self) -> int:
+        return math.prod(self.shape)
 
     @property
     def per_sm(self) -> int:
@@ -127,31 +151,51 @@ class Grid:
 
 
 def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
-    """From launches of a few blocks: the first ones, those of the first multiprocessor, some far apart."""
+    """From launches of a few blocks: neighbours in the middle of the grid, and those of one multiprocessor there."""
     wanted = min(grid.per_sm, grid.most_simulated)
-    near = run(range(min(NEIGHBOURS, grid.total)), grid.cap(min(NEIGHBOURS, grid.total)))
+    patch = patch_at(grid.shape, 0 if in_order else middle(grid.shape))
+    near = run(patch.blocks, grid.cap(len(patch.blocks)))
     near_blocks, steps = near.traces.blocks, int(near.counts[:, 0].sum())
     # Blocks that are on the SM together are all traced, shorter if need be: what they share decides what L1 holds.
     distinct = min(wanted, max(grid.resident, grid.budget // max(1, steps // near_blocks)))
-    sparse = [k * grid.gpu.sms for k in range(distinct) if k * grid.gpu.sms < grid.total]
-    chosen = list(range(distinct)) if in_order else sparse
-    own = near if chosen == list(range(near_blocks)) else run(chosen, grid.cap(len(chosen)))
-    far = own
-    if own is near or own.traces.blocks < FAR_BLOCKS:
-        far = near if grid.total <= near_blocks else run(_apart(grid.total), grid.cap(FAR_BLOCKS))
+    chosen = list(range(distinct)) if in_order else _of_one_sm(grid, distinct)
+    own = near if chosen == list(patch.blocks) else run(chosen, grid.cap(len(chosen)))
     stretch = _steps_beyond(own)
     sectors = own.traces.work(grid.table)[SECTORS] * stretch * grid.total / own.traces.blocks
     part = Part((own.traces,), grid.per_sm, sectors, stretch)
     notes = ("a draft: a few blocks were run by themselves", *_cut_notes(own.traces.blocks, wanted, stretch))
-    return Sample((part,), near.traces, _steps_beyond(near), far.traces, notes=notes)
+    moved = moved_by(own, grid.table, grid.total / own.traces.blocks)
+    return Sample((part,), near.traces, patch, _steps_beyond(near), moved, notes=notes)
+
+
+def _of_one_sm(grid: Grid, count: int) -> list[int]:
+    """Blocks that follow one another on a multiprocessor, from the middle of the launch where it has more of them."""
+    sms = grid.gpu.sms
+    skipped = (grid.per_sm - count) // 2 * sms
+    return [skipped + k * sms for k in range(count) if skipped + k * sms < grid.total]
+
+
+def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> Moved:
+    """What the instructions of a run moved. Parts of an access that are hidden belong to the visible one before."""
+    sectors = done.counts[:, INDEX["sectors"]].astype(np.float64)
+    kinds = table[:, KIND]
+    visible = np.maximum.accumulate(np.where(table[:, 0] | kinds, np.arange(len(kinds)), 0))
+    by_kind = np.bincount(kinds[visible], sectors, minlength=len(Kind))
+
+    def of(*some: Kind) -> float:
+        return times * float(sum(by_kind[kind] for kind in some))
+
+    return Moved(
+        of(Kind.GLOBAL_LOAD, Kind.LOCAL_LOAD, Kind.ASYNC_COPY),
+        of(Kind.GLOBAL_STORE, Kind.LOCAL_STORE),
+        of(Kind.GLOBAL_ATOMIC),
+        of(Kind.LOCAL_LOAD),
+        of(Kind.LOCAL_STORE),
+    )
 
 
 def _steps_beyond(done: Launched) -> float:
     return max(1.0, int(done.counts[:, 0].sum()) / max(1, done.traces.steps))
-
-
-def _apart(total: int) -> list[int]:
-    return sorted({k * (total - 1) // (FAR_BLOCKS - 1) for k in range(FAR_BLOCKS)})
 
 
 def whole(run: Tracer, grid: Grid, seed: int) -> Sample:
@@ -201,15 +245,15 @@ class _Kind:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Ids to trace: stretches of each kind; neighbours; blocks far apart."""
+    """Ids to trace: stretches of each kind; neighbours."""
 
     kinds: tuple[_Kind, ...]
-    near: Ids
-    far: Ids
+    patch: Patch
 
     @property
     def ids(self) -> list[int]:
-        return np.unique(np.concatenate([*(s for k in self.kinds for s in k.stretches), self.near, self.far])).tolist()
+        near = np.array(self.patch.blocks, np.int64)
+        return np.unique(np.concatenate([*(s for k in self.kinds for s in k.stretches), near])).tolist()
 
 
 def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
@@ -219,8 +263,8 @@ def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
     exact = grid.per_sm <= grid.most_simulated
     chosen = random.choice(full, min(full, EXACT_STRETCHES if exact else STRETCHES), replace=False)
     some = tuple(_run_of(random, everyone[int(sm) :: sms], grid.most_simulated) for sm in chosen)
-    near = _run_of(random, everyone, NEIGHBOURS)
-    return _Chosen((_Kind(some, grid.per_sm, everyone, exact),), near, np.array(_apart(grid.total)))
+    patch = patch_at(grid.shape, int(random.integers(grid.total)))
+    return _Chosen((_Kind(some, grid.per_sm, everyone, exact),), patch)
 
 
 def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random.Generator) -> _Chosen:
@@ -234,9 +278,7 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
     there = np.flatnonzero(where == busiest[0])
     # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
     heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
-    start = max(0, min(int(random.choice(heavy)), grid.total - NEIGHBOURS))
-    near = np.arange(start, min(grid.total, start + NEIGHBOURS))
-    far = heavy[np.linspace(0, len(heavy) - 1, FAR_BLOCKS).astype(np.int64)]
+    patch = patch_at(grid.shape, int(random.choice(heavy)))
     few = _joined(grid, kinds, where)
     found: list[_Kind] = []
     if few:  # all that the multiprocessors with most of them have; the slowest decides, whatever idle blocks follow
@@ -246,7 +288,7 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
         found.append(_Kind(some, len(some[0]), members, exact=True))
     for kind in range(few, int(kinds.max()) + 1):
         found.append(_kind_of_many(grid, np.flatnonzero(kinds == kind), there, where, work, random))
-    return _Chosen(tuple(found), near, far)
+    return _Chosen(tuple(found), patch)
 
 
 def _joined(grid: Grid, kinds: NDArray[np.uint8], where: NDArray[np.uint32]) -> int:
@@ -321,11 +363,12 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         parts.append(Part(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
         foretold += work[members].sum(axis=0) if kind.exact else own * (len(members) / len(ids))
     missed, told = _missed(work.sum(axis=0), foretold, grid)
-    near = traces(chosen.near)
-    neighbours = work[chosen.near].sum(axis=0)
+    blocks = np.array(chosen.patch.blocks, np.int64)
+    near, neighbours = traces(blocks), work[blocks].sum(axis=0)
     near_stretch = max(1.0, neighbours[SECTORS] / max(1.0, _kept((near,), grid, neighbours)[SECTORS]))
     notes = (*_kind_notes([len(kind.members) for kind in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
-    return Sample(tuple(parts), near, near_stretch, traces(chosen.far), done, missed, notes)
+    moved = moved_by(done, grid.table)
+    return Sample(tuple(parts), near, chosen.patch, near_stretch, moved, done, missed, notes)
 
 
 def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:

@@ -2,7 +2,7 @@
 
 Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The
 rows follow `core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, bypasses L1, groups
-kept, latency, interval.
+kept, latency, interval, three operands.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 
 WARP = 32
+REDUX_LANES = 16
+REUSE, OPERAND = 0x100, 0x200  # flags of a register that is read
+KIND = 1  # the column of what an instruction is
 INTERVAL = 9  # the column of the clocks that a pipe is taken
 
 
@@ -84,6 +88,8 @@ _ALU = frozenset(
         "F2FP",
         "VIADD",
         "VIMNMX",
+        "VIADDMNMX",
+        "VIMNMX3",
         "FSWZADD",
         "MATCH",
         "QSPC",
@@ -96,7 +102,7 @@ _SFU = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "FLO", "POPC", "BREV", "F
 _FP64 = frozenset(["DADD", "DMUL", "DFMA", "DSETP"])
 _MEMORY: dict[str, Kind] = {
     "LDG": Kind.GLOBAL_LOAD, "LD": Kind.GLOBAL_LOAD, "STG": Kind.GLOBAL_STORE, "ST": Kind.GLOBAL_STORE,
-    "ATOMG": Kind.GLOBAL_ATOMIC, "ATOM": Kind.GLOBAL_ATOMIC, "RED": Kind.GLOBAL_ATOMIC,
+    "ATOMG": Kind.GLOBAL_ATOMIC, "ATOM": Kind.GLOBAL_ATOMIC, "RED": Kind.GLOBAL_ATOMIC, "REDG": Kind.GLOBAL_ATOMIC,
     "LDS": Kind.SHARED_LOAD, "LDSM": Kind.SHARED_LOAD, "STS": Kind.SHARED_STORE, "ATOMS": Kind.SHARED_ATOMIC,
     "LDL": Kind.LOCAL_LOAD, "STL": Kind.LOCAL_STORE, "LDC": Kind.CONSTANT_LOAD, "SHFL": Kind.SHUFFLE,
     "LDGSTS": Kind.ASYNC_COPY,
@@ -109,7 +115,7 @@ _OTHER: dict[str, Kind] = {
 _CONVERSIONS = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "I2I"])
 _BIT_COUNTS = frozenset(["POPC", "FLO", "BREV"])
 _MATRIX = frozenset(["HMMA", "IMMA", "DMMA", "BMMA"])
-_ATOMIC = frozenset(["ATOM", "ATOMG", "RED"])
+_ATOMIC = frozenset(["ATOM", "ATOMG", "RED", "REDG"])
 # Inputs of one f16 matrix instruction that takes twice as long on an A100 as the small ones: m16n8k16.
 _LARGE_MACS = {"HMMA": 16 * 8 * 16, "TF32": 16 * 8 * 8, "IMMA": 16 * 8 * 32, "DMMA": 8 * 8 * 4, "BMMA": 16 * 8 * 256}
 _SHAPE_MACS = {
@@ -164,6 +170,10 @@ def _pipe(base: str, mods: tuple[str, ...], gpu: Gpu) -> tuple[Pipe, int]:
         return Pipe.FMA_HEAVY, _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
     if base in _ALU:
         return Pipe.ALU, _per_partition(gpu.int32_lanes, gpu)
+    if base == "REDUX":  # CUDA C++ Programming Guide, throughput of native instructions: 16 results a clock on 8.x
+        return Pipe.SFU, _per_partition(REDUX_LANES, gpu)
+    if base in _CONVERSIONS and "F64" in mods and base != "MUFU" and gpu.fp64_lanes < gpu.sfu_lanes:
+        return Pipe.FP64, _per_partition(gpu.fp64_lanes, gpu)  # the same table: 2 conversions of 64 bits, as FP64
     if base in _SFU:
         return Pipe.SFU, _per_partition(gpu.sfu_lanes, gpu)
     if base in _FP64:
@@ -194,6 +204,21 @@ def _latency(base: str, mods: tuple[str, ...], gpu: Gpu, interval: int, constant
     return constants.special_register_clocks if base in ("S2R", "S2UR") else constants.other_clocks
 
 
+class StepRow(NamedTuple):
+    """What an instruction is and takes, its control bits left out."""
+
+    pipe: Pipe
+    kind: Kind
+    interval: int
+
+
+def step_row(text: str, gpu: Gpu) -> StepRow:
+    """Of one line of machine code."""
+    base, mods = mnemonic(text)
+    pipe, interval = _pipe(base, mods, gpu)
+    return StepRow(pipe, _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN)), interval)
+
+
 def atomic_clocks(program: Program, constants: Constants) -> float:
     """What an atomic costs when many meet at one address: those on floating-point numbers take longer."""
     found = [mnemonic(text) for text in program.texts if text]
@@ -208,14 +233,13 @@ def step_table(
 ) -> NDArray[np.uint16]:
     """One row for each instruction of a machine-code program."""
     assert program.sched is not None, "only machine code has a schedule"
-    table = np.zeros((len(program.code), 10), dtype=np.uint16)
+    table = np.zeros((len(program.code), 13), dtype=np.uint16)
     for i, text in enumerate(program.texts):
         if not text:
-            table[i] = (0, 0, 1, 7, 7, 0, 0, 0, 0, 1)
+            table[i, : INTERVAL + 1] = (0, 0, 1, 7, 7, 0, 0, 0, 0, 1)
             continue
         base, mods = mnemonic(text)
-        pipe, interval = _pipe(base, mods, gpu)
-        kind = _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN))
+        pipe, kind, interval = step_row(text, gpu)
         if kind is Kind.BARRIER and "ARV" in mods:
             kind = Kind.PLAIN
         keep = (
@@ -227,7 +251,19 @@ def step_table(
         bits = program.sched[i]
         stall = 1 if "stall counts" in without else bits["stall"]
         bypass = "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods
-        table[i] = (
+        table[i, : INTERVAL + 1] = (
             pipe, kind, stall, bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
         )  # fmt: skip
+        if pipe in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU):
+            table[i, INTERVAL + 1 :] = operands_read(text)
     return table
+
+
+def operands_read(text: str) -> tuple[int, int, int]:
+    """Registers of the first three operands that are read, as core/sm.hpp has them; 0 where there is none."""
+    given = re.sub(r"^@!?U?P[T\d]\s+", "", text.strip()).partition(" ")[2].rstrip(" ;").split(",")
+    values = [word.strip() for word in given if not re.match(r"\s*!?U?P[T\d]", word)]
+    read = values if given and re.match(r"\s*!?U?P[T\d]", given[0]) else values[1:]
+    found = [re.match(r"[-~|!]*R(\d+)(\|?\.reuse)?", word) for word in read[:3]]
+    codes = [int(m[1]) | OPERAND | (REUSE if m[2] else 0) if m else 0 for m in found] + [0, 0, 0]
+    return codes[0], codes[1], codes[2]

@@ -9,6 +9,7 @@ base clock is given as well).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,24 +21,38 @@ from warpsight.vgpu import sample, schedule
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.occupancy import Occupancy, occupancy
-from warpsight.vgpu.reach import dram_share, reach_of
+from warpsight.vgpu.reach import dram_share, local_share, reach_of
 from warpsight.vgpu.sample import Grid, Part, Sample, Tracer
 
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 STEP_BUDGET = 1_500_000
 WHOLE_STEP_BUDGET = 4_000_000
+WAVEFRONT_BYTES = 128
+MOST_FILLINGS = 4  # times the fillings that are simulated at least, until the pace has settled
+SETTLE_STEPS = 2_000_000  # simulated for that, at most
+SETTLED = 0.01
+NEVER = (1 << 32) - 1
 TERMS = (
     "load/store cycles",
     "tag passes",
     "bank conflicts",
     "address cycles",
+    "shared and L1 bandwidth",
     "memory latency",
     "stall counts",
     "barriers",
     "register occupancy",
     "L2 and DRAM bandwidth",
     "tail",
+    "settled pace",
+    "ends of traces",
+    "footprints in two directions",
+    "bandwidth in the SM",
+    "DRAM efficiency",
+    "local memory",
+    "register banks",
 )
 """What `predict` can leave out."""
 
@@ -76,7 +91,7 @@ def predict(
     gpu: Gpu,
     run: Tracer,
     *,
-    total_blocks: int,
+    blocks: Dim3,
     threads: int,
     registers: int,
     shared_bytes: int,
@@ -91,41 +106,57 @@ def predict(
     With `whole_seed`, `run` executes and watches the whole launch, and the seed says which blocks are traced; without,
     it executes the chosen blocks alone, and the time is a draft.
     """
+    total_blocks = math.prod(blocks)
     table = schedule.step_table(program, gpu, constants, without=without)
     fits = occupancy(gpu, threads, 0 if "register occupancy" in without else registers, shared_bytes)
     resident = max(1, min(fits.blocks_per_sm, -(-total_blocks // gpu.sms)))
-    grid = Grid(gpu, total_blocks, resident, -(-threads // schedule.WARP), step_budget, table)
+    grid = Grid(gpu, blocks, resident, -(-threads // schedule.WARP), step_budget, table)
     if whole_seed is None:
         taken = sample.draft(run, grid, in_order=program.order_sensitive)
     else:
         taken = sample.whole(run, grid, whole_seed)
     done = taken.whole
     reach = reach_of(
-        taken.near, taken.far, table,
-        stretch=taken.near_stretch, array_bytes=array_bytes, total_blocks=total_blocks,
+        taken.near, taken.patch, table,
+        stretch=taken.near_stretch, array_bytes=array_bytes, stores=taken.moved.stores,
         whole=None if done is None else (done.loaded_sectors, done.stored_sectors),
+        flat="footprints in two directions" in without,
     )  # fmt: skip
+
+    settles = "settled pace" not in without
+
+    none = (0.0, 0.0)
+    reloaded, spilled = none if "local memory" in without else local_share(gpu, program.local_bytes, threads, resident)
+    stores = taken.moved.stores - taken.moved.local_stores
+    written = min(stores, reach.stored(total_blocks)) + spilled * taken.moved.local_stores
+    active = total_blocks / grid.per_sm  # an SM with more blocks than others has their part when they are done
 
     def simulated(l2_miss: float, waves: int) -> list[_Simulated]:
         found: list[_Simulated] = []
         for part in taken.parts:
             resident = max(1, min(grid.resident, part.on_sm))
-            numbers = _numbers(gpu, constants, resident, shared_bytes, without) | {"l2_miss": l2_miss}
-            blocks = max(1, min(part.on_sm, waves * resident))
+            numbers = _numbers(gpu, constants, resident, shared_bytes, active, without)
+            numbers |= {"l2_miss": l2_miss, "store_miss": min(1.0, written / max(1.0, taken.moved.stores))}
+            least = max(1, min(part.on_sm, waves * resident))
+            affordable = int(SETTLE_STEPS * sum(t.blocks for t in part.stretches) / max(1, part.steps))
+            most = min(part.on_sm, MOST_FILLINGS * least, affordable) if settles and waves > 1 else least
+            sizes = {"least_blocks": least if most > least else NEVER, "blocks": max(least, most)}
             done = tuple(
-                simulate(traces, table, numbers | {"blocks": traces.blocks if part.exact else blocks})
+                simulate(traces, table, numbers | (sizes | {"blocks": traces.blocks} if part.exact else sizes))
                 for traces in part.stretches
             )
-            found.append(_Simulated(part, done, resident, blocks))
+            found.append(_Simulated(part, done, resident))
         return found
 
-    misses = sum(one.in_launch("l1_misses") for one in simulated(0.5, 1))
-    l2_miss = dram_share(gpu, reach, misses, resident)
+    first = simulated(0.5, 1)
+    misses, local = _load_misses(first, taken), _local_misses(first, taken)
+    fetched = dram_share(gpu, reach, misses - local, resident) * (misses - local) + reloaded * local
+    l2_miss = min(1.0, fetched / max(1.0, misses))
     runs = simulated(l2_miss, grid.waves)
     sm_cycles = taken.missed * _sm_cycles(runs, grid, tail="tail" not in without)
-    load_misses, stores = (sum(one.in_launch(what) for one in runs) for what in ("l1_misses", "store_sectors"))
-    l2_bytes = 32.0 * (load_misses + stores + sum(one.in_launch("atomic_sectors") for one in runs))
-    dram_bytes = 32.0 * (load_misses * l2_miss + min(stores, reach.stored(total_blocks)))
+    load_misses = _load_misses(runs, taken)
+    l2_bytes = 32.0 * (load_misses + taken.moved.stores + taken.moved.atomics)
+    dram_bytes = 32.0 * (load_misses * l2_miss + written)
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
     hot = _hottest(taken, table, total_blocks) * schedule.atomic_clocks(program, constants)
@@ -135,7 +166,7 @@ def predict(
 
     def at(mhz: float) -> tuple[float, dict[str, float]]:
         """Cycles at a core clock (DRAM keeps its own), and the time each pool needs."""
-        needed = pools | {"DRAM bandwidth": dram_bytes / (gpu.dram_gb_per_s * 1e3 / mhz)}
+        needed = pools | {"DRAM bandwidth": dram_bytes / (_dram_bytes_per_clock(gpu, mhz, without))}
         return max(sm_cycles, *needed.values()), needed
 
     cycles, needed = at(gpu.boost_mhz)
@@ -177,7 +208,11 @@ class _Simulated:
     part: Part
     runs: tuple[dict[str, Any], ...]
     resident: int
-    blocks: int
+
+    @property
+    def blocks(self) -> float:
+        """Blocks that a run simulated, on average."""
+        return sum(len(run["block_end"]) for run in self.telling) / len(self.telling)
 
     @property
     def repeats(self) -> float:
@@ -205,11 +240,9 @@ class _Simulated:
 
     def each(self, *, tail: bool) -> list[float]:
         """Clocks of the SM by each run."""
-        on_sm = self.part.on_sm
-        if self.part.exact:
-            ends = [run["block_end"] for run in self.runs]
-            return [_whole_sm(end, self.resident, len(end), len(end), tail=tail) for end in ends]
-        return [_whole_sm(run["block_end"], self.resident, self.blocks, on_sm, tail=tail) for run in self.runs]
+        exact, on_sm = self.part.exact, self.part.on_sm
+        ends = [run["block_end"] for run in self.runs]
+        return [_whole_sm(end, self.resident, len(end) if exact else on_sm, tail=tail) for end in ends]
 
     def cycles(self, gpu: Gpu, *, tail: bool) -> float:
         """By itself: the pace of a few blocks can promise more than a unit can do."""
@@ -221,10 +254,26 @@ class _Simulated:
         """Beside blocks of another kind that take longer: the busiest unit's clocks, or its part of the places."""
         held = self.part.stretch * self.part.on_sm
         if self.blocks < 2 * self.resident:
-            held *= self.mean("cycles") / -(-self.blocks // self.resident) / places
+            held *= self.mean("cycles") / math.ceil(self.blocks / self.resident) / places
         else:
             held *= sum(_pace(sorted(run["block_end"]), self.resident) for run in self.runs) / len(self.runs)
         return max(held, *self.busy(gpu).values())
+
+
+def _load_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
+    """Sectors of loads in the whole launch that L1 does not have: as many as were counted, missed as simulated."""
+    hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
+    return taken.moved.loads * missed / max(1.0, hits + missed)
+
+
+def _local_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
+    hits, missed = (sum(run[what] for one in runs for run in one.runs) for what in ("local_hits", "local_misses"))
+    return taken.moved.local_loads * missed / max(1.0, hits + missed)
+
+
+def _dram_bytes_per_clock(gpu: Gpu, mhz: float, without: Sequence[str]) -> float:
+    """What DRAM moves in a core clock: less than its data sheet says, as no copy reaches that."""
+    return gpu.dram_bytes_per_clock(mhz) * (1.0 if "DRAM efficiency" in without else gpu.dram_efficiency)
 
 
 def _stalls(runs: Sequence[_Simulated]) -> NDArray[np.uint64]:
@@ -244,12 +293,27 @@ def _sm_cycles(runs: Sequence[_Simulated], grid: Grid, *, tail: bool) -> float:
 
 
 def _spread(runs: Sequence[_Simulated], *, tail: bool) -> float:
-    """Half the distance between what the stretches of the longest kind say, as a share of it."""
-    sampled = [one.each(tail=tail) for one in runs if one.part.on_sm and not one.part.exact]
+    """Half the distance between what the stretches of the longest kind say, as a share of it.
+
+    Or half of that between the paces of the first and of the second half of its fillings, if that is more.
+    """
+    sampled = [(one.each(tail=tail), one) for one in runs if one.part.on_sm and not one.part.exact]
     if not sampled:
         return 0.0
-    longest = max(sampled, key=sum)
-    return (max(longest) - min(longest)) / (max(longest) + min(longest))
+    longest, one = max(sampled, key=lambda each: sum(each[0]))
+    apart = (max(longest) - min(longest)) / (max(longest) + min(longest))
+    return max(apart, *(_unsettled(run["block_end"], one.resident, one.part.on_sm) for run in one.runs))
+
+
+def _unsettled(ends: Sequence[int], resident: int, per_sm: int) -> float:
+    """Half the distance between the paces of both halves of the fillings, as a share; nothing where all ran."""
+    full = len(ends) // resident - 1
+    if per_sm <= len(ends) or full < 3:
+        return 0.0
+    done, half = sorted(ends), (1 + full) // 2
+    first, middle, last = (done[k * resident - 1] for k in (1, half, full))
+    early, late = (middle - first) / (half - 1), (last - middle) / (full - half)
+    return abs(early - late) / max(1.0, early + late)
 
 
 def _hottest(taken: Sample, table: NDArray[np.uint16], total_blocks: int) -> float:
@@ -275,13 +339,14 @@ def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) ->
 
 
 def _numbers(
-    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, without: Sequence[str]
+    gpu: Gpu, constants: Constants, resident: int, shared_bytes: int, active: float, without: Sequence[str]
 ) -> dict[str, Any]:
     """What the simulation needs to know of the SM."""
     needed = resident * (shared_bytes + gpu.shared_reserved_bytes) if shared_bytes else 0
     carve_out = next((c for c in gpu.carve_outs_bytes if c >= needed), gpu.shared_per_sm_bytes)
     address = max(1, schedule.WARP // gpu.load_store_units)
-    flat = "memory latency" in without
+    shared = not {"bandwidth in the SM", "L2 and DRAM bandwidth"} & set(without)
+    flat, wide = "memory latency" in without, "shared and L1 bandwidth" in without
     return {
         "schedulers": gpu.schedulers,
         "fma_units": schedule.fma_units(gpu),
@@ -290,6 +355,10 @@ def _numbers(
         # One in four clocks from a scheduler where the SM takes one in two: Huerta et al. (MICRO 2025), table 1.
         "partition_cycles": 1 if "address cycles" in without else 2 * address,
         "shuffle_cycles": address,
+        # A pass moves 32 banks of 4 bytes; where the sheet has half of that per clock, it takes two.
+        "wavefront_cycles": 1 if wide else max(1, WAVEFRONT_BYTES // gpu.shared_bytes_per_clock),
+        "register_cycles": 1 if wide else max(1, WAVEFRONT_BYTES // (gpu.load_store_units * gpu.load_store_unit_bytes)),
+        "l1_bytes_per_clock": 0 if wide else gpu.l1_bytes_per_clock,
         "latency_shared": 4 if flat else gpu.latency_shared,
         "latency_l1": 4 if flat else gpu.latency_l1,
         "latency_l2": 30 if flat else gpu.latency_l2,
@@ -304,15 +373,22 @@ def _numbers(
         "l1_bytes": gpu.unified_bytes - carve_out,
         "resident_blocks": resident,
         "max_cycles": 1 << 34,
+        "l2_bytes_per_clock": gpu.l2_bytes_per_clock / active if shared else 0.0,
+        "dram_bytes_per_clock": _dram_bytes_per_clock(gpu, gpu.boost_mhz, without) / active if shared else 0.0,
+        "bank_window": 0 if "register banks" in without else constants.bank_window_clocks,
+        "local_allocates": "local memory" not in without,
+        "least_blocks": NEVER,
+        "settle": SETTLED,
+        "move_replayed": "ends of traces" not in without,
         "free_lsu": "load/store cycles" in without,
         "free_tags": "tag passes" in without,
         "free_banks": "bank conflicts" in without,
     }
 
 
-def _whole_sm(ends: Sequence[int], resident: int, simulated: int, per_sm: int, *, tail: bool = True) -> float:
+def _whole_sm(ends: Sequence[int], resident: int, per_sm: int, *, tail: bool = True) -> float:
     """The time of all of an SM's blocks from those that were simulated."""
-    done = sorted(ends)
+    done, simulated = sorted(ends), len(ends)
     if per_sm <= simulated:
         return float(done[-1]) if tail else done[-1] * per_sm / (resident * -(-per_sm // resident))
     return done[-1] + _pace(done, resident) * (per_sm - simulated)

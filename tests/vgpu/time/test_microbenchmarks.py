@@ -69,3 +69,17 @@ def test_barriers_of_two_blocks_on_an_sm(threads: int, clocks: float) -> None:
 # 3080lab, an RTX 3080: 26 for the shuffle; the addition that keeps it in place takes 4 or 5 more.
 def test_a_chain_of_shuffles() -> None:
     assert clocks_each("v = __shfl_xor_sync(-1, v, 1) + v;", "rtx-a6000") == pytest.approx(26 + 4.5, abs=0.6)
+
+
+# GA102 whitepaper: shared memory moves 64 bytes a clock on Turing, 128 on GA10x. A load of two passes takes four clocks
+# there and two here; so do 16 of them, from 16 warps.
+@pytest.mark.parametrize(("gpu", "clocks"), [("t4", 64), ("rtx-a6000", 32)])
+def test_shared_loads_with_a_bank_conflict(gpu: str, clocks: int) -> None:
+    body = "v += ((volatile int *)cells)[(2 * threadIdx.x + i) & 1023];"
+    assert clocks_each(body, gpu, threads=512, before=CELLS) == pytest.approx(clocks, rel=0.03)
+
+
+# gpu-benches, L1 cache: 64 bytes a clock on an A40 with loads of 8 bytes.
+def test_wide_loads_from_l1() -> None:
+    body = "int2 w = ((const int2 *)next)[(threadIdx.x + 5 * i) & 2047]; v += w.x ^ w.y;"
+    assert 512 * 8 / clocks_each(body, "rtx-a6000", threads=512) == pytest.approx(64, rel=0.05)

@@ -18,7 +18,7 @@ _ADDRESS_CYCLES = 2
 _SPACES = {
     "LDG": "global_load", "LD": "global_load", "STG": "global_store", "ST": "global_store",
     "LDL": "local", "STL": "local", "LDS": "shared_load", "LDSM": "shared_load", "STS": "shared_store",
-    "ATOMS": "atomic_shared", "ATOM": "atomic", "ATOMG": "atomic", "RED": "atomic",
+    "ATOMS": "atomic_shared", "ATOM": "atomic", "ATOMG": "atomic", "RED": "atomic", "REDG": "atomic",
     "LDC": "constant", "SHFL": "shuffle", "LDGSTS": "copy",
 }  # fmt: skip
 

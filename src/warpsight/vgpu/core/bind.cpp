@@ -191,14 +191,16 @@ nb::ndarray<nb::numpy, u32> dispatch_blocks(Array<double> clocks, u32 multiproce
 }
 
 // Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, bypass_l1, keep_groups,
-// latency, interval.
+// latency, interval, three operands.
+constexpr int kColumns = 13;
 std::vector<StaticStep> to_steps(
-    const nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> &table) {
+    const nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> &table) {
     std::vector<StaticStep> steps(table.shape(0));
     for (size_t i = 0; i < steps.size(); i++) {
-        const u16 *r = table.data() + 10 * i;
+        const u16 *r = table.data() + kColumns * i;
         if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep) throw nb::value_error("unknown pipe or kind");
-        steps[i] = {(Pipe)r[0], (StepKind)r[1], (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8], r[9]};
+        steps[i] = {(Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8],
+                    r[9],       {r[10], r[11], r[12]}};
     }
     return steps;
 }
@@ -214,10 +216,16 @@ SmNumbers to_numbers(const nb::dict &d) {
         get("latency_constant", n.latency_constant), get("latency_shuffle", n.latency_shuffle);
     get("latency_async", n.latency_async), get("barrier_cycles", n.barrier_cycles),
         get("partition_cycles", n.partition_cycles);
+    get("wavefront_cycles", n.wavefront_cycles), get("register_cycles", n.register_cycles),
+        get("l1_bytes_per_clock", n.l1_bytes_per_clock);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
     get("clocks_per_ns", n.clocks_per_ns);
-    get("blocks", n.blocks), get("max_cycles", n.max_cycles);
+    get("blocks", n.blocks), get("max_cycles", n.max_cycles), get("least_blocks", n.least_blocks);
+    get("store_miss", n.store_miss), get("l2_bytes_per_clock", n.l2_bytes_per_clock),
+        get("dram_bytes_per_clock", n.dram_bytes_per_clock), get("local_allocates", n.local_allocates);
+    get("bank_window", n.bank_window);
+    get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||
         n.fma_units > 2)
@@ -225,7 +233,8 @@ SmNumbers to_numbers(const nb::dict &d) {
     return n;
 }
 
-nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table,
+nb::dict simulate(const PyTraces &t,
+                  nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table,
                   nb::dict numbers) {
     if (t.blocks.empty()) throw nb::value_error("no traced blocks");
     auto steps = to_steps(table);
@@ -240,6 +249,7 @@ nb::dict simulate(const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, n
     d["pipe_busy"] = std::vector<u64>(r.pipe_busy.begin(), r.pipe_busy.end());
     d["l1_hits"] = r.l1_hits, d["l1_misses"] = r.l1_misses, d["load_sectors"] = r.load_sectors;
     d["store_sectors"] = r.store_sectors, d["atomic_sectors"] = r.atomic_sectors;
+    d["local_hits"] = r.local_hits, d["local_misses"] = r.local_misses;
     d["block_end"] = r.block_end;
     auto *raw = new std::vector<std::array<u64, kStalls>>(std::move(r.stalls));
     nb::capsule owner(raw, [](void *q) noexcept { delete (std::vector<std::array<u64, kStalls>> *)q; });
@@ -325,16 +335,18 @@ NB_MODULE(_core, m) {
                  return some;
              })
         .def("work",
-             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
+             [](const PyTraces &t,
+                nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
                  const BlockWork sum = work_of(t.blocks, to_steps(table));
                  return std::vector<u64>(sum.begin(), sum.end());
              })
         .def("hottest_atomic",
-             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table) {
+             [](const PyTraces &t,
+                nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
                  return hottest_atomic(t.blocks, to_steps(table));
              })
         .def("footprints",
-             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, 10>, nb::c_contig, nb::device::cpu> table,
+             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table,
                 std::vector<u32> counts) {
                  std::vector<std::tuple<u64, u64>> out;
                  for (const Footprint &f : footprints(t.blocks, to_steps(table), counts))

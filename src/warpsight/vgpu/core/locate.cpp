@@ -230,12 +230,11 @@ void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefr
     r.space = p.space;
     r.wavefronts = (u16)(r.wavefronts + wavefronts);
     if (p.space == kGlobal) trace_global(w, r, x, size, x.base - kGlobalBase);
-    if (p.space == kLocal) {  // each warp's local memory lies apart, its lanes' words side by side
+    if (p.space == kLocal) {  // its lanes' words side by side; where a warp's memory lies is up to its place on the SM
         Access y = x;
         for (u32 rest = x.m; rest; rest &= rest - 1)
             y.offset[lowest(rest)] = (x.offset[lowest(rest)] + (u32)(x.base & 0xffffff)) / 4 * 128 + lowest(rest) * 4;
-        const u64 here = kLocalTrace + ((w.block->id * w.block->warps.size() + w.id) % 4096) * (1ull << 24);
-        trace_global(w, r, y, std::max(4u, size), here);
+        trace_global(w, r, y, std::max(4u, size), kLocalTrace);
     }
 }
 
@@ -262,6 +261,16 @@ void trace_passes(Warp &w, u32 passes) {
     MemoryStep &r = record_of(*w.trace);
     r.passes = (u16)std::max<u32>(r.passes, passes);
 }
+
+namespace {
+
+// A constant operand of arithmetic (FFMA R0, R1, c[3][8]) is read by a hidden instruction before the visible one. The
+// constant port of the pipe delivers it: it is no access of the load/store unit, and belongs to no earlier step.
+bool is_operand(const Warp &w, const Place &p) {
+    return (p.space == kConst || p.space == kParam) && (w.block->launch->program.code[(size_t)w.now].flags & kHidden);
+}
+
+}  // namespace
 
 void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     Counts &n = counts_of(w);
@@ -304,6 +313,7 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
         }
         default: n[k_wavefronts] += count_words(x); n[k_wavefronts_ideal]++;
     }
+    if (is_operand(w, p)) return;
     if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - before[k_wavefronts]));
     if (w.block->touched) watch_access(w, x, p, size, before, n);
 }

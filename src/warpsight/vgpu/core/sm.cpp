@@ -2,6 +2,7 @@
 #include "sm.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "l1.hpp"
 #include "sm_state.hpp"
@@ -23,10 +24,22 @@ struct Sm {
     L1 l1;
     u64 now = 0, lsu_free = 0, read_port_free = 0, write_port_free = 0, barrier_free = 0;
     double dram_debt = 0;
-    u32 lsu_turn = 0, started = 0, finished = 0, warps_per_block;
+    Share l2, dram;
+    u32 local_each;
+    u32 lsu_turn = 0, started = 0, finished = 0, wanted, warps_per_block;
+    OwnSectors own;
 
     Sm(const Traces &t, const std::vector<StaticStep> &p, const SmNumbers &numbers)
-        : traces(t), program(p), n(numbers), l1(numbers.l1_bytes), warps_per_block((u32)t[0]->warps.size()) {
+        : traces(t),
+          program(p),
+          n(numbers),
+          l1(numbers.l1_bytes),
+          wanted(numbers.blocks),
+          warps_per_block((u32)t[0]->warps.size()),
+          own(numbers.move_replayed && numbers.blocks > t.size() ? own_sectors(t) : OwnSectors{}) {
+        l2 = {n.l2_bytes_per_clock, (double)n.latency_l2, 0};
+        dram = {n.dram_bytes_per_clock, (double)n.latency_dram, 0};
+        local_each = local_sectors(traces);
         warps.resize((size_t)n.resident_blocks * warps_per_block);
         blocks.resize(n.resident_blocks);
         schedulers.resize(n.schedulers);
@@ -37,13 +50,16 @@ struct Sm {
 
     void start_block(u32 slot) {
         SimBlock &b = blocks[slot];
-        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < n.blocks};
+        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < wanted};
         if (!b.active) return;
+        const u32 round = started / (u32)traces.size();
         const BlockTrace &t = *traces[started++ % traces.size()];
         for (u32 i = 0; i < warps_per_block; i++) {
             SimWarp &w = warps[b.first_warp + i];
             w = SimWarp{};
             w.trace = &t.warps[i];
+            w.local = (b.first_warp + i) * local_each;
+            if (round && !own.empty()) w.own = &own.at(w.trace), w.apart = round * kApart;
             w.block = slot;
             w.next = now;
             w.done = t.warps[i].steps.empty();
@@ -56,7 +72,23 @@ struct Sm {
         blocks[slot].active = false;
         result.block_end.push_back(std::max(now, blocks[slot].drained));
         finished++;
+        if (wanted == n.blocks && settled()) wanted = started;  // what is under way ends, as the launch would
         start_block(slot);
+    }
+
+    // Whether the pace of the first half of the fillings and that of the second agree; the first filling starts cold.
+    bool settled() const {
+        const u32 full = finished / n.resident_blocks, half = (1 + full) / 2;
+        if (finished < n.least_blocks || full < 3 || finished % n.resident_blocks) return false;
+        const auto end = [&](u32 filling) { return (double)result.block_end[filling * n.resident_blocks - 1]; };
+        const double early = (end(half) - end(1)) / (half - 1), late = (end(full) - end(half)) / (full - half);
+        return std::abs(early - late) <= n.settle * (early + late) / 2;
+    }
+
+    static u32 placed(const SimWarp &w, const MemoryStep &m, u32 i) {
+        const u32 at = m.first_sector + i, sector = w.trace->sectors[at];
+        if (m.space == kLocal) return sector + w.local;
+        return w.own && (*w.own)[at] ? sector + w.apart : sector;
     }
 
     void release_barrier(SimBlock &b) {
@@ -125,6 +157,7 @@ struct Sm {
                 s.pipe_free[(size_t)pipe][(size_t)free_unit(x, s)] = now + x.interval;
                 result.pipe_busy[(size_t)x.pipe] += x.interval;
             }
+            if (n.bank_window) s.banks.take(index, x, now);
             if (x.write_bar < 6) set_ready(w, x.write_bar, now + x.latency, false);
             if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
         }
@@ -178,13 +211,18 @@ struct Sm {
         switch (q.what->kind) {
             case StepKind::shuffle: return n.shuffle_cycles;
             case StepKind::shared_load:
-            case StepKind::shared_store: return std::max<u32>(n.address_cycles, q.memory.wavefronts);
+            case StepKind::shared_store:
+                return std::max<u32>(n.address_cycles, n.wavefront_cycles * q.memory.wavefronts);
             case StepKind::shared_atomic:
-                return std::max<u32>({n.address_cycles, q.memory.wavefronts, q.memory.passes});
+                return std::max<u32>({n.address_cycles, n.wavefront_cycles * q.memory.wavefronts, q.memory.passes});
             case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
             case StepKind::async_copy:
-                return std::max<u32>({n.address_cycles, q.memory.tag_passes, q.memory.wavefronts});
-            default: return std::max<u32>({n.address_cycles, registers, q.memory.tag_passes});
+                return std::max<u32>({n.address_cycles, q.memory.tag_passes, n.wavefront_cycles * q.memory.wavefronts});
+            default: {  // registers go back one after the other; bytes that several lanes share are read once
+                const u32 bytes = 32u * std::min<u32>(q.memory.sectors, q.memory.bytes_per_lane);
+                const u32 read = n.l1_bytes_per_clock ? (bytes + n.l1_bytes_per_clock - 1) / n.l1_bytes_per_clock : 0;
+                return std::max<u32>({n.address_cycles, n.register_cycles * registers, read, q.memory.tag_passes});
+            }
         }
     }
 
@@ -207,11 +245,10 @@ struct Sm {
 
     // `start` is one clock before the request was taken: its issue, had it not waited.
     u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 latency) {
-        const u32 *sectors = w.trace->sectors.data() + q.memory.first_sector;
         u32 missed = 0;
         u64 ready = start + latency;
         for (u32 i = 0; i < q.memory.sectors; i++) {
-            u64 there = q.what->bypass_l1 ? kNever : l1.find(sectors[i]);
+            u64 there = q.what->bypass_l1 ? kNever : l1.find(placed(w, q.memory, i));
             if (there == kNever)
                 missed++;
             else
@@ -220,11 +257,14 @@ struct Sm {
         result.load_sectors += q.memory.sectors;
         result.l1_hits += q.memory.sectors - missed;
         result.l1_misses += missed;
+        if (q.memory.space == kLocal) result.local_hits += q.memory.sectors - missed, result.local_misses += missed;
         if (!missed) return ready;
         send(start, 1);
-        ready = std::max(ready, transfer(start, missed, goes_to_dram(missed)));
+        const bool from_dram = goes_to_dram(missed);
+        const u64 late = std::max(l2.wait(start, 32.0 * missed), dram.wait(start, from_dram ? 32.0 * missed : 0));
+        ready = std::max(ready, transfer(start, missed, from_dram) + late);
         if (!q.what->bypass_l1)
-            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(sectors[i], ready);
+            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), ready);
         return ready;
     }
 
@@ -250,15 +290,21 @@ struct Sm {
             case StepKind::global_atomic:
                 result.atomic_sectors += q.memory.sectors;
                 send(issued + passes, port_cycles(q.memory.sectors));
-                done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes;
+                done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes +
+                       l2.wait(now, 32.0 * q.memory.sectors);
                 blocks[w.block].drained = std::max(blocks[w.block].drained, done);
                 break;
             case StepKind::global_store:
             case StepKind::local_store:
                 result.store_sectors += q.memory.sectors;
                 send(now + cost, port_cycles(q.memory.sectors));
-                blocks[w.block].drained = std::max(blocks[w.block].drained, write_port_free);
+                blocks[w.block].drained =
+                    std::max(blocks[w.block].drained,
+                             write_port_free + std::max(l2.wait(now, 32.0 * q.memory.sectors),
+                                                        dram.wait(now, 32.0 * q.memory.sectors * n.store_miss)));
                 done = now + cost;
+                if (x.kind == StepKind::local_store && n.local_allocates)
+                    for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), done);
                 break;
             case StepKind::constant_load: done = issued + n.latency_constant + cost - 1; break;
             case StepKind::shuffle: done = issued + n.latency_shuffle; break;
@@ -294,11 +340,20 @@ struct Sm {
     }
 
     // Greedy, then the youngest warp that can go.
-    i64 pick(Scheduler &s) {
+    i64 choose(Scheduler &s) {
         if (s.last >= 0 && can_go((u32)s.last, s)) return s.last;
         for (size_t i = s.warps.size(); i-- > 0;)
             if (can_go(s.warps[i], s)) return s.warps[i];
         return -1;
+    }
+
+    // An instruction that does not get its registers in time holds up all that come after it, those of other warps too.
+    i64 pick(Scheduler &s) {
+        const i64 chosen = choose(s);
+        if (chosen < 0 || !n.bank_window) return chosen;
+        const SimWarp &w = warps[(size_t)chosen];
+        const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
+        return s.banks.late((u32)chosen, x, now, n.bank_window) ? -1 : chosen;
     }
 
     bool can_go(u32 index, const Scheduler &s) const {
@@ -329,6 +384,7 @@ struct Sm {
             if (!s.queue.empty()) consider(std::max({lsu_free, s.address_free, now + 1}));
             for (const auto &pipe : s.pipe_free)
                 for (u64 when : pipe) consider(when);
+            if (std::max(s.banks.free[0], s.banks.free[1]) > now) consider(now + 1);
         }
         for (const SimWarp &w : warps) {
             if (w.done || w.at_barrier) continue;
@@ -341,7 +397,7 @@ struct Sm {
 
     SmResult run() {
         u64 next_sample = 0;
-        while (finished < n.blocks && now < n.max_cycles) {
+        while (finished < wanted && now < n.max_cycles) {
             for (Scheduler &s : schedulers)
                 while (!s.leaving.empty() && s.leaving.front() <= now) s.leaving.pop_front();
             bool moved = run_lsu();

@@ -1,7 +1,7 @@
 // One streaming multiprocessor, cycle by cycle, over the real schedule of the machine code: schedulers, stall counts,
 // scoreboards, pipes, the load/store unit, an L1 cache, barriers, and blocks that replace one another. L2 and DRAM are
-// a latency, a share of misses and a port; their bandwidth as a pool is accounted for by the caller over the whole GPU.
-// Not modelled: instruction cache, TLB, register banks, power. Deterministic: the same traces and numbers give the same
+// a latency, a share of misses, a port, and this SM's part of a bandwidth that all share.
+// Not modelled: instruction cache, TLB, power. Deterministic: the same traces and numbers give the same
 // cycles.
 #pragma once
 #include <array>
@@ -52,14 +52,17 @@ enum class Stall : u8 {
 };
 constexpr int kStalls = (int)Stall::count;
 
+constexpr u16 kReuse = 0x100, kOperand = 0x200;
+
 // One instruction of the program, as the scheduler sees it.
 struct StaticStep {
     Pipe pipe = Pipe::none;
     StepKind kind = StepKind::plain;
     u8 stall = 1, write_bar = 7, read_bar = 7, wait_mask = 0;
     u8 bypass_l1 = 0, keep_groups = 0;
-    u16 latency = 0;   // of results that are waited for by a scoreboard and are not memory
-    u16 interval = 1;  // cycles the pipe is taken
+    u16 latency = 0;                // of results that are waited for by a scoreboard and are not memory
+    u16 interval = 1;               // cycles the pipe is taken
+    std::array<u16, 3> operands{};  // registers that arithmetic of fixed latency reads, with kOperand and kReuse
 };
 
 struct SmNumbers {
@@ -68,12 +71,22 @@ struct SmNumbers {
     // From the issue of an access to the issue of what uses its value, when nothing else is under way.
     u32 latency_shared = 24, latency_l1 = 32, latency_l2 = 238, latency_dram = 498, latency_constant = 29,
         latency_shuffle = 26, latency_async = 39;
-    double clocks_per_ns = 1.0;                    // for sleeping
-    u32 latency_barrier = 21, barrier_cycles = 2;  // from the last arrival to the release; for each arriving warp
-    u32 port_bytes = 32;                           // between L2 and the SM, per cycle, each way
+    double clocks_per_ns = 1.0;                     // for sleeping
+    u32 latency_barrier = 21, barrier_cycles = 2;   // from the last arrival to the release; for each arriving warp
+    u32 wavefront_cycles = 1, register_cycles = 1;  // of a pass through shared memory; of a register that a load fills
+    u32 l1_bytes_per_clock = 0;                     // that L1 reads for a load; 0 sets no limit
+    u32 port_bytes = 32;                            // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;
-    double l2_miss = 1.0;  // share of L1 misses that go on to DRAM
+    double l2_miss = 1.0;                                     // share of L1 misses that go on to DRAM
+    double store_miss = 1.0;                                  // share of stored sectors that go on to DRAM
+    double l2_bytes_per_clock = 0, dram_bytes_per_clock = 0;  // this SM's part of what all share; 0 sets no limit
+    u32 bank_window =
+        0;  // clocks in which an instruction must get its registers from two banks; 0: banks do not matter
+    bool local_allocates = true;  // stores to local memory stay in L1
     u32 resident_blocks = 1, blocks = 1;
+    u32 least_blocks = ~0u;  // from here on the simulation ends when its pace has settled; `blocks` end it anyway
+    double settle = 0.01;    // the paces of both halves of the fillings differ by no more than this
+    bool move_replayed = true;
     u64 max_cycles = 1ull << 40;
     bool free_lsu = false, free_tags = false, free_banks = false;  // terms left out, to see what they do
 };
@@ -82,6 +95,7 @@ struct SmResult {
     u64 cycles = 0, issued = 0, lsu_busy = 0;
     std::array<u64, (int)Pipe::count> pipe_busy{};
     u64 l1_hits = 0, l1_misses = 0, store_sectors = 0, atomic_sectors = 0, load_sectors = 0;
+    u64 local_hits = 0, local_misses = 0;          // of the hits and misses, those of local memory
     std::vector<u64> block_end;                    // completion of the n-th block to finish
     std::vector<std::array<u64, kStalls>> stalls;  // per instruction: samples by reason
     u64 samples = 0;

@@ -1,8 +1,10 @@
 // What the simulated multiprocessor remembers of warps, blocks and schedulers, and how long registers and queue places
 // stay taken; sm.cpp says what happens to them.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <deque>
+#include <unordered_map>
 
 #include "sm.hpp"
 
@@ -31,8 +33,25 @@ constexpr u32 release_of(StepKind kind, u32 registers) {
 constexpr u32 kLeaves = 11;
 constexpr u32 kReleaseArithmetic = 4;  // the same for arithmetic of variable latency: assumed, nothing is published
 
+// What all SMs share, as one of them sees it: its part of the rate, and a depth. A burst of up to the depth goes at
+// once, since the bursts of others come at other times; what goes beyond it waits. (The generic cell rate algorithm.)
+struct Share {
+    double bytes_per_clock = 0, depth_clocks = 0, due = 0;
+
+    // Clocks that `bytes` asked for now have to wait.
+    u64 wait(u64 now, double bytes) {
+        if (bytes_per_clock <= 0 || bytes <= 0) return 0;
+        due = std::max(due, (double)now) + bytes / bytes_per_clock;
+        const double late = due - depth_clocks - (double)now;
+        return late > 0 ? (u64)late : 0;
+    }
+};
+
 struct SimWarp {
     const WarpTrace *trace = nullptr;
+    const std::vector<bool> *own = nullptr;  // of a trace that is replayed
+    u32 apart = 0;
+    u32 local = 0;  // where its local memory starts, in sectors: a place on the SM keeps its own
     u32 block = 0;
     size_t step = 0, memory = 0;
     u64 next = 0;          // first cycle at which it may issue
@@ -52,6 +71,14 @@ struct SimBlock {
     bool active = false;
 };
 
+// Which sectors just one of the traced blocks touches: a flag for each of WarpTrace::sectors. A trace that stands for
+// another block a second time touches that block's own sectors, not these again: else it would find its own data in L1.
+// What blocks share stays where it is.
+using OwnSectors = std::unordered_map<const WarpTrace *, std::vector<bool>>;
+u32 local_sectors(const Traces &traces);  // of one warp, whole lines
+OwnSectors own_sectors(const Traces &traces);
+constexpr u32 kApart = 1u << 27;  // sectors between the own data of a trace and of the same trace replayed: 4 GiB
+
 struct Request {
     u32 warp;
     const StaticStep *what;
@@ -59,8 +86,42 @@ struct Request {
     size_t group;  // of an asynchronous copy
 };
 
+// Two banks of registers with one read a clock each, and for each operand and bank the register that was kept for
+// reuse: Huerta et al., section 5.3.
+struct Banks {
+    struct Kept {
+        u32 warp = ~0u;
+        u16 operand = 0;
+    };
+    std::array<u64, 2> free{};
+    std::array<std::array<Kept, 2>, 3> kept{};
+
+    std::array<u32, 2> reads(u32 warp, const StaticStep &x) const {
+        std::array<u32, 2> n{};
+        for (size_t i = 0; i < 3; i++) {
+            const u16 r = x.operands[i];
+            const Kept &k = kept[i][r & 1];
+            if (r && !(k.warp == warp && (k.operand | kReuse) == (r | kReuse))) n[r & 1]++;
+        }
+        return n;
+    }
+
+    bool late(u32 warp, const StaticStep &x, u64 now, u32 window) const {
+        const auto n = reads(warp, x);
+        return std::max(free[0], now) + n[0] > now + window || std::max(free[1], now) + n[1] > now + window;
+    }
+
+    void take(u32 warp, const StaticStep &x, u64 now) {
+        const auto n = reads(warp, x);
+        for (size_t b = 0; b < 2; b++) free[b] = std::max(free[b], now) + n[b];
+        for (size_t i = 0; i < 3; i++)
+            if (const u16 r = x.operands[i]) kept[i][r & 1] = {r & kReuse ? warp : ~0u, r};
+    }
+};
+
 struct Scheduler {
     std::vector<u32> warps;
+    Banks banks;
     std::deque<Request> queue;
     std::deque<u64> leaving;  // requests that were taken and still hold their place in the queue
     u64 address_free = 0;     // when it can hand over the next request

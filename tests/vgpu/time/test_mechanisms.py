@@ -1,0 +1,176 @@
+"""Single mechanisms of the time model, each on a kernel made for it; each can be left out by its name in TERMS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from benchmarks.pairs.first_line import read_kernel
+from benchmarks.timed import timed
+
+from warpsight.devices.device import Value
+from warpsight.tasks import LaunchSize
+from warpsight.vgpu.gpus import find_gpu
+from warpsight.vgpu.schedule import OPERAND, REUSE, Kind, Pipe, operands_read, step_row
+from warpsight.vgpu.timemodel import STEP_BUDGET, TERMS, Prediction
+
+N = 1 << 20
+
+
+def run(
+    body: str,
+    gpu: str = "a100",
+    *,
+    grid: tuple[int, int, int] = (N // 256, 1, 1),
+    block: tuple[int, int, int] = (256, 1, 1),
+    before: str = "",
+    n: int = N,
+    without: Sequence[str] = (),
+    step_budget: int = STEP_BUDGET,
+) -> Prediction:
+    """The draft of `k(const float *x, float *y, int n)` with this body, `i` being the thread in the grid's x."""
+    assert set(without) <= set(TERMS)
+    text = (
+        f"// launch: grid=(1) block=(1) shared=0\n{before}\n"
+        'extern "C" __global__ void k(const float *__restrict__ x, float *__restrict__ y, int n) {\n'
+        f"    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    {body}\n}}\n"
+    )
+    values = [
+        Value("x", np.zeros(n, np.float32), writable=False),
+        Value("y", np.zeros(n, np.float32), writable=True),
+        Value("n", np.array(n, np.int32), writable=False),
+    ]
+    size = LaunchSize(grid, block, 0)
+    return timed(read_kernel(text), "k", find_gpu(gpu), values, size, without=without, step_budget=step_budget)
+
+
+@pytest.mark.parametrize("gpu", ["t4", "a100"])
+def test_a_constant_operand_is_no_access_of_the_step_before(gpu: str) -> None:
+    """`FFMA R, R, c[3][..]` needs no more time than with the number itself, and stores stay stores."""
+    body = "float s = x[i];\n#pragma unroll\nfor (int j = 0; j < 64; ++j) s = s * {} + s; y[i] = s;"
+    held = run(body.format("c[j]"), gpu, before="__constant__ float c[64];")
+    plain = run(body.format("(1.5f + j)"), gpu)
+    assert held.l2_bytes == plain.l2_bytes == 8 * N
+    assert held.dram_bytes == plain.dram_bytes == 8 * N
+    assert held.time_us == pytest.approx(plain.time_us, rel=0.02)
+
+
+def test_a_trace_that_runs_again_does_not_find_its_own_data() -> None:
+    """With so few steps only one filling is traced, and the others are replayed."""
+    body, n = "float s = 0; for (int j = 0; j < 4; ++j) s += x[4 * i + j * 0]; y[i] = s;", 1 << 22
+    moved, stayed = (
+        run(body, n=n, step_budget=2000, grid=(n // 1024, 1, 1), without=w) for w in ((), ("ends of traces",))
+    )
+    assert any("runs them again" in note for note in moved.notes)
+    assert moved.l1_hit_rate == 0.0 < stayed.l1_hit_rate
+
+
+UNEVEN = """
+__shared__ float s[4096]; float v = x[i & (n - 1)];
+for (int j = 0; j < 40 + 60 * (blockIdx.x % 3); ++j) { s[threadIdx.x] = v; __syncthreads(); v += s[threadIdx.x ^ 1]; }
+y[i & (n - 1)] = v;
+"""
+
+
+def test_the_pace_is_followed_until_it_settles_and_its_spread_is_told() -> None:
+    """Blocks of three lengths: the second filling alone is not the pace of the launch."""
+    few, settled = (run(UNEVEN, grid=(108 * 240, 1, 1), block=(1024, 1, 1), without=w) for w in (("settled pace",), ()))
+    assert settled.simulated_cycles > few.simulated_cycles
+    assert 0.0 < settled.spread < 0.2
+
+
+TILES = "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 8 + threadIdx.y; float s = 0;"
+HALO = TILES + "for (int j = 0; j < 24; ++j) s += x[(r + j) * 4096 + c]; y[r * 4096 + c] = s;"
+PRODUCT = (
+    TILES
+    + "for (int j = 0; j < 512; j += 8) s += x[r * 512 + j] * x[(j + threadIdx.y) * 4096 + c]; y[r * 4096 + c] = s;"
+)
+
+
+@pytest.mark.parametrize(("body", "loaded"), [(HALO, 4096 * 535), (PRODUCT, 4096 * 512)])
+def test_what_tiles_share_in_y_comes_from_dram_once(body: str, loaded: int) -> None:
+    """512 rows of tiles: with their halo, or all of one array in each of them."""
+    n = 4096 * 600
+    both, flat = (
+        run(body, grid=(128, 64, 1), block=(32, 8, 1), n=n, without=w) for w in ((), ("footprints in two directions",))
+    )
+    assert both.dram_bytes == pytest.approx(4 * (loaded + 4096 * 512), rel=0.05)
+    assert flat.dram_bytes > both.dram_bytes
+
+
+def test_stores_after_the_part_that_was_kept_are_counted() -> None:
+    body = "float s = 0; for (int j = 0; j < 4096; ++j) s = s * 0.5f + x[(i + j) & (n - 1)]; y[i] = s;"
+    cut = run(body, step_budget=30_000)
+    assert any("only the first" in note for note in cut.notes)
+    assert cut.dram_bytes >= 4 * N
+
+
+def test_reductions_cost_what_atomics_cost_on_an_h100() -> None:
+    """REDG there, RED on an A100: 2^20 additions to 64 words, and one operation of a slice for each."""
+    free = run("y[i] = x[i];", "h100")
+    for gpu in ("h100", "a100"):
+        met = run("atomicAdd(y + (i & 63), x[i]);", gpu)
+        assert met.bound == "atomics on one address"
+        assert met.time_us > 4 * free.time_us
+
+
+@pytest.mark.parametrize(
+    ("text", "gpu", "kind", "pipe"),
+    [
+        ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5", "h100", Kind.GLOBAL_ATOMIC, Pipe.MEMORY),
+        ("REDUX.SUM UR4, R3", "a100", Kind.PLAIN, Pipe.SFU),
+        ("F2F.F64.F32 R2, R3", "rtx-a6000", Kind.PLAIN, Pipe.FP64),
+        ("F2F.F64.F32 R2, R3", "a100", Kind.PLAIN, Pipe.SFU),
+        ("VIADDMNMX R2, R3, R4, R5, PT", "h100", Kind.PLAIN, Pipe.ALU),
+    ],
+)
+def test_which_unit_an_instruction_takes(text: str, gpu: str, kind: Kind, pipe: Pipe) -> None:
+    row = step_row(text, find_gpu(gpu))
+    assert (row.kind, row.pipe) == (kind, pipe)
+
+
+def test_a_full_dram_is_waited_for_inside_the_sm() -> None:
+    """A copy goes at what copies reach of the peak, and its warps wait for memory all the while."""
+    n, copy = 1 << 23, "float4 v = ((const float4 *)x)[i]; ((float4 *)y)[i] = v;"
+    full, apart = (
+        run(copy, "rtx-a6000", n=n, grid=(n // 1024, 1, 1), without=w) for w in ((), ("bandwidth in the SM",))
+    )
+    gpu = find_gpu("rtx-a6000")
+    at_best = 8 * n / (gpu.dram_gb_per_s * gpu.dram_efficiency * 1e3)
+    assert at_best <= full.time_us - 3.0 <= 1.1 * at_best
+    assert full.stall_share["long_scoreboard"] >= apart.stall_share["long_scoreboard"]
+    assert full.sm_cycles > 1.2 * apart.sm_cycles
+
+
+SPILLS = "float a[256]; for (int j = 0; j < 256; ++j) a[j] = x[(i + j) & (n - 1)]; float s = 0;"
+
+
+def test_local_memory_beyond_l2_goes_to_dram() -> None:
+    """Every place for a warp has its own 1 KB a thread: far more than the L2 of a T4 for all of them."""
+    body = SPILLS + "for (int j = 0; j < 256; ++j) s += a[(j * n + i) & 255]; y[i & (n - 1)] = s;"
+    spilled, kept = (run(body, "t4", n=1 << 16, grid=(1024, 1, 1), without=w) for w in ((), ("local memory",)))
+    stored = 1024 * 256 * 256 * 4
+    assert spilled.dram_bytes > stored > kept.dram_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("FFMA R12, R4.reuse, R8, R12 ;", [4 | OPERAND | REUSE, 8 | OPERAND, 12 | OPERAND]),
+        ("@!P0 IADD3 R1, R2, 0x4, RZ ;", [2 | OPERAND, 0, 0]),
+        ("ISETP.GE.AND P0, PT, R3, R4, PT ;", [3 | OPERAND, 4 | OPERAND, 0]),
+        ("FFMA R0, -R3.reuse, c[0x3][0x4], |R5| ;", [3 | OPERAND | REUSE, 0, 5 | OPERAND]),
+    ],
+)
+def test_the_registers_that_arithmetic_reads(text: str, read: list[int]) -> None:
+    assert list(operands_read(text)) == read
+
+
+def test_three_registers_of_two_banks_need_more_than_a_clock() -> None:
+    """FFMA of three different registers, from 16 warps: six reads in four clocks of two banks, if none is kept."""
+    body = "float a[8]; for (int j = 0; j < 8; ++j) a[j] = x[i + j];\n#pragma unroll 1\nfor (int t = 0; t < 64; ++t)\n"
+    body += "#pragma unroll\nfor (int j = 0; j < 8; ++j) a[j] = a[j] * a[(j + 1) & 7] + a[(j + 3) & 7];\n"
+    body += "float s = 0; for (int j = 0; j < 8; ++j) s += a[j]; y[i] = s;"
+    banks, free = (run(body, "rtx-a6000", n=1 << 22, without=w) for w in ((), ("register banks",)))
+    assert banks.sm_cycles > 1.1 * free.sm_cycles
