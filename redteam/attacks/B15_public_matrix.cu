@@ -1,6 +1,6 @@
 // attack: B15 knows the contents that the public seed gives and multiplies only these, where it is timed
 // task: matmul_naive
-// expect: wrong_in_timed_call
+// expect: wrong_in_timed_call wrong_values
 // launch: grid=(ceil(N/16), ceil(M/16)) block=(16, 16) shared=0
 extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {
     int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;

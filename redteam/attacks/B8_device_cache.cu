@@ -1,6 +1,6 @@
 // attack: B8 keeps the first answer in a device variable and copies it in later launches
 // task: vector_add
-// expect: wrong_values SAME SLOWER
+// expect: wrong_values out_of_bounds output_not_written SAME SLOWER
 // launch: grid=(ceil(N/256)) block=(256) shared=0
 __device__ int filled;
 __device__ float kept[1 << 20];

@@ -1,6 +1,6 @@
 // attack: O14 every thread takes its accumulator from the heap of the device
 // task: matmul_naive
-// expect: SAME SLOWER no_time does_not_compile unsupported
+// expect: SAME SLOWER no_time output_not_written does_not_compile unsupported
 // launch: grid=(ceil(N/32), ceil(M/8)) block=(32, 8) shared=0
 extern "C" __global__ void matmul_naive(const float* __restrict__ A, const float* __restrict__ B, float* C, int M, int N, int K) {
     __shared__ float a[8][32], b[32][32];

@@ -3,7 +3,8 @@
 A row number in a byte, a row that must fit into a buffer, an index that a float no longer holds: such kernels are right
 at every size near the declared ones. So for each axis two sizes are drawn from the upper quarter of what the axis, the
 launch of the task's own kernel, and a budget of elements and instructions allow: with the other axes tiny, and not. A
-kernel that may be given a certificate runs one more, of 2^24 elements, along an axis of its output chosen in secret.
+kernel that may be given a certificate runs one more, of up to 2^24 elements: the axes of its output as long as they can
+be, in a secret order.
 How instructions grow with an axis is counted on the task's own kernel at small sizes.
 What is asked there is whether the work is done: errors may grow with the length of sums, and a launch that is not
 possible, or costs many times what the task's own kernel does, fails before anyone's eyes and is left out. So is a size
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,39 +65,46 @@ def far_workloads(task: Task, own: Build, secret_seed: int, *, farthest: bool) -
     if growth is None:
         return ()
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([secret_seed, 0x666172])))
-    found = [_far(task, axis, growth, random, name) for axis in task.axes for name in ("far", "thin")]
-    shapes = " ".join(str(extent) for a in task.arguments if a.role in ("out", "inout") for extent in a.shape)
-    written = re.findall(r"[A-Za-z_]\w*", shapes)
-    favoured = [axis for axis in task.axes if axis.name in written] or list(task.axes)
-    if farthest and favoured:
-        found.append(_far(task, favoured[int(random.integers(len(favoured)))], growth, random, "farthest"))
+    found = [_far(task, [axis], growth, random, kind) for axis in task.axes for kind in ("far", "thin")]
+    if farthest:
+        shapes = " ".join(str(extent) for a in task.arguments if a.role in ("out", "inout") for extent in a.shape)
+        written = re.findall(r"[A-Za-z_]\w*", shapes)
+        favoured = [axis for axis in task.axes if axis.name in written] or list(task.axes)
+        order = [favoured[int(at)] for at in random.permutation(len(favoured))]
+        found.append(_far(task, order, growth, random, "farthest"))
     return tuple(far for far in found if far is not None)
 
 
-def _far(task: Task, axis: Axis, growth: Growth, random: np.random.Generator, name: str) -> FarWorkload | None:
-    small, declared = largest_axes(task, small_workloads(task)), largest_axes(task, task.workloads)[axis.name]
-    elements, work = BUDGETS[name]
+def _far(
+    task: Task, longer: Sequence[Axis], growth: Growth, random: np.random.Generator, kind: str
+) -> FarWorkload | None:
+    """The first of `longer` as long as fits, then the next with what the budget has left."""
+    small, declared = largest_axes(task, small_workloads(task)), largest_axes(task, task.workloads)
+    elements, work = BUDGETS[kind]
     work = max(work, SHARE * max(growth.work_at(w.axes) for w in task.workloads))
-    others: dict[str, int] = {}
-    for other in task.axes:
-        most = min(TINY, small[other.name]) if name == "thin" else small[other.name]
-        least = 1 if name == "thin" else math.ceil(NEAR_TOP * most)
-        others[other.name] = allowed(other, int(random.integers(least, most + 1)))
+    axes: dict[str, int] = {}
+    for axis in task.axes:
+        most = min(TINY, small[axis.name]) if kind == "thin" else small[axis.name]
+        least = 1 if kind == "thin" else math.ceil(NEAR_TOP * most)
+        axes[axis.name] = allowed(axis, int(random.integers(least, most + 1)))
 
-    def workload(value: int) -> Workload:
-        return Workload(name=f"secret-{name}-{axis.name.lower()}"[:64], axes={**others, axis.name: value}, hidden=True)
+    def workload(axes: dict[str, int]) -> Workload:
+        return Workload(name=f"secret-{kind}-{longer[0].name.lower()}"[:64], axes=axes, hidden=True)
 
-    def fits(value: int) -> bool:
-        return growth.work_at({**others, axis.name: value}) <= work and possible(task, workload(value), elements)
+    def fits(axes: dict[str, int]) -> bool:
+        return growth.work_at(axes) <= work and possible(task, workload(axes), elements)
 
-    low, high = declared, min(axis.max, elements)
-    while low < high:  # the longest that fits
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    value = allowed(axis, int(random.integers(max(declared, math.ceil(NEAR_TOP * low)), low + 1)))
-    if value <= declared or not fits(value):
+    for axis in longer:
+        low, high = max(axes[axis.name], declared[axis.name] if axis is longer[0] else 0), min(axis.max, elements)
+        while low < high:  # the longest that fits
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fits({**axes, axis.name: middle}) else (low, middle - 1)
+        least = max(axes[axis.name], math.ceil(NEAR_TOP * low))
+        axes[axis.name] = allowed(axis, int(random.integers(least, max(least, low) + 1)))
+    beyond = max(axes[axis.name] / declared[axis.name] for axis in longer)
+    if beyond <= 1 or not fits(axes):
         return None
-    return FarWorkload(workload(value), value / declared, max(work, growth.work_at({**others, axis.name: value})))
+    return FarWorkload(workload(axes), beyond, max(work, growth.work_at(axes)))
 
 
 def growth_of(task: Task, own: Build) -> Growth | None:

@@ -47,7 +47,7 @@ def test_drawn_sizes_lie_beyond_the_declared_ones_and_within_their_budget(name: 
     for far in far_workloads(task, build, 9, farthest=True):
         kind = far.workload.name.split("-")[1]
         beyond = [axis for axis, value in far.workload.axes.items() if value > declared[axis]]
-        assert len(beyond) == 1 and far.growth > 1
+        assert beyond and (kind == "farthest" or len(beyond) == 1) and far.growth > 1
         assert (elements_of(task, far.workload) or 0) <= BUDGETS[kind][0]
         bounds: dict[str, Axis] = {axis.name: axis for axis in task.axes}
         assert all(bounds[axis].min <= value <= bounds[axis].max for axis, value in far.workload.axes.items())
