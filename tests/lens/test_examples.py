@@ -66,7 +66,8 @@ def test_the_fast_version_is_promised_nothing_large(task: str) -> None:
 def test_what_is_promised_is_kept_by_a_kernel_that_is_here(task: str) -> None:
     for kernel in kernels_of(task):
         really = time_us(kernel) / min(map(time_us, kernels_of(task)))
-        assert {name: gain for name, gain in promises(kernel).items() if gain > really} == {}
+        # The best kernel that is here need not be the best there is: a tenth more may be promised.
+        assert {name: gain for name, gain in promises(kernel).items() if gain > 1.1 * really} == {}
         assert not promises(kernel) or really > LARGE
 
 

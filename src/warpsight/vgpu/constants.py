@@ -92,6 +92,10 @@ class Constants:
     atomic_float_clocks: float = _published(
         3.1, "clocks", "each floating-point atomic on one address", f"{SYNC}: 1728 in 5402 clocks"
     )
+    partial_sectors: float = _published(
+        4.0, "sectors", "that a partly written sector takes of L2",
+        "inferred from published transposes: without shared memory 3.6 to 6.3 times as slow as with padded tiles",
+    )  # fmt: skip
     bound_share: float = _published(
         0.6, "of the time", "taken for busy, so that it binds",
         "Nsight Compute, rule of the Speed of Light section: below 60 % of peak latency is the likely problem",

@@ -55,6 +55,7 @@ class Moved(NamedTuple):
     atomics: float
     local_loads: float  # of the loads, those of local memory
     local_stores: float
+    partial: float  # of the stores, sectors that a warp wrote in part
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,7 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
         of(Kind.GLOBAL_ATOMIC),
         of(Kind.LOCAL_LOAD),
         of(Kind.LOCAL_STORE),
+        times * float(np.maximum(0.0, sectors - done.counts[:, INDEX["bytes"]] / 32)[kinds == Kind.GLOBAL_STORE].sum()),
     )
 
 

@@ -129,9 +129,15 @@ _SHAPE_MACS = {
 }
 
 
+_GUARD = re.compile(r"^@!?U?P[T\d]\s+")
+_PREDICATE = re.compile(r"!?U?P[T\d]")
+_REGISTER = re.compile(r"[-~|!]*R(\d+)(\|?\.reuse)?")
+_READS = frozenset((Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU))
+
+
 def mnemonic(text: str) -> tuple[str, tuple[str, ...]]:
     """Base operation and modifiers of an instruction, its guard left out: `@!P0 LDG.E.64 R2, ...` is LDG, (E, 64)."""
-    word = re.sub(r"^@!?U?P[T\d]\s+", "", text.strip()).split(" ", 1)[0].rstrip(";")
+    word = _GUARD.sub("", text.strip()).split(" ", 1)[0].rstrip(";")
     base, *mods = word.split(".")
     return base, tuple(mods)
 
@@ -216,7 +222,8 @@ def step_row(text: str, gpu: Gpu) -> StepRow:
     """Of one line of machine code."""
     base, mods = mnemonic(text)
     pipe, interval = _pipe(base, mods, gpu)
-    return StepRow(pipe, _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN)), interval)
+    kind = _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN))
+    return StepRow(pipe, Kind.PLAIN if kind is Kind.BARRIER and "ARV" in mods else kind, interval)
 
 
 def atomic_clocks(program: Program, constants: Constants) -> float:
@@ -233,37 +240,37 @@ def step_table(
 ) -> NDArray[np.uint16]:
     """One row for each instruction of a machine-code program."""
     assert program.sched is not None, "only machine code has a schedule"
-    table = np.zeros((len(program.code), 13), dtype=np.uint16)
+    rows: list[tuple[int, ...]] = []
+    known: dict[str, tuple[StepRow, int, bool]] = {}  # by operation: most programs have few, many times
     for i, text in enumerate(program.texts):
         if not text:
-            table[i, : INTERVAL + 1] = (0, 0, 1, 7, 7, 0, 0, 0, 0, 1)
+            rows.append((0, 0, 1, 7, 7, 0, 0, 0, 0, 1, 0, 0, 0))
             continue
-        base, mods = mnemonic(text)
-        pipe, kind, interval = step_row(text, gpu)
-        if kind is Kind.BARRIER and "ARV" in mods:
-            kind = Kind.PLAIN
+        word = _GUARD.sub("", text.strip()).partition(" ")[0]
+        if word not in known:
+            base, mods = mnemonic(word)
+            row = step_row(word, gpu)
+            bypass = "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods
+            known[word] = row, _latency(base, mods, gpu, row.interval, constants), bypass
+        (pipe, kind, interval), latency, bypass = known[word]
         keep = (
             int(found[1], 16)
             if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text))
             else 0
         )
-        latency = _latency(base, mods, gpu, interval, constants)
         bits = program.sched[i]
-        stall = 1 if "stall counts" in without else bits["stall"]
-        bypass = "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods
-        table[i, : INTERVAL + 1] = (
-            pipe, kind, stall, bits["write_bar"], bits["read_bar"], bits["wait_mask"], bypass, keep, latency, interval,
-        )  # fmt: skip
-        if pipe in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU):
-            table[i, INTERVAL + 1 :] = operands_read(text)
-    return table
+        stall = 1 if "stall counts" in without else int(bits["stall"])
+        control = (stall, int(bits["write_bar"]), int(bits["read_bar"]), int(bits["wait_mask"]))
+        read = operands_read(text) if pipe in _READS else (0, 0, 0)
+        rows.append((pipe, kind, *control, bypass, keep, latency, interval, *read))
+    return np.array(rows, dtype=np.uint16).reshape(-1, 13)
 
 
 def operands_read(text: str) -> tuple[int, int, int]:
     """Registers of the first three operands that are read, as core/sm.hpp has them; 0 where there is none."""
-    given = re.sub(r"^@!?U?P[T\d]\s+", "", text.strip()).partition(" ")[2].rstrip(" ;").split(",")
-    values = [word.strip() for word in given if not re.match(r"\s*!?U?P[T\d]", word)]
-    read = values if given and re.match(r"\s*!?U?P[T\d]", given[0]) else values[1:]
-    found = [re.match(r"[-~|!]*R(\d+)(\|?\.reuse)?", word) for word in read[:3]]
+    given = [word.strip() for word in _GUARD.sub("", text.strip()).partition(" ")[2].rstrip(" ;").split(",")]
+    values = [word for word in given if not _PREDICATE.match(word)]
+    read = values if _PREDICATE.match(given[0]) else values[1:]
+    found = [_REGISTER.match(word) for word in read[:3]]
     codes = [int(m[1]) | OPERAND | (REUSE if m[2] else 0) if m else 0 for m in found] + [0, 0, 0]
     return codes[0], codes[1], codes[2]

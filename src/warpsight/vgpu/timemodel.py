@@ -53,6 +53,7 @@ TERMS = (
     "DRAM efficiency",
     "local memory",
     "register banks",
+    "partial sectors",
 )
 """What `predict` can leave out."""
 
@@ -160,7 +161,9 @@ def predict(
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
     hot = _hottest(taken, table, total_blocks) * schedule.atomic_clocks(program, constants)
-    pools = {"L2 bandwidth": l2_bytes / gpu.l2_bytes_per_clock, "atomics on one address": hot}
+    whole_sectors = 1.0 if "partial sectors" in without else constants.partial_sectors
+    l2_taken = l2_bytes + 32.0 * (whole_sectors - 1.0) * taken.moved.partial
+    pools = {"L2 bandwidth": l2_taken / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:
         pools, dram_bytes = dict.fromkeys(pools, 0.0), 0.0
 
@@ -376,6 +379,7 @@ def _numbers(
         "l2_bytes_per_clock": gpu.l2_bytes_per_clock / active if shared else 0.0,
         "dram_bytes_per_clock": _dram_bytes_per_clock(gpu, gpu.boost_mhz, without) / active if shared else 0.0,
         "bank_window": 0 if "register banks" in without else constants.bank_window_clocks,
+        "partial_sectors": 1.0 if "partial sectors" in without else constants.partial_sectors,
         "local_allocates": "local memory" not in without,
         "least_blocks": NEVER,
         "settle": SETTLED,

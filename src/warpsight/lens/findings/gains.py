@@ -28,7 +28,7 @@ WAITS = ("selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "
 # Scaled as the issue slots are unless a finding says otherwise: fewer instructions, fewer of these.
 WITH_ISSUE = ("selected", "wait", "branch_resolving")
 SCOREBOARDS = ("long_scoreboard", "short_scoreboard")
-QUEUED = 0.6  # a load/store unit this busy has a queue, and the wait for values is mostly the wait in it
+QUEUED = 0.6  # a load/store unit, L2 or DRAM this busy has a queue: the wait for values is mostly the wait in it
 SCHEDULERS = 4
 OVERHEAD = "launch_overhead_us"
 
@@ -70,6 +70,9 @@ def factors(profile: Profile, change: Change) -> dict[str, float]:
     waits: dict[str, float] = {reason: change.resources.get("issue", 1.0) for reason in WITH_ISSUE}
     if busy(profile, "lsu") >= QUEUED:
         waits.update({reason: change.resources.get("lsu", 1.0) for reason in SCOREBOARDS})
+    full = [name for name in ("l2", "dram") if busy(profile, name) >= QUEUED]
+    if full:
+        waits["long_scoreboard"] = max(change.resources.get(name, 1.0) for name in full)
     waits.update(change.stalls)
     found |= {f"stall_{reason}": change.sm * change.waits * waits.get(reason, 1.0) for reason in WAITS}
     found[OVERHEAD] = change.launch

@@ -224,7 +224,7 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("blocks", n.blocks), get("max_cycles", n.max_cycles), get("least_blocks", n.least_blocks);
     get("store_miss", n.store_miss), get("l2_bytes_per_clock", n.l2_bytes_per_clock),
         get("dram_bytes_per_clock", n.dram_bytes_per_clock), get("local_allocates", n.local_allocates);
-    get("bank_window", n.bank_window);
+    get("bank_window", n.bank_window), get("partial_sectors", n.partial_sectors);
     get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||

@@ -229,7 +229,11 @@ void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefr
     r.bytes_per_lane = (u8)size;
     r.space = p.space;
     r.wavefronts = (u16)(r.wavefronts + wavefronts);
-    if (p.space == kGlobal) trace_global(w, r, x, size, x.base - kGlobalBase);
+    if (p.space == kGlobal) {
+        const u32 before = r.sectors, bytes = (u32)__builtin_popcount(x.m) * size;
+        trace_global(w, r, x, size, x.base - kGlobalBase);
+        r.partial = (u16)(r.partial + std::max(0, (i32)(r.sectors - before) - (i32)(bytes / 32)));
+    }
     if (p.space == kLocal) {  // its lanes' words side by side; where a warp's memory lies is up to its place on the SM
         Access y = x;
         for (u32 rest = x.m; rest; rest &= rest - 1)

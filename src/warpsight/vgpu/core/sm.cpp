@@ -295,17 +295,18 @@ struct Sm {
                 blocks[w.block].drained = std::max(blocks[w.block].drained, done);
                 break;
             case StepKind::global_store:
-            case StepKind::local_store:
+            case StepKind::local_store: {
                 result.store_sectors += q.memory.sectors;
                 send(now + cost, port_cycles(q.memory.sectors));
-                blocks[w.block].drained =
-                    std::max(blocks[w.block].drained,
-                             write_port_free + std::max(l2.wait(now, 32.0 * q.memory.sectors),
-                                                        dram.wait(now, 32.0 * q.memory.sectors * n.store_miss)));
+                const double taken = q.memory.sectors + (n.partial_sectors - 1) * q.memory.partial;
+                const u64 late =
+                    std::max(l2.wait(now, 32.0 * taken), dram.wait(now, 32.0 * q.memory.sectors * n.store_miss));
+                blocks[w.block].drained = std::max(blocks[w.block].drained, write_port_free + late);
                 done = now + cost;
                 if (x.kind == StepKind::local_store && n.local_allocates)
                     for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), done);
                 break;
+            }
             case StepKind::constant_load: done = issued + n.latency_constant + cost - 1; break;
             case StepKind::shuffle: done = issued + n.latency_shuffle; break;
             default: break;

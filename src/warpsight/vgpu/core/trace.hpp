@@ -18,6 +18,7 @@ struct MemoryStep {
     u16 passes = 0;      // atomics: the most lanes at one address
     u8 bytes_per_lane = 0;
     u8 space = 0;
+    u16 partial = 0;     // of the sectors, those that the lanes cover in part
     u16 tag_passes = 0;  // cycles in the tag stage: lines, four sets at a time
 };
 
