@@ -55,6 +55,10 @@ FORMS = [
     "F2F.BF16.F32",
     "FRND.F64.FLOOR",
     "F2FP.BF16.PACK_AB.RZ",
+    "F2FP.RELU.F16.F32.MERGE_C.RZ",
+    "F2FP.F16.E4M3.UNPACK_B",
+    "F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C",
+    "F2FP.SATFINITE.RELU.E5M2.F16.UNPACK_B_MERGE_C",
     "HADD2.F32",
     "HFMA2.BF16_V2",
     "HSETP2.GEU.AND",
@@ -102,7 +106,9 @@ def test_a_form_is_known(form: str) -> None:
     assert refusal(form) is None
 
 
-@pytest.mark.parametrize("form", ["TEX.SCR.LL", "IADD3.NEWMOD", "FROBNICATE", "MUFU.ACOS", "SHFL.SPIRAL"])
+@pytest.mark.parametrize(
+    "form", ["TEX.SCR.LL", "IADD3.NEWMOD", "FROBNICATE", "MUFU.ACOS", "SHFL.SPIRAL", "F2FP.E4M3.F32.PACK_AB_MERGE_C"]
+)
 def test_an_unknown_form_is_refused(form: str) -> None:
     assert refusal(form) is not None
 

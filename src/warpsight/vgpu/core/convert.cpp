@@ -303,6 +303,77 @@ void pack_nearest(Warp &w, const Ins &i, u32 m) {
     write_halves<2 * kLanes>(w, i.d0, m, h);
 }
 
+// ---- pairs of 8-bit floats
+
+// The nearest number of format F, ties to even; what is too large, and infinity, becomes the largest finite one.
+template <Format F>
+WS_INLINE u32 to_eight(float x, bool relu) {
+    constexpr int drop = 23 - F.mantissa;
+    constexpr u32 smallest_normal = (u32)(128 - F.bias) << 23, largest = (u32)infinity_of(F) - 1;
+    // A float whose last bit is the last bit of F's denormals: adding it rounds to them.
+    constexpr u32 unit = (u32)(127 + 24 - F.bias - F.mantissa) << 23;
+    u32 bits = std::bit_cast<u32>(x), size = bits & 0x7fffffffu, sign = bits >> 24 & 0x80;
+    u32 normal = ((size + (1u << (drop - 1)) - 1 + (size >> drop & 1)) >> drop) - ((u32)(127 - F.bias) << F.mantissa);
+    u32 denormal = std::bit_cast<u32>(std::bit_cast<float>(size) + std::bit_cast<float>(unit)) - unit;
+    u32 code = size < smallest_normal ? denormal : normal;
+    code = code < largest ? code : largest;
+    code = relu && sign ? 0 : code | sign;
+    return size > 0x7f800000u ? (u32)F.quiet_nan : code;
+}
+
+template <Format F>
+WS_INLINE float from_eight(u32 code) {
+    u32 size = code & 0x7f;
+    float x = std::bit_cast<float>(size << (23 - F.mantissa)) * std::bit_cast<float>((u32)(254 - F.bias) << 23);
+    u32 bits = std::bit_cast<u32>(x) | (code & 0x80) << 24;
+    u32 beyond = F.has_infinity && size == infinity_of(F) ? 0x7f800000u | (code & 0x80) << 24 : Real<float>::canonical;
+    return std::bit_cast<float>(size < infinity_of(F) ? bits : beyond);
+}
+
+// Two floats: a to the high byte, b to the low byte.
+template <Format F>
+void pack_eights(Warp &w, const Ins &i, u32 m) {
+    auto a = values<float>(w, i.a), b = values<float>(w, i.b);
+    const bool relu = i.sub == 1 || i.mod & kRelu;
+    fill<u32>(w, i.d0, m, [&](int l) { return to_eight<F>(b[l], relu) | to_eight<F>(a[l], relu) << 8; });
+}
+
+template <Format F>
+void halves_to_eights(Warp &w, const Ins &i, u32 m) {
+    float x[2 * kLanes];
+    take_halves<HalfFormat, 2 * kLanes>(w, i.a, false, x);
+    const bool relu = i.mod & kRelu;
+    fill<u32>(w, i.d0, m, [&](int l) { return to_eight<F>(x[2 * l], relu) | to_eight<F>(x[2 * l + 1], relu) << 8; });
+}
+
+template <Format F>
+void eights_to_halves(Warp &w, const Ins &i, u32 m) {
+    auto a = values<u16>(w, i.a);
+    float x[2 * kLanes];
+    u16 h[2 * kLanes];
+    for (int l = 0; l < kLanes; l++) x[2 * l] = from_eight<F>(a[l]), x[2 * l + 1] = from_eight<F>(a[l] >> 8);
+    HalfFormat::narrow(x, h, 2 * kLanes);
+    finish_halves<HalfFormat>(h, 2 * kLanes, i.mod & kRelu);
+    write_halves<2 * kLanes>(w, i.d0, m, h);
+}
+
+// nullptr for any conversion that has no pair of 8-bit floats.
+Handler eights_handler(const Ins &i) {
+    if (i.mod & (kRound | kSat | kFtz)) return nullptr;
+    if (i.op == Op::CVT2) {
+        if (i.tb != Type::F32) return nullptr;
+        if (i.ta == Type::E4M3X2) return pack_eights<kE4m3Format>;
+        return i.ta == Type::E5M2X2 ? pack_eights<kE5m2Format> : nullptr;
+    }
+    if (i.tb == Type::F16X2) {
+        if (i.ta == Type::E4M3X2) return halves_to_eights<kE4m3Format>;
+        return i.ta == Type::E5M2X2 ? halves_to_eights<kE5m2Format> : nullptr;
+    }
+    if (i.ta != Type::F16X2) return nullptr;
+    if (i.tb == Type::E4M3X2) return eights_to_halves<kE4m3Format>;
+    return i.tb == Type::E5M2X2 ? eights_to_halves<kE5m2Format> : nullptr;
+}
+
 // A vector form, or nullptr when only the general one will do.
 Handler common_handler(const Ins &i) {
     const Type d = i.ta, s = i.tb;
@@ -337,8 +408,9 @@ Handler pack_handler(const Ins &i) {
 }  // namespace
 
 Handler find_convert(const Ins &i) {
+    if (i.op != Op::CVT && i.op != Op::CVT2) return nullptr;
+    if (Handler eights = eights_handler(i)) return eights;
     if (i.op == Op::CVT2) return pack_handler(i);
-    if (i.op != Op::CVT) return nullptr;
     if (i.ta == Type::TF32) return i.tb == Type::F32 ? f32_to_tf32 : nullptr;
     if ((!is_real(i.ta) && !is_integer(i.ta)) || (!is_real(i.tb) && !is_integer(i.tb))) return nullptr;
     Handler common = common_handler(i);

@@ -10,12 +10,17 @@ namespace warpsight {
 struct Format {
     int mantissa, bias;  // explicit mantissa bits, exponent bias; IEEE layout
     u64 quiet_nan;
+    bool has_infinity = true;  // else only the last code is NaN and every code before it is finite
 };
 constexpr Format kF16Format{10, 15, 0x7fff}, kBf16Format{7, 127, 0x7fff}, kTf32Format{10, 127, 0x3ffff},
-    kF32Format{23, 127, 0x7fffffff}, kF64Format{52, 1023, 0xfff8000000000000};
+    kF32Format{23, 127, 0x7fffffff}, kF64Format{52, 1023, 0xfff8000000000000}, kE4m3Format{3, 7, 0x7f, false},
+    kE5m2Format{2, 15, 0x7f};
 
 constexpr u64 sign_bit_of(Format f) { return (u64)(2 * f.bias + 2) << f.mantissa; }
-constexpr u64 infinity_of(Format f) { return (u64)(2 * f.bias + 1) << f.mantissa; }
+// The code after the largest finite number: infinity, or NaN where there is none.
+constexpr u64 infinity_of(Format f) {
+    return f.has_infinity ? (u64)(2 * f.bias + 1) << f.mantissa : sign_bit_of(f) - 1;
+}
 
 inline bool rounds_up(bool negative, bool odd, u64 rest, u64 half, u8 mode) {
     switch (mode) {

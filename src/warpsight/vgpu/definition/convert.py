@@ -1,5 +1,5 @@
-"""Conversions: CVT between any two number types, CVT2 of two floats into the halves of a row. Each rounds once, from
-the exact value.
+"""Conversions: CVT between any two number types and of pairs to and from 8-bit floats, CVT2 of two floats into a pair.
+Each rounds once, from the exact value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from warpsight.vgpu.definition.lanes import (
     wrap,
 )
 from warpsight.vgpu.definition.operations import lanewise, operation
-from warpsight.vgpu.definition.reals import FORMATS, Kind
+from warpsight.vgpu.definition.reals import EIGHTS, FORMATS, Kind
 
 INTEGER_TYPES = frozenset(T(n) for n in range(T.F16))
 NAN_AS_INTEGER = 1 << 63
@@ -89,9 +89,41 @@ def _to_tf32(x: Ins, a: Lanes) -> Lanes:
     return finish(x, T.F32, np.where(finite, rounded, value))
 
 
+def _to_eights(x: Ins, source: T, high: Lanes, low: Lanes) -> Lanes:
+    """Two floats to a pair of 8-bit floats, which are always kept finite."""
+
+    def one(bits: int) -> int:
+        number = reals.decode(FORMATS[source], bits)
+        if x.mod & Mod.RELU and number.kind != Kind.NAN and number.sign:
+            return 0
+        return reals.encode_finite(EIGHTS[x.ta], x.rounding, number)
+
+    codes = [lanewise(one, np.uint16, values) for values in (high, low)]
+    return codes[0] << np.uint16(8) | codes[1]
+
+
+def _halves_to_eights(x: Ins, a: Lanes) -> Lanes:
+    return _to_eights(x, T.F16, a >> np.uint32(16), a & np.uint32(0xFFFF))
+
+
+def _eights_to_halves(x: Ins, a: Lanes) -> Lanes:
+    """Every 8-bit float is a half, so nothing is rounded."""
+
+    def one(code: int) -> int:
+        return reals.encode(FORMATS[T.F16], x.rounding, reals.decode(EIGHTS[x.tb], code))
+
+    parts = (a >> np.uint16(8), a & np.uint16(0xFF))
+    high, low = (finish(x, T.F16, lanewise(one, np.uint32, part)) for part in parts)
+    return high << np.uint32(16) | low
+
+
 def _converter(x: Ins) -> Callable[[Ins, Lanes], Lanes]:
     if x.ta == T.TF32 and x.tb == T.F32:
         return _to_tf32
+    if x.ta == T.F16X2 and x.tb in EIGHTS:
+        return _eights_to_halves
+    if x.ta in EIGHTS and x.tb == T.F16X2:
+        return _halves_to_eights
     known = (x.ta in INTEGER_TYPES or x.ta in FLOAT_TYPES) and (x.tb in INTEGER_TYPES or x.tb in FLOAT_TYPES)
     if not known:
         raise UnsupportedInstruction(f"CVT {x.ta.name} from {x.tb.name}")
@@ -116,8 +148,10 @@ def convert(x: Ins, a: Lanes) -> Lanes:
 
 @operation("CVT2")
 def convert_two(x: Ins, a: Lanes, b: Lanes) -> Lanes:
-    """a to the high half, b to the low half."""
+    """a to the high part, b to the low part."""
     relu = Mod.RELU if x.sub == 1 else Mod(0)
+    if x.ta in EIGHTS and x.tb == T.F32:
+        return _to_eights(x._replace(mod=x.mod | relu), T.F32, a, b)
     one = x._replace(ta=HALF_OF[x.ta], sub=0, vec=0, mod=x.mod | relu)
     high, low = (_converter(one)(one, v).astype(np.uint32) for v in (a, b))
     return high << np.uint32(16) | low

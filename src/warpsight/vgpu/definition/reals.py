@@ -18,11 +18,14 @@ from warpsight.vgpu.bytecode import Round, T
 
 @dataclass(frozen=True)
 class Format:
-    """An IEEE binary interchange format; `precision` counts the hidden bit."""
+    """A binary format of IEEE's layout; `precision` counts the hidden bit. Without an infinity only the last code is
+    NaN and every code before it is finite.
+    """
 
     bits: int
     precision: int
     nan: int
+    has_infinity: bool = True
 
     @property
     def exponent_bits(self) -> int:
@@ -34,7 +37,8 @@ class Format:
 
     @property
     def infinity(self) -> int:
-        return ((1 << self.exponent_bits) - 1) << (self.precision - 1)
+        """The code after the largest finite number: infinity, or NaN where there is none."""
+        return ((1 << self.exponent_bits) - 1) << (self.precision - 1) if self.has_infinity else self.sign_bit - 1
 
     @property
     def one(self) -> int:
@@ -60,6 +64,11 @@ FORMATS: dict[T, Format] = {
     T.F32: Format(32, 24, 0x7FFFFFFF),
     T.F64: Format(64, 53, 0xFFF8_0000_0000_0000),
 }
+EIGHTS: dict[T, Format] = {
+    T.E4M3X2: Format(8, 4, 0x7F, has_infinity=False),
+    T.E5M2X2: Format(8, 3, 0x7F),
+}
+"""The format of one of the two 8-bit floats of a pair."""
 
 
 class Kind(IntEnum):
@@ -94,7 +103,7 @@ def decode(fmt: Format, bits: int) -> Number:
     sign = int(bits >= fmt.sign_bit)
     magnitude = bits & (fmt.sign_bit - 1)
     if magnitude >= fmt.infinity:
-        return infinity(sign) if magnitude == fmt.infinity else NAN
+        return infinity(sign) if magnitude == fmt.infinity and fmt.has_infinity else NAN
     field, fraction = divmod(magnitude, fmt.smallest_normal)
     if field == 0:
         return finite(sign, fraction, fmt.lowest_exponent)
@@ -194,6 +203,14 @@ def encode(fmt: Format, mode: Round, a: Number) -> int:
         away = mode in (Round.RN, Round.RNA) or (mode == Round.RM and a.sign) or (mode == Round.RP and not a.sign)
         magnitude = fmt.infinity if away else fmt.infinity - 1
     return signed | magnitude
+
+
+def encode_finite(fmt: Format, mode: Round, a: Number) -> int:
+    """As `encode`, but what is too large, and infinity, becomes the largest finite number; NaN stays NaN."""
+    if a.kind == Kind.NAN:
+        return fmt.nan
+    sign, magnitude = divmod(encode(fmt, mode, a), fmt.sign_bit)
+    return sign * fmt.sign_bit + min(magnitude, fmt.infinity - 1)
 
 
 def to_integer(mode: Round, a: Number) -> int:

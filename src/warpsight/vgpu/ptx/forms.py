@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-_SIZES = {"128": 16, "16": 2, "32": 4, "64": 8, "8": 2, "x2": 4}
+_SIZES = {"e4m3x2": 2, "e5m2x2": 2, "128": 16, "16": 2, "32": 4, "64": 8, "8": 2, "x2": 4}
 _OPERANDS = {
     **dict.fromkeys(
         ["not", "cnot", "abs", "neg", "brev", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"], 2
@@ -97,7 +97,9 @@ def _reg(t: str, i: int) -> str:
 
 def _is_type(word: str) -> bool:
     digits = word.lstrip("bfustx").rstrip("x2")
-    return word == "pred" or (word[0] in "bfust" and digits in ("8", "16", "32", "64", "128", "1", "3", "6"))
+    return word in ("pred", "e4m3x2", "e5m2x2") or (
+        word[0] in "bfust" and digits in ("8", "16", "32", "64", "128", "1", "3", "6")
+    )
 
 
 def _vector(t: str, n: int, start: int = 1) -> str:
@@ -125,7 +127,7 @@ def _others(base: str, words: list[str], types: list[str], t: str) -> str:
     first = types[0] if types else "b32"
     combined = any(word in words for word in ("and", "or", "xor"))
     if base == "cvt":
-        last = f", {_reg(types[1], 3)}" if first.endswith("x2") else ""
+        last = f", {_reg(types[1], 3)}" if first.endswith("x2") and t == "f32" else ""
         return f"{_reg(first, 1)}, {_reg(types[1], 2)}{last}"
     if base == "cp":
         return "[%r1], [%rd1+64], 16" + (", %rd30" if "L2::cache_hint" in words else "")

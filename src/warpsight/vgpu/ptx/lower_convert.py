@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BITS_OF = {1: T.B8, 2: T.B16, 4: T.B32, 8: T.B64, 16: T.B128}
 _INTEGRAL = {"rni": Round.RN, "rzi": Round.RZ, "rmi": Round.RM, "rpi": Round.RP}
+_EIGHTS = (T.E4M3X2, T.E5M2X2)
 _SPACES = {
     "global": Space.GLOBAL, "shared": Space.SHARED, "shared::cta": Space.SHARED, "shared::cluster": Space.SHARED,
     "local": Space.LOCAL,
@@ -111,7 +112,9 @@ def _cvt(base: str, m: Mods) -> Form:
     if len(types) != 2:
         raise Refused("destination and source types are expected")
     d, s = types
-    if any(t in (T.E4M3X2, T.E5M2X2, T.B1, T.S4, T.U4, T.PRED, T.U16X2, T.S16X2) for t in types):
+    if d in _EIGHTS or s in _EIGHTS:
+        return _cvt_eights(m, d, s)
+    if any(t in (T.B1, T.S4, T.U4, T.PRED, T.U16X2, T.S16X2) for t in types):
         raise Refused("that pair of types is not supported")
     if d in (T.F16X2, T.BF16X2):
         return _cvt_pair(m, d, s)
@@ -175,6 +178,20 @@ def _cvt_pair(m: Mods, d: T, s: T) -> Form:
         raise Refused("a rounding mode is expected")
     sub = int(m.flag("relu"))
     return Form(lower_simple, head("CVT2", sub=sub, ta=d, tb=s, mod=mod), d, (s, s))
+
+
+def _cvt_eights(m: Mods, d: T, s: T) -> Form:
+    """Pairs of 8-bit floats: `cvt.rn.satfinite.e4m3x2.f32 d, high, low`, from a pair of halves, or to one."""
+    if not m.flag("rn"):
+        raise Refused("8-bit floats are rounded by .rn")
+    if d in _EIGHTS and not m.flag("satfinite"):
+        raise Refused("a conversion to 8-bit floats needs .satfinite")
+    mod = Mod.RELU if m.flag("relu") else 0
+    if d in _EIGHTS and s is T.F32:
+        return Form(lower_simple, head("CVT2", ta=d, tb=s, mod=mod), d, (s, s))
+    if (d in _EIGHTS and s is T.F16X2) or d is T.F16X2:
+        return Form(lower_simple, head("CVT", ta=d, tb=s, mod=mod), d, (s,))
+    raise Refused("8-bit floats are made of .f32 or .f16x2 and become .f16x2")
 
 
 # --- address spaces

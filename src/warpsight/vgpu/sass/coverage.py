@@ -70,10 +70,15 @@ _FIXED = {
     "HMMA": "R4, R8, R12, R16",
     "IMMA": "R4, R8.ROW, R12.COL, R16",
     "DMMA": "R4, R8, R10, R12",
-    "F2FP": "R4, R5, R6",
     "FSET": "R4, R5, R6, PT",
     "HSET2": "R4, R5, R6, PT",
     "VIADDMNMX": "R4, R5, R6, R7, !PT",
+}
+_F2FP = {
+    "UNPACK_B": "R4, R5",
+    "MERGE_C": "R4, R5, RZ",
+    "UNPACK_B_MERGE_C": "R4, R5, R6",
+    "PACK_AB_MERGE_C": "R4, R5, R6, R7",
 }
 _TWO = ("MOV", "POPC", "BREV", "FLO", "IABS", "I2F", "I2FP", "F2I", "F2F", "FRND", "MUFU", "I2I")
 _COMPARES = ("ISETP", "FSETP", "DSETP", "HSETP2")
@@ -88,6 +93,8 @@ def _operands(form: str) -> str:
         return "UR4, 0x10" if mods and mods[0] in ("DIV", "CONV") else "0x10"
     if op == "BMOV":
         return "R4, B0"
+    if op == "F2FP":
+        return next((_F2FP[m] for m in mods if m in _F2FP), "R4, R5, R6")
     if op in _FIXED:
         return _FIXED[op]
     if plain in _TWO:

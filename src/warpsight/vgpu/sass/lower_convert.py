@@ -11,6 +11,8 @@ from warpsight.vgpu.sass.read import Line, Operand
 _INTEGERS = {"U8": T.U8, "S8": T.S8, "U16": T.U16, "S16": T.S16, "U32": T.U32, "S32": T.S32, "U64": T.U64, "S64": T.S64}
 _FLOATS = {"F16": T.F16, "BF16": T.BF16, "F32": T.F32, "F64": T.F64}
 _INTEGRAL = {"FLOOR": Round.RM, "CEIL": Round.RP, "TRUNC": Round.RZ, "ROUND": Round.RN, "RN": Round.RN}
+_EIGHTS = {"E4M3": T.E4M3X2, "E5M2": T.E5M2X2}
+_PACKINGS = ("PACK_AB", "PACK_B", "MERGE_C", "UNPACK_B", "PACK_AB_MERGE_C", "UNPACK_B_MERGE_C")
 _WIDE = (T.U64, T.S64, T.F64)
 
 
@@ -88,13 +90,74 @@ def f2f(body: Body, line: Line) -> None:
 
 @lowers("F2FP")
 def f2fp(body: Body, line: Line) -> None:
-    allow(line, "F16", "F32", "BF16", "PACK_AB", "PACK_B", *ROUNDINGS, "RELU", "FTZ")
-    operands = list(line.operands)
-    if len(operands) == 4 and operands[3].is_zero:
-        operands.pop()
-    d, a, b = operands
-    t = T.BF16X2 if line.has("BF16") else T.F16X2
-    body.emit("CVT2", ta=t, tb=T.F32, mod=modifiers(line), d0=body.dest(d), a=body.real(a), b=body.real(b))
+    allow(line, "F16", "F32", "BF16", *_EIGHTS, *_PACKINGS, *ROUNDINGS, "RELU", "FTZ", "SATFINITE")
+    if line.has(*_EIGHTS):
+        _eights(body, line)
+    elif line.has("SATFINITE"):
+        raise Refused("halves kept finite")
+    elif line.has("MERGE_C"):
+        _one_half(body, line)
+    else:
+        operands = list(line.operands)
+        if len(operands) == 4 and operands[3].is_zero:
+            operands.pop()
+        d, a, b = operands
+        t = T.BF16X2 if line.has("BF16") else T.F16X2
+        body.emit("CVT2", ta=t, tb=T.F32, mod=modifiers(line), d0=body.dest(d), a=body.real(a), b=body.real(b))
+
+
+def _one_half(body: Body, line: Line) -> None:
+    """F2FP.RELU.MERGE_C R0, c[0x0][0x170], RZ: one float to the low half. Only a merge with zero is seen."""
+    d, a, c = line.operands
+    if not c.is_zero:
+        raise Refused("a half merged with a register")
+    t = T.BF16 if line.has("BF16") else T.F16
+    body.emit("CVT", ta=t, tb=T.F32, mod=modifiers(line), d0=body.dest(d), a=body.real(a))
+
+
+def _eights(body: Body, line: Line) -> None:
+    """To and from pairs of 8-bit floats; the type of the result is named first."""
+    t, mod, d = next(_EIGHTS[m] for m in line.mods if m in _EIGHTS), modifiers(line), line.operands[0]
+    if mod & ~Mod.RELU:
+        raise Refused("8-bit floats with another rounding")
+    if line.has("UNPACK_B"):  # F2FP.F16.E4M3.UNPACK_B R0, R2.H1
+        if line.has("SATFINITE") or not line.has("F16"):
+            raise Refused("8-bit floats to what is not halves")
+        _, a = line.operands
+        body.emit("CVT", ta=T.F16X2, tb=t, mod=mod, d0=body.dest(d), a=_half_word(body, a))
+    elif not line.has("SATFINITE"):
+        raise Refused("8-bit floats that need not be finite")
+    elif line.has("UNPACK_B_MERGE_C") and line.has("F16"):
+        _, a, c = line.operands
+        _merged(body, d, c, "CVT", ta=t, tb=T.F16X2, mod=mod, a=_plain(body, a))
+    elif line.has("PACK_AB_MERGE_C") and line.has("F32"):
+        _, a, b, c = line.operands
+        _merged(body, d, c, "CVT2", ta=t, tb=T.F32, mod=mod, a=body.real(a), b=body.real(b))
+    else:
+        raise Refused("packing of 8-bit floats")
+
+
+def _merged(body: Body, d: Operand, c: Operand, op: str, **fields: int) -> None:
+    """A converted pair in the low half of d, the low half of c in the high one."""
+    if c.is_zero:
+        body.emit(op, d0=body.dest(d), **fields)
+    else:
+        body.emit("PRMT", d0=body.dest(d), a=body.hide(op, **fields), b=_plain(body, c), c=body.word(0x5410))
+
+
+def _plain(body: Body, o: Operand) -> int:
+    """A whole register or constant, as it is."""
+    if o.kind not in ("r", "ur", "const") or o.mods or o.negative or o.inverted or o.absolute:
+        raise Refused(f"operand `{o.text}`")
+    return body.row(o)
+
+
+def _half_word(body: Body, o: Operand) -> int:
+    """The half of a register that is unpacked: the low one unless .H1 is said."""
+    if o.mods not in ((), ("H0",), ("H1",)):
+        raise Refused(f"half of `{o.text}`")
+    row = _plain(body, o._replace(mods=()))
+    return body.hide("SHR", ta=T.U32, a=row, b=body.word(16)) if o.mods == ("H1",) else row
 
 
 @lowers("I2I")
