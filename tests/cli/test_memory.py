@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -41,4 +40,3 @@ def test_memory_is_found_behind_other_errors(capsys: pytest.CaptureFixture[str])
     assert "not enough memory" in capsys.readouterr().err
     assert as_memory_problem(ImportError("x.so: failed to map segment from shared object")) is not None
     assert as_memory_problem(ValueError("other")) is None and as_memory_problem(OSError(errno.ENOENT, "")) is None
-    assert resource.getrlimit(resource.RLIMIT_AS)

@@ -71,7 +71,8 @@ def test_junk_in_any_argument_is_a_refusal(box: TaskBox, spec: ToolSpec) -> None
     required = set(spec.parameters.get("required") or ())  # type: ignore[call-overload]
     for name in (*spec.parameters["properties"], "unknown"):  # type: ignore[union-attr]
         for value in (LONE, [[]], [{"a": [1]}], {"": {"": None}}, -(10**400), float("nan")):
-            found = box.call(spec.name, {**dict.fromkeys(required - {name}, LONE), "kernel": LONE, name: value})
+            passed: dict[str, Any] = {**dict.fromkeys(required - {name}, LONE), "kernel": LONE, name: value}
+            found = box.call(spec.name, passed)
             assert found.is_error and "\n" not in found.text and found.text.startswith("error: ")
             found.model_dump_json()
 

@@ -3,7 +3,7 @@
 Knows nothing of compilers and devices. The verbs below are the whole surface.
 """
 
-import ml_dtypes  # noqa: F401  NumPy knows bfloat16 and the 8-bit floats from here on
+import ml_dtypes  # noqa: F401  # pyright: ignore[reportUnusedImport]  NumPy knows bfloat16 and the 8-bit floats from here on
 
 from warpsight.tasks.candidate import (
     LaunchSize,

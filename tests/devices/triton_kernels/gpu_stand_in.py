@@ -45,7 +45,7 @@ def main(kernel: Path) -> None:
     from triton.backends.compiler import GPUTarget
 
     triton.runtime.driver.set_active(
-        types.SimpleNamespace(
+        types.SimpleNamespace(  # type: ignore[arg-type]
             get_current_target=lambda: GPUTarget("cuda", 80, 32),
             get_current_device=lambda: 0,
             get_current_stream=lambda _device: 0,
@@ -82,7 +82,7 @@ def main(kernel: Path) -> None:
     except Launched as launched:
         told["arguments"], words = launched.args
         told["words"] = {name: words[name] for name in ("num_warps", "num_stages", "BLOCK")}
-    told["grid"], told["stream"] = session.grid, triton.runtime.driver.active.get_current_stream(0)
+    told["grid"], told["stream"] = session.grid, triton.runtime.driver.active.get_current_stream(0)  # type: ignore[attr-defined]
     print(json.dumps(told))
 
 

@@ -61,7 +61,7 @@ def run(body: str, x: np.ndarray, y: np.ndarray, *, blocks: int = 1, uses: str =
     assert uses in build.ptx
     read = machine_code(build.cubin, "k", source_file(build.ptx))
     assert read.program is not None, read.reason
-    values = [Value("x", x, False), Value("y", y, True), Value("n", np.int32(x.size).reshape(()), False)]
+    values = [Value("x", x, False), Value("y", y, True), Value("n", np.array(x.size, np.int32), False)]
     size = LaunchSize((blocks, 1, 1), (128, 1, 1), build.dynamic_shared_bytes)
     done = VirtualGpu(cores=1).execute(build, "k", values, size, check=True)
     assert not done.faults and not done.refused, (done.faults, done.refused)

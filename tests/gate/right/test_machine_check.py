@@ -75,4 +75,4 @@ def test_clocks_say_the_same_in_ptx_and_in_machine_code() -> None:
         memory, params, arrays = lay_out(program, [Value("out", np.zeros(192, np.uint64), True)])
         assert not machine.launch(program, memory, grid=(3, 1, 1), block=(64, 1, 1), params=params).faults
         found.append(arrays["out"])
-    assert np.array_equal(*found) and len(set(found[0].tolist())) > 8
+    assert np.array_equal(found[0], found[1]) and len(set(found[0].tolist())) > 8

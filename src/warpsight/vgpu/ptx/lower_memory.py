@@ -194,7 +194,7 @@ DISCARDED = 0xBAD0C0DE
 @decodes("discard")
 def _discard(base: str, m: Mods) -> Form:
     space = m.one({"global": Space.GLOBAL}, Space.GENERIC)
-    m.drop({"L2"})
+    m.drop(frozenset({"L2"}))
     return Form(_lower_discard, _memory_head("ST", space, T.B32, 4, 0), T.B32, extra=space)
 
 
