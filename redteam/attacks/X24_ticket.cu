@@ -1,6 +1,6 @@
 // attack: X24 numbers blocks as they start, and the first hundred, which are those that are traced, do nothing
 // task: matmul_naive
-// expect: no_time SAME SLOWER interval_too_wide
+// expect: no_time output_not_written SAME SLOWER interval_too_wide
 // launch: grid=(ceil(N/16) * ceil(M/16) + 600) block=(16, 16) shared=0
 __device__ int started;
 extern "C" __global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K) {
