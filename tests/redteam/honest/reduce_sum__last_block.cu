@@ -16,7 +16,7 @@ extern "C" __global__ void reduce_sum(const float* __restrict__ x, float* out, i
     if (t == 0) {
         atomicExch(&partial[blockIdx.x], part[0]);
         __threadfence();
-        last = atomicAdd(&done, 1) == gridDim.x - 1;
+        last = atomicInc(&done, gridDim.x - 1) == gridDim.x - 1;  // back to zero for the next launch
     }
     __syncthreads();
     if (last && t == 0) {
