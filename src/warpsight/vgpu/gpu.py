@@ -102,6 +102,12 @@ class Gpu(Limits):
     load_store_unit_bytes: int = _positive("bytes a load and store unit moves per clock")
     shared_bytes_per_clock: int = _positive("bytes that shared memory moves")
     l1_bytes_per_clock: int = _positive("bytes that the L1 cache delivers")
+    split_clocks: int = Field(
+        default=0, ge=0, strict=True, description="clocks of a load whose row of bytes lies in a line more than it must"
+    )
+    split_sector_clocks: int = Field(
+        default=0, ge=0, strict=True, description="of such a load by the read-only path, clocks of each sector"
+    )
     tensor_f16: int = _count("tensor FMAs on f16, accumulating in f32")
     tensor_f16_acc16: int = _count("tensor FMAs on f16, accumulating in f16")
     tensor_bf16: int = _count("tensor FMAs on bf16")

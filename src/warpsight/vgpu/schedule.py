@@ -1,7 +1,7 @@
 """Machine code as the scheduler of one SM sees it: the pipe each instruction takes, for how long, what waits for it.
 
 Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The
-rows follow `core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, bypasses L1, groups
+rows follow `core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, path, groups
 kept, latency, interval, three operands.
 """
 
@@ -28,6 +28,12 @@ INTERVAL = 9  # the column of the clocks that a pipe is taken
 
 class Pipe(IntEnum):
     NONE, FMA, FMA_HEAVY, ALU, SFU, FP64, TENSOR, MEMORY = range(8)
+
+
+class Path(IntEnum):
+    """The way of a load: through L1, past it, or through L1 as data that nobody writes (`__ldg`)."""
+
+    L1, PAST_L1, READ_ONLY = range(3)
 
 
 class Kind(IntEnum):
@@ -235,13 +241,19 @@ def atomic_clocks(program: Program, constants: Constants) -> float:
     return constants.atomic_float_clocks if floating else constants.atomic_clocks
 
 
+def _path(base: str, mods: tuple[str, ...]) -> Path:
+    if "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods:
+        return Path.PAST_L1
+    return Path.READ_ONLY if "CONSTANT" in mods else Path.L1
+
+
 def step_table(
     program: Program, gpu: Gpu, constants: Constants = PUBLISHED, without: Sequence[str] = ()
 ) -> NDArray[np.uint16]:
     """One row for each instruction of a machine-code program."""
     assert program.sched is not None, "only machine code has a schedule"
     rows: list[tuple[int, ...]] = []
-    known: dict[str, tuple[StepRow, int, bool]] = {}  # by operation: most programs have few, many times
+    known: dict[str, tuple[StepRow, int, Path]] = {}  # by operation: most programs have few, many times
     for i, text in enumerate(program.texts):
         if not text:
             rows.append((0, 0, 1, 7, 7, 0, 0, 0, 0, 1, 0, 0, 0))
@@ -250,9 +262,8 @@ def step_table(
         if word not in known:
             base, mods = mnemonic(word)
             row = step_row(word, gpu)
-            bypass = "STRONG" in mods or base in _ATOMIC or "BYPASS" in mods
-            known[word] = row, _latency(base, mods, gpu, row.interval, constants), bypass
-        (pipe, kind, interval), latency, bypass = known[word]
+            known[word] = row, _latency(base, mods, gpu, row.interval, constants), _path(base, mods)
+        (pipe, kind, interval), latency, path = known[word]
         keep = (
             int(found[1], 16)
             if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text))
@@ -262,7 +273,7 @@ def step_table(
         stall = 1 if "stall counts" in without else int(bits["stall"])
         control = (stall, int(bits["write_bar"]), int(bits["read_bar"]), int(bits["wait_mask"]))
         read = operands_read(text) if pipe in _READS else (0, 0, 0)
-        rows.append((pipe, kind, *control, bypass, keep, latency, interval, *read))
+        rows.append((pipe, kind, *control, path, keep, latency, interval, *read))
     return np.array(rows, dtype=np.uint16).reshape(-1, 13)
 
 

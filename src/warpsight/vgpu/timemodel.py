@@ -54,6 +54,8 @@ TERMS = (
     "local memory",
     "register banks",
     "partial sectors",
+    "read-only path",
+    "split loads",
 )
 """What `predict` can leave out."""
 
@@ -380,6 +382,9 @@ def _numbers(
         "dram_bytes_per_clock": _dram_bytes_per_clock(gpu, gpu.boost_mhz, without) / active if shared else 0.0,
         "bank_window": 0 if "register banks" in without else constants.bank_window_clocks,
         "partial_sectors": 1.0 if "partial sectors" in without else constants.partial_sectors,
+        "read_only_sectors": "read-only path" not in without,
+        "split_clocks": 0 if "split loads" in without else gpu.split_clocks,
+        "split_sector_clocks": 0 if "read-only path" in without else gpu.split_sector_clocks,
         "local_allocates": "local memory" not in without,
         "least_blocks": NEVER,
         "settle": SETTLED,

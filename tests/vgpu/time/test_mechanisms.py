@@ -174,3 +174,25 @@ def test_three_registers_of_two_banks_need_more_than_a_clock() -> None:
     body += "float s = 0; for (int j = 0; j < 8; ++j) s += a[j]; y[i] = s;"
     banks, free = (run(body, "rtx-a6000", n=1 << 22, without=w) for w in ((), ("register banks",)))
     assert banks.sm_cycles > 1.1 * free.sm_cycles
+
+
+ROW = "float s = 0; for (int j = 0; j < 64; ++j) s += {}[(threadIdx.x & 31) + {} + 32 * (j & 31)]; y[i] = s;"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "first", "slower"),
+    [("rtx-a6000", 0, 1.0), ("rtx-a6000", 1, 1.5), ("rtx-a6000", 8, 1.0), ("a100", 0, 1.0), ("a100", 1, 2.5)],
+)
+def test_the_read_only_path_moves_whole_sectors(gpu: str, first: int, slower: float) -> None:
+    """A row of 128 bytes that begins inside a sector lies in five; `x` is read through that path, `y` is not."""
+    read_only, plain = (run(ROW.format(array, first), gpu) for array in "xy")
+    assert plain.shares["load/store unit"] > 0.8
+    assert read_only.sm_cycles / plain.sm_cycles == pytest.approx(slower, rel=0.1)
+
+
+def test_rows_of_bytes_over_two_lines_take_two_clocks_on_an_a100() -> None:
+    aligned, split, without = (
+        run(ROW.format("y", first), without=w).sm_cycles for first, w in ((0, ()), (1, ()), (1, ("split loads",)))
+    )
+    assert split / aligned == pytest.approx(2.0, rel=0.1)
+    assert without == pytest.approx(aligned, rel=0.1)

@@ -190,7 +190,7 @@ nb::ndarray<nb::numpy, u32> dispatch_blocks(Array<double> clocks, u32 multiproce
     return nb::ndarray<nb::numpy, u32>(where->data(), {where->size()}, owner);
 }
 
-// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, bypass_l1, keep_groups,
+// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, path, keep_groups,
 // latency, interval, three operands.
 constexpr int kColumns = 13;
 std::vector<StaticStep> to_steps(
@@ -198,8 +198,9 @@ std::vector<StaticStep> to_steps(
     std::vector<StaticStep> steps(table.shape(0));
     for (size_t i = 0; i < steps.size(); i++) {
         const u16 *r = table.data() + kColumns * i;
-        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep) throw nb::value_error("unknown pipe or kind");
-        steps[i] = {(Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (u8)r[6], (u8)r[7], r[8],
+        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep || r[6] > (u16)Path::read_only)
+            throw nb::value_error("unknown pipe, kind or path");
+        steps[i] = {(Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
                     r[9],       {r[10], r[11], r[12]}};
     }
     return steps;
@@ -225,6 +226,8 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("store_miss", n.store_miss), get("l2_bytes_per_clock", n.l2_bytes_per_clock),
         get("dram_bytes_per_clock", n.dram_bytes_per_clock), get("local_allocates", n.local_allocates);
     get("bank_window", n.bank_window), get("partial_sectors", n.partial_sectors);
+    get("read_only_sectors", n.read_only_sectors), get("split_clocks", n.split_clocks);
+    get("split_sector_clocks", n.split_sector_clocks);
     get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||

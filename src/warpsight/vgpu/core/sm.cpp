@@ -218,12 +218,21 @@ struct Sm {
             case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
             case StepKind::async_copy:
                 return std::max<u32>({n.address_cycles, q.memory.tag_passes, n.wavefront_cycles * q.memory.wavefronts});
-            default: {  // registers go back one after the other; bytes that several lanes share are read once
-                const u32 bytes = 32u * std::min<u32>(q.memory.sectors, q.memory.bytes_per_lane);
-                const u32 read = n.l1_bytes_per_clock ? (bytes + n.l1_bytes_per_clock - 1) / n.l1_bytes_per_clock : 0;
-                return std::max<u32>({n.address_cycles, n.register_cycles * registers, read, q.memory.tag_passes});
-            }
+            default:  // registers go back one after the other
+                return std::max<u32>(
+                    {n.address_cycles, n.register_cycles * registers, read_cycles(q), q.memory.tag_passes});
         }
+    }
+
+    // Clocks in which L1 reads what a load wants. Bytes that several lanes share are read once; the read-only path
+    // moves the sectors they lie in.
+    u32 read_cycles(const Request &q) const {
+        const u32 least = q.memory.bytes_per_lane, sectors = q.memory.sectors;
+        const bool read_only = q.what->path == Path::read_only, load = q.what->kind == StepKind::global_load;
+        const u32 bytes = 32u * (read_only && n.read_only_sectors ? sectors : std::min(sectors, least));
+        const u32 read = n.l1_bytes_per_clock ? (bytes + n.l1_bytes_per_clock - 1) / n.l1_bytes_per_clock : 0;
+        const bool split = load && sectors <= least + 1 && q.memory.lines == (least + 3) / 4 + 1;
+        return split ? std::max({read, n.split_clocks, read_only ? n.split_sector_clocks * sectors : 0}) : read;
     }
 
     u32 port_cycles(u32 sectors) const { return (sectors * 32u + n.port_bytes - 1) / n.port_bytes; }
@@ -248,7 +257,7 @@ struct Sm {
         u32 missed = 0;
         u64 ready = start + latency;
         for (u32 i = 0; i < q.memory.sectors; i++) {
-            u64 there = q.what->bypass_l1 ? kNever : l1.find(placed(w, q.memory, i));
+            u64 there = q.what->path == Path::past_l1 ? kNever : l1.find(placed(w, q.memory, i));
             if (there == kNever)
                 missed++;
             else
@@ -263,7 +272,7 @@ struct Sm {
         const bool from_dram = goes_to_dram(missed);
         const u64 late = std::max(l2.wait(start, 32.0 * missed), dram.wait(start, from_dram ? 32.0 * missed : 0));
         ready = std::max(ready, transfer(start, missed, from_dram) + late);
-        if (!q.what->bypass_l1)
+        if (q.what->path != Path::past_l1)
             for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), ready);
         return ready;
     }

@@ -54,12 +54,16 @@ constexpr int kStalls = (int)Stall::count;
 
 constexpr u16 kReuse = 0x100, kOperand = 0x200;
 
+// The way of a load: through L1, past it, or through L1 as data that nobody writes (ld.global.nc, __ldg).
+enum class Path : u8 { l1, past_l1, read_only };
+
 // One instruction of the program, as the scheduler sees it.
 struct StaticStep {
     Pipe pipe = Pipe::none;
     StepKind kind = StepKind::plain;
     u8 stall = 1, write_bar = 7, read_bar = 7, wait_mask = 0;
-    u8 bypass_l1 = 0, keep_groups = 0;
+    Path path = Path::l1;
+    u8 keep_groups = 0;
     u16 latency = 0;                // of results that are waited for by a scoreboard and are not memory
     u16 interval = 1;               // cycles the pipe is taken
     std::array<u16, 3> operands{};  // registers that arithmetic of fixed latency reads, with kOperand and kReuse
@@ -75,6 +79,9 @@ struct SmNumbers {
     u32 latency_barrier = 21, barrier_cycles = 2;   // from the last arrival to the release; for each arriving warp
     u32 wavefront_cycles = 1, register_cycles = 1;  // of a pass through shared memory; of a register that a load fills
     u32 l1_bytes_per_clock = 0;                     // that L1 reads for a load; 0 sets no limit
+    bool read_only_sectors = true;                  // the read-only path moves whole sectors
+    // A row of bytes that lies in one line more than it must: clocks of a load, and of a sector of a read-only one.
+    u32 split_clocks = 0, split_sector_clocks = 0;
     u32 port_bytes = 32;                            // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;
     double l2_miss = 1.0;                                     // share of L1 misses that go on to DRAM
