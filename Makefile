@@ -80,7 +80,7 @@ check: $(VENV)/.dev
 	@$(if $(CORE_CXX),$(VENV)/bin/clang-format --dry-run -Werror $(CORE_CXX))
 	@$(PY) -m pytest -q -m "not slow" $(ARGS)
 
-redteam: setup
+redteam: setup $(VENV)/.chain
 	@$(PY) -m redteam $(ARGS)
 
 format: $(VENV)/.dev

@@ -24,7 +24,8 @@ def run_bench(attack: Attack) -> Outcome:
     words = ["import", "kernelbench", KERNELBENCH / "problem.py", "--run", attack.file, "--samples", SAMPLES, "--json"]
     with TemporaryDirectory() as folder:
         answer = ask([str(word) for word in words], Path(folder) / "cache")
-    tried = answer.json["attempts"][0] if answer.json and answer.json["attempts"] else None
+    attempts = answer.json.get("attempts") if answer.json else None
+    tried = attempts[0] if attempts else None
     if tried is None:
         return Outcome(attack, "no_answer", answer.text[-160:], False, time.monotonic() - started)
     faster = tried["verdict"] == "right" and (tried.get("speedup") or 0.0) > MARGIN

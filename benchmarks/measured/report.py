@@ -12,10 +12,9 @@ from benchmarks.measured import ncu, rivals
 from benchmarks.measured.predicted import Outcome, gpu_of
 from benchmarks.measured.sets import Row
 from benchmarks.measured.statistics import Agreement, agreement, quantiles
-from benchmarks.measured.work import Predicted
+from benchmarks.measured.work import Predicted, like_measured
 
 Say = Callable[[str], None]
-REGISTER_UNIT = 8  # a thread's registers are given in eights
 HEADER = f"  {'':30} {'n':>4} {'tau':>6} {'rho':>6} {'median':>7} {'90 %':>6} {'MAPE':>6} {'bias':>6} {'pick':>5}  of 5"
 
 
@@ -53,20 +52,15 @@ def builds(told: Sequence[tuple[Row, Outcome]]) -> dict[str, list[tuple[Row, Out
     """Rows by whether our build is like the measured one: registers (in the units they are given in) and spills."""
     found: dict[str, list[tuple[Row, Outcome]]] = {}
     for row, outcome in told:
+        alike = like_measured(row, outcome)
         if row.registers is None:
-            name = "our build spills" if outcome.spill_bytes else "our build does not spill"
+            name = "our build does not spill" if alike else "our build spills"
         else:
-            same = _units(row.registers) == _units(outcome.registers)
-            spills = bool(row.local_bytes) != bool(outcome.local_bytes)
-            name = "same registers and spills" if same and not spills else "other registers or spills"
+            name = "same registers and spills" if alike else "other registers or spills"
         found.setdefault(name, []).append((row, outcome))
         if outcome.local_bytes:
             found.setdefault("local memory in our build", []).append((row, outcome))
     return found
-
-
-def _units(registers: int) -> int:
-    return -(-registers // REGISTER_UNIT)
 
 
 def line_of(name: str, found: Agreement, *, sizes: bool = True) -> str:

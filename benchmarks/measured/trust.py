@@ -16,15 +16,16 @@ Say = Callable[[str], None]
 
 
 def timed_rows(done: Sequence[Predicted]) -> list[Timed]:
+    """Rows whose build is like the measured one."""
     return [
         Timed(each.one.name, each.one.gpu, outcome.bound, outcome.time_us, row.measured_us)
         for each in done
-        for row, outcome in each.told()
+        for row, outcome in each.alike()
     ]
 
 
 def report_trust(rows: Sequence[Timed], say: Say) -> None:
-    say("\nhow far the model can be trusted (log2 of measured over predicted)")
+    say(f"\nhow far the model can be trusted (log2 of measured over predicted; {len(rows)} rows whose build is alike)")
     for what, title in (("bound", "a time, by what binds"), ("gpu", "a time, by card")):
         say(f"  {title:34} {'n':>6} {'10 %':>7} {'50 %':>7} {'90 %':>7}")
         for name, (n, low, middle, high) in errors.errors_by(rows, what).items():

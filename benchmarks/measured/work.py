@@ -13,6 +13,7 @@ from benchmarks.measured.predicted import Kept, Outcome, model_key, outcome_of, 
 from benchmarks.measured.sets import MeasuredSet, Row, read_rows
 
 SEED = 20261117
+REGISTER_UNIT = 8  # a thread's registers are given in eights
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,18 @@ class Predicted:
 
     def told(self) -> list[tuple[Row, Outcome]]:
         return [(row, done) for row, done in zip(self.rows, self.outcomes, strict=True) if not done.failed]
+
+    def alike(self) -> list[tuple[Row, Outcome]]:
+        """The rows whose measured build may be ours: the others tell of two compilers, not of the model."""
+        return [(row, done) for row, done in self.told() if like_measured(row, done)]
+
+
+def like_measured(row: Row, outcome: Outcome) -> bool:
+    """Whether our build has the registers (in eights) and spills of the measured one; if unknown, that it has no spills."""
+    if row.registers is None:
+        return not outcome.spill_bytes
+    same = -(-row.registers // REGISTER_UNIT) == -(-outcome.registers // REGISTER_UNIT)
+    return same and bool(row.local_bytes) == bool(outcome.local_bytes)
 
 
 def chosen_rows(one: MeasuredSet, request: Request) -> list[Row]:

@@ -56,6 +56,7 @@ TERMS = (
     "partial sectors",
     "read-only path",
     "split loads",
+    "atomics by slice",
 )
 """What `predict` can leave out."""
 
@@ -128,6 +129,7 @@ def predict(
 
     settles = "settled pace" not in without
 
+    atomic_clocks = schedule.atomic_clocks(program, constants)
     none = (0.0, 0.0)
     reloaded, spilled = none if "local memory" in without else local_share(gpu, program.local_bytes, threads, resident)
     stores = taken.moved.stores - taken.moved.local_stores
@@ -140,6 +142,7 @@ def predict(
             resident = max(1, min(grid.resident, part.on_sm))
             numbers = _numbers(gpu, constants, resident, shared_bytes, active, without)
             numbers |= {"l2_miss": l2_miss, "store_miss": min(1.0, written / max(1.0, taken.moved.stores))}
+            numbers["atomic_clocks"] = 1.0 if "atomics by slice" in without else atomic_clocks
             least = max(1, min(part.on_sm, waves * resident))
             affordable = int(SETTLE_STEPS * sum(t.blocks for t in part.stretches) / max(1, part.steps))
             most = min(part.on_sm, MOST_FILLINGS * least, affordable) if settles and waves > 1 else least
@@ -162,9 +165,11 @@ def predict(
     dram_bytes = 32.0 * (load_misses * l2_miss + written)
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
-    hot = _hottest(taken, table, total_blocks) * schedule.atomic_clocks(program, constants)
+    hot = _hottest(taken, table, total_blocks) * atomic_clocks
     whole_sectors = 1.0 if "partial sectors" in without else constants.partial_sectors
     l2_taken = l2_bytes + 32.0 * (whole_sectors - 1.0) * taken.moved.partial
+    if "atomics by slice" not in without:
+        l2_taken += 32.0 * (atomic_clocks * max(taken.moved.atomics, taken.moved.atomic_passes) - taken.moved.atomics)
     pools = {"L2 bandwidth": l2_taken / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:
         pools, dram_bytes = dict.fromkeys(pools, 0.0), 0.0

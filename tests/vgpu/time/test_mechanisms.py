@@ -196,3 +196,12 @@ def test_rows_of_bytes_over_two_lines_take_two_clocks_on_an_a100() -> None:
     )
     assert split / aligned == pytest.approx(2.0, rel=0.1)
     assert without == pytest.approx(aligned, rel=0.1)
+
+
+@pytest.mark.parametrize(("kind", "clocks"), [("int", 1.3), ("float", 3.1)])
+def test_atomics_at_many_addresses_take_the_slices_of_l2(kind: str, clocks: float) -> None:
+    """No two meet, and yet each sector takes its slice for longer than a store would."""
+    body = f"atomicAdd(({kind} *)y + i, ({kind})1);"
+    by_slice, as_stores = (run(body, without=w).shares["L2 bandwidth"] for w in ((), ("atomics by slice",)))
+    told = run(body).cycles / run(body, without=("atomics by slice",)).cycles
+    assert by_slice * told / as_stores == pytest.approx(clocks, rel=0.01)

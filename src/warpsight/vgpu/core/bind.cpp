@@ -225,7 +225,7 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("blocks", n.blocks), get("max_cycles", n.max_cycles), get("least_blocks", n.least_blocks);
     get("store_miss", n.store_miss), get("l2_bytes_per_clock", n.l2_bytes_per_clock),
         get("dram_bytes_per_clock", n.dram_bytes_per_clock), get("local_allocates", n.local_allocates);
-    get("bank_window", n.bank_window), get("partial_sectors", n.partial_sectors);
+    get("bank_window", n.bank_window), get("partial_sectors", n.partial_sectors), get("atomic_clocks", n.atomic_clocks);
     get("read_only_sectors", n.read_only_sectors), get("split_clocks", n.split_clocks);
     get("split_sector_clocks", n.split_sector_clocks);
     get("settle", n.settle), get("move_replayed", n.move_replayed);

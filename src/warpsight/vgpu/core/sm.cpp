@@ -300,7 +300,7 @@ struct Sm {
                 result.atomic_sectors += q.memory.sectors;
                 send(issued + passes, port_cycles(q.memory.sectors));
                 done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes +
-                       l2.wait(now, 32.0 * q.memory.sectors);
+                       l2.wait(now, 32.0 * n.atomic_clocks * std::max(q.memory.sectors, q.memory.passes));
                 blocks[w.block].drained = std::max(blocks[w.block].drained, done);
                 break;
             case StepKind::global_store:

@@ -86,6 +86,7 @@ struct SmNumbers {
     u64 l1_bytes = 0;
     double l2_miss = 1.0;                                     // share of L1 misses that go on to DRAM
     double partial_sectors = 1.0;                             // what a partly written sector takes of L2, in whole ones
+    double atomic_clocks = 1.0;                               // that a slice of L2 takes for a sector, or at one address
     double store_miss = 1.0;                                  // share of stored sectors that go on to DRAM
     double l2_bytes_per_clock = 0, dram_bytes_per_clock = 0;  // this SM's part of what all share; 0 sets no limit
     u32 bank_window =
