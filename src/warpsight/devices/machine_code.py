@@ -153,6 +153,8 @@ def time_whole_launch(
             traced=traced,
             pipe_clocks=clocks,
             concurrent=gpu.sms * max(1, fits.blocks_per_sm),
+            # Who exchanges on condition must first see what the last one left: a way to L2 and back.
+            swap_passes=max(1, round(gpu.latency_l2 / schedule.atomic_clocks(program, constants))),
             deadline_seconds=deadline_seconds,
         )
         last[:] = [(arrays, done)]

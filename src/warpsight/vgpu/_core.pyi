@@ -42,6 +42,7 @@ class LaunchRecord(TypedDict):
     loaded_sectors: int
     stored_sectors: int
     hottest_atomic: int
+    failed_polls: int
 
 class SimulationRecord(TypedDict):
     """What one simulated multiprocessor did; `stalls` is indexed [instruction, reason]."""
@@ -133,6 +134,7 @@ def launch(
     traced: Sequence[int] = ...,
     pipe_clocks: Sequence[int] = ...,
     concurrent: int = 0,
+    swap_passes: int = 1,
 ) -> LaunchRecord: ...
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
     """The multiprocessor of each block."""

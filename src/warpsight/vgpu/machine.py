@@ -95,6 +95,7 @@ class Launched:
     loaded_sectors: int
     stored_sectors: int
     hottest_atomic: int
+    failed_polls: int
     unwritten: tuple[Unwritten, ...] = ()
 
 
@@ -196,6 +197,7 @@ def launch(
     traced: Sequence[int] = (),
     pipe_clocks: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
+    swap_passes: int = 1,
     source: str = "",
     variables: Variables | None = None,
 ) -> Launched:
@@ -204,6 +206,7 @@ def launch(
     With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model; of the `traced` blocks
     if some are given. With `pipe_clocks`, one number an instruction, the launch is watched: each block's work is kept.
     So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
+    An exchange on condition (CAS) that succeeds counts as `swap_passes` atomics at its address: the next must see it.
     `variables` are those that a launch before has left, and are changed in place; without, all have their first values.
     """
     from warpsight.vgpu import _core
@@ -242,6 +245,7 @@ def launch(
         traced=list(traced),
         pipe_clocks=[] if pipe_clocks is None else pipe_clocks.tolist(),
         concurrent=concurrent,
+        swap_passes=swap_passes,
     )
     report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(
@@ -257,6 +261,7 @@ def launch(
         loaded_sectors=raw["loaded_sectors"],
         stored_sectors=raw["stored_sectors"],
         hottest_atomic=raw["hottest_atomic"],
+        failed_polls=raw["failed_polls"],
         unwritten=_unwritten(program, memory, core_memory, raw, params, math.prod(grid) * math.prod(block))
         if check and not raw["faults"]
         else (),

@@ -119,6 +119,11 @@ class Reach:
     def loaded(self, n: float) -> float:
         return self._at(n, self.loads, 0)
 
+    def fresh(self, n: float) -> float:
+        """What `n` blocks load that the `n` before them did not. Nothing where these two have all there is."""
+        both = self.loaded(2 * n)
+        return max(0.0, both - self.loaded(n)) if both < self.loaded(self.total_blocks) else 0.0
+
     def stored(self, n: float) -> float:
         if not self.stores.there and self.stores_in_all and self.whole is None:  # they come after the traced part
             return min(self.most, self.stores_in_all * n / self.total_blocks)
@@ -202,15 +207,19 @@ def dram_share(gpu: Gpu, reach: Reach, misses: float, resident: int) -> float:
     """The share of the launch's `misses` in L1 that DRAM serves: what is touched for the first time.
 
     Blocks of one wave run together, so that each sector comes once for all of them. Where what a wave touches fits in
-    L2, the next wave still finds what it shares with the last; else it comes back to a cold cache.
+    L2, the next wave still finds what it shares with the last, or with all, if all fits; else L2 is cold for it.
     """
     if not misses:
         return 0.0
     total = reach.total_blocks
     wave = min(total, gpu.sms * resident)
     touched, everything = reach.loaded(wave), reach.loaded(total)
-    kept = 32 * (touched + reach.stored(wave)) <= gpu.l2_bytes
-    fetched = max(everything, touched) if kept else max(everything, touched * total / wave)
+    if 32 * (touched + reach.stored(wave)) > gpu.l2_bytes:
+        fetched = max(everything, touched * total / wave)
+    elif 32 * (everything + reach.stored(total)) > gpu.l2_bytes:  # what was touched long ago is gone
+        fetched = max(everything, touched + (total / wave - 1.0) * reach.fresh(wave))
+    else:
+        fetched = max(everything, touched)
     return min(1.0, fetched / misses)
 
 

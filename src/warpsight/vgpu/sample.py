@@ -35,6 +35,7 @@ DRAWS = 8
 LIKE = 2.0  # blocks of a kind differ by less than this factor in what they take of a multiprocessor
 MOST_KINDS = 6
 LEAST_SHARE = 0.02
+LEAST_CUT = 1.05  # blocks that did so many times what was kept of them are long
 MOST_BEYOND = 1.15
 UNCUT_SHARE = 0.75  # of the steps, for blocks that must be followed to their end: the others need some too
 INSTRUCTIONS, PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES, SPAN = range(9)  # core/work.hpp
@@ -57,6 +58,7 @@ class Moved(NamedTuple):
     local_loads: float  # of the loads, those of local memory
     local_stores: float
     partial: float  # of the stores, sectors that a warp wrote in part
+    atomic_partial: float  # of the atomics, the same
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,9 @@ class Part:
 class Sample:
     """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge.
 
+    `drift` is how far the part of long blocks that was kept is from the whole in what it does (a log): its pace may be
+    as far from the pace of the rest.
+
     `near` are the traced blocks of `patch`; `moved` are the sectors that the launch loads, stores and does atomics on.
     """
 
@@ -93,6 +98,7 @@ class Sample:
     moved: Moved
     whole: Launched | None = None
     missed: float = 1.0
+    drift: float = 0.0
     notes: tuple[str, ...] = ()
 
 
@@ -183,6 +189,7 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
     kinds = table[:, KIND]
     visible = np.maximum.accumulate(np.where(table[:, 0] | kinds, np.arange(len(kinds)), 0))
     by_kind = np.bincount(kinds[visible], sectors, minlength=len(Kind))
+    partial = np.maximum(0.0, sectors - done.counts[:, INDEX["bytes"]] / 32)
 
     def of(*some: Kind) -> float:
         return times * float(sum(by_kind[kind] for kind in some))
@@ -194,7 +201,8 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
         times * float(done.counts[:, INDEX["atomic_passes"]][kinds == Kind.GLOBAL_ATOMIC].sum()),
         of(Kind.LOCAL_LOAD),
         of(Kind.LOCAL_STORE),
-        times * float(np.maximum(0.0, sectors - done.counts[:, INDEX["bytes"]] / 32)[kinds == Kind.GLOBAL_STORE].sum()),
+        times * float(partial[kinds == Kind.GLOBAL_STORE].sum()),
+        times * float(partial[kinds == Kind.GLOBAL_ATOMIC].sum()),
     )
 
 
@@ -354,7 +362,7 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         return done.traces.chosen([place[int(b)] for b in ids])
 
     parts: list[Part] = []
-    foretold, cut = np.zeros(work.shape[1]), 1.0
+    foretold, cut, drift = np.zeros(work.shape[1]), 1.0, 0.0
     for kind in chosen.kinds:
         members = kind.members
         stretches, ids = tuple(traces(ids) for ids in kind.stretches), np.concatenate(kind.stretches)
@@ -362,6 +370,7 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         kept = _kept(stretches, grid, own)
         longer = float(grid.clocks(own)) / max(1.0, float(grid.clocks(kept)))
         cut = max(cut, longer)
+        drift = max(drift, _drift(kept, own))
         if not kind.exact:  # what all members did, not only those that were traced
             longer *= float(grid.clocks(work[members].mean(axis=0))) / max(1.0, float(grid.clocks(own / len(ids))))
         parts.append(Part(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
@@ -372,7 +381,7 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
     near_stretch = max(1.0, neighbours[SECTORS] / max(1.0, _kept((near,), grid, neighbours)[SECTORS]))
     notes = (*_kind_notes([len(kind.members) for kind in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
     moved = moved_by(done, grid.table)
-    return Sample(tuple(parts), near, chosen.patch, near_stretch, moved, done, missed, notes)
+    return Sample(tuple(parts), near, chosen.patch, near_stretch, moved, done, missed, drift, notes)
 
 
 def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:
@@ -380,6 +389,15 @@ def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:
     kept = np.array([traces.work(grid.table) for traces in stretches], np.float64).sum(axis=0)
     kept[SPAN] = real[SPAN] * kept[INSTRUCTIONS] / max(1.0, float(real[INSTRUCTIONS]))
     return kept
+
+
+def _drift(kept: Work, real: Work) -> float:
+    """How far what was kept of long blocks is, by the instruction, from what they did in all: the largest log ratio."""
+    if real[INSTRUCTIONS] < LEAST_CUT * kept[INSTRUCTIONS]:
+        return 0.0
+    told = [PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS]
+    share, here = real / max(1.0, real[INSTRUCTIONS]), kept / max(1.0, kept[INSTRUCTIONS])
+    return max(abs(math.log((share[m] + LEAST_SHARE) / (here[m] + LEAST_SHARE))) for m in told)
 
 
 def _missed(real: Work, foretold: Work, grid: Grid) -> tuple[float, tuple[str, ...]]:

@@ -229,7 +229,7 @@ def step_row(text: str, gpu: Gpu) -> StepRow:
     base, mods = mnemonic(text)
     pipe, interval = _pipe(base, mods, gpu)
     kind = _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN))
-    return StepRow(pipe, Kind.PLAIN if kind is Kind.BARRIER and "ARV" in mods else kind, interval)
+    return StepRow(pipe, kind, interval)
 
 
 def atomic_clocks(program: Program, constants: Constants) -> float:

@@ -33,6 +33,7 @@ WAVEFRONT_BYTES = 128
 MOST_FILLINGS = 4  # times the fillings that are simulated at least, until the pace has settled
 SETTLE_STEPS = 2_000_000  # simulated for that, at most
 SETTLED = 0.01
+MOST_SPREAD = 0.99
 NEVER = (1 << 32) - 1
 TERMS = (
     "load/store cycles",
@@ -66,6 +67,7 @@ class Prediction:
     """A simulated time (at the boost clock, and at the base clock) and where it goes.
 
     `spread` is how far the samples of the launch are apart, as a share of the time: zero says that there was one.
+    `failed_polls` counts how often a warp saw again what it waits for: what blocks wait for one another is not timed.
     `shares` says how much of the time each resource was taken; `bound` names the busiest, or latency when none is busy.
     """
 
@@ -87,6 +89,7 @@ class Prediction:
     stall_share: dict[str, float]
     simulated_cycles: int
     spread: float
+    failed_polls: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -168,8 +171,10 @@ def predict(
     hot = _hottest(taken, table, total_blocks) * atomic_clocks
     whole_sectors = 1.0 if "partial sectors" in without else constants.partial_sectors
     l2_taken = l2_bytes + 32.0 * (whole_sectors - 1.0) * taken.moved.partial
-    if "atomics by slice" not in without:
-        l2_taken += 32.0 * (atomic_clocks * max(taken.moved.atomics, taken.moved.atomic_passes) - taken.moved.atomics)
+    if "atomics by slice" not in without:  # at least what storing parts of the same sectors takes
+        as_stores = (whole_sectors - 1.0) * taken.moved.atomic_partial
+        in_turn = atomic_clocks * max(taken.moved.atomics, taken.moved.atomic_passes) - taken.moved.atomics
+        l2_taken += 32.0 * max(as_stores, in_turn)
     pools = {"L2 bandwidth": l2_taken / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:
         pools, dram_bytes = dict.fromkeys(pools, 0.0), 0.0
@@ -206,7 +211,8 @@ def predict(
         stalls=stalls,
         stall_share={name: round(float(stalls[:, i].sum()) / samples, 4) for i, name in enumerate(schedule.STALLS)},
         simulated_cycles=sum(int(run["cycles"]) for one in runs for run in one.runs),
-        spread=_spread(runs, tail="tail" not in without),
+        spread=min(MOST_SPREAD, max(_spread(runs, tail="tail" not in without), taken.drift)),
+        failed_polls=0 if done is None else done.failed_polls,
         notes=taken.notes,
     )
 

@@ -93,7 +93,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
                 double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
-                std::vector<u16> pipe_clocks, u64 concurrent) {
+                std::vector<u16> pipe_clocks, u64 concurrent, u32 swap_passes) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -116,6 +116,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
     o.traced = std::move(traced);
     o.watch = !pipe_clocks.empty(), o.pipe_clocks = std::move(pipe_clocks);
+    o.swap_passes = swap_passes;
     if (concurrent) o.concurrent = concurrent, o.quantum = kTurn;
     if (o.watch && o.pipe_clocks.size() != p.program->code.size())
         throw nb::value_error("a watched launch needs the clocks of every instruction");
@@ -140,7 +141,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     nb::capsule work_owner(work, [](void *q) noexcept { delete (std::vector<BlockWork> *)q; });
     d["work"] = nb::ndarray<nb::numpy, u64>(work->data(), {work->size(), (size_t)kWorks}, work_owner);
     d["loaded_sectors"] = r.loaded_sectors, d["stored_sectors"] = r.stored_sectors;
-    d["hottest_atomic"] = r.hottest_atomic;
+    d["hottest_atomic"] = r.hottest_atomic, d["failed_polls"] = r.failed_polls;
     d["traces"] = nb::cast(new PyTraces{std::move(r.traces)}, nb::rv_policy::take_ownership);
     return d;
 }
@@ -321,7 +322,8 @@ NB_MODULE(_core, m) {
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
-          "traced"_a = std::vector<u64>(), "pipe_clocks"_a = std::vector<u16>(), "concurrent"_a = 0);
+          "traced"_a = std::vector<u64>(), "pipe_clocks"_a = std::vector<u16>(), "concurrent"_a = 0,
+          "swap_passes"_a = 1);
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {

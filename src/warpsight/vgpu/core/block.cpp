@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "machine.hpp"
+#include "memory.hpp"
 #include "shadow.hpp"
 #include "undefined.hpp"
 
@@ -98,6 +99,7 @@ void Block::start(u64 linear) {
         std::memset(w.frame, 0, sizeof w.frame);
         std::memset(w.group, 0, sizeof w.group);
         std::memset(w.clock_reads, 0, sizeof w.clock_reads);
+        w.polls.fill(Poll{});
     }
     if (shadow) shadow->reset();
 }
@@ -146,6 +148,7 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
     u32 id = Row::at(w, x.a)[lowest(m)] & (kBarriers - 1);
     Barrier &bar = b.barriers[id];
     bar.expected = Row::at(w, x.b)[lowest(m)];
+    trace_barrier(w, id, bar.expected, x.sub == 1);
     bar.arrived += (u32)__builtin_popcount(m);
     if (x.sub >= 2) {
         u32 value = predicate(w.preds, x.c) & m;

@@ -181,6 +181,20 @@ void allocate(Warp &w, const Ins &x, u32 m) {
 }  // namespace
 
 // Runs one warp until it waits, ends, or has used its turn.
+namespace {
+
+// Whoever reads again what it has read before, at the same place by the same instruction, waits for somebody.
+void note_poll(Warp &w, const Ins &x, i32 pc, u32 m) {
+    if (!w.block->touched || x.op == Op::ST || x.vec > 1 || (x.flags & kUnusedResult)) return;
+    const u32 lane = lowest(m);
+    const Poll seen{pc, Row::at(w, x.a)[lane], Row::at(w, x.d0)[lane]};
+    Poll &last = w.polls[(size_t)pc % w.polls.size()];
+    w.block->touched->failed_polls += seen == last;
+    last = seen;
+}
+
+}  // namespace
+
 Turn run_warp(Warp &w) {
     Block &block = *w.block;
     Launch &launch = *block.launch;
@@ -237,8 +251,10 @@ Turn run_warp(Warp &w) {
                 if (w.follows && m) [[unlikely]]
                     follow(w, x, m);
                 if (m) x.run(w, x, m);
-                if (takes_turns && (x.op == Op::ATOM || (x.flags & kVolatile)))
+                if (takes_turns && (x.op == Op::ATOM || (x.flags & kVolatile))) {
                     left -= std::min(left - 1, kRoundTrip);  // who polls must not do so at the pace of arithmetic
+                    if (m) note_poll(w, x, pc, m);
+                }
                 pc++;
                 continue;
             }

@@ -260,6 +260,12 @@ void trace_sleep(Warp &w, const Ins &x, u32 m) {
     record_of(*w.trace).first_sector = longest;
 }
 
+void trace_barrier(Warp &w, u32 id, u32 threads, bool arrives) {
+    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
+    const u32 all = (u32)w.block->warps.size(), expected = (threads + kLanes - 1) / kLanes;
+    record_of(*w.trace).first_sector = BarrierStep{id, arrives, expected == all ? 0 : expected}.packed();
+}
+
 void trace_passes(Warp &w, u32 passes) {
     if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
     MemoryStep &r = record_of(*w.trace);

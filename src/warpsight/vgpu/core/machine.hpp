@@ -148,6 +148,7 @@ struct LaunchOptions {
     u64 concurrent = ~0ull;        // blocks that take turns, where they may wait for one another
     bool watch = false;            // keep what each block did
     std::vector<u16> pipe_clocks;  // of each instruction, for watched launches
+    u32 swap_passes = 1;           // that an exchange on condition counts for where it succeeds: the next must see it
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;
@@ -183,6 +184,13 @@ struct AsyncCopy {
     u8 data[16];
 };
 
+// An access by which a warp may wait for others: which one, where, and what it saw.
+struct Poll {
+    i32 pc = -1;
+    u32 address = 0, value = 0;
+    bool operator==(const Poll &) const = default;
+};
+
 struct Warp : WarpRows {
     Block *block = nullptr;
     u32 id = 0;
@@ -206,6 +214,7 @@ struct Warp : WarpRows {
     WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
     u32 clock_reads[kLanes];  // times each lane looked at a clock
+    std::array<Poll, 8> polls{};  // the last ones, by instruction, where blocks take turns
     u32 group[kLanes];        // number of the open group of asynchronous copies
 };
 
@@ -288,7 +297,7 @@ struct LaunchResult {
     std::string output;
     Traces traces;
     std::vector<BlockWork> work;  // of each block, in the order of the launch
-    u64 loaded_sectors = 0, stored_sectors = 0, hottest_atomic = 0;
+    u64 loaded_sectors = 0, stored_sectors = 0, hottest_atomic = 0, failed_polls = 0;
     u64 blocks_run = 0, warp_instructions = 0;
     int cores_used = 1;
 };

@@ -50,7 +50,10 @@ struct Sm {
 
     void start_block(u32 slot) {
         SimBlock &b = blocks[slot];
-        b = SimBlock{slot * warps_per_block, warps_per_block, warps_per_block, 0, 0, 0, started < wanted};
+        b = SimBlock{};
+        b.first_warp = slot * warps_per_block;
+        b.warps = b.alive = warps_per_block;
+        b.active = started < wanted;
         if (!b.active) return;
         const u32 round = started / (u32)traces.size();
         const BlockTrace &t = *traces[started++ % traces.size()];
@@ -91,14 +94,27 @@ struct Sm {
         return w.own && (*w.own)[at] ? sector + w.apart : sector;
     }
 
-    void release_barrier(SimBlock &b) {
-        if (!b.waiting || b.waiting < b.alive) return;
-        b.waiting = 0;
-        for (u32 i = 0; i < b.warps; i++) {
-            SimWarp &w = warps[b.first_warp + i];
-            if (!w.at_barrier) continue;
-            w.at_barrier = false;
-            w.next = std::max(w.next, barrier_free + n.latency_barrier);
+    void arrive(SimWarp &w, SimBlock &b, BarrierStep at) {
+        barrier_free = std::max(barrier_free, now) + n.barrier_cycles;  // one unit for all blocks of the SM
+        b.arrived[at.id]++;
+        b.meet[at.id] = (u16)at.warps;
+        if (!at.arrives) w.at_barrier = true, w.barrier = (u8)at.id, b.waiting++;
+        release_barriers(b);
+    }
+
+    // Lets go who waits at a barrier that is complete. Warps whose trace has ended count as arrived, and where all that
+    // are left wait, some trace was cut before it came to the barrier.
+    void release_barriers(SimBlock &b) {
+        const bool stuck = b.waiting && b.waiting >= b.alive;
+        for (u32 id = 0; id < b.arrived.size(); id++) {
+            if (!b.arrived[id] || (!stuck && b.arrived[id] < (b.meet[id] ? b.meet[id] : b.alive))) continue;
+            b.arrived[id] = 0;
+            for (u32 i = 0; i < b.warps; i++) {
+                SimWarp &w = warps[b.first_warp + i];
+                if (!w.at_barrier || w.barrier != id) continue;
+                w.at_barrier = false, b.waiting--;
+                w.next = std::max(w.next, barrier_free + n.latency_barrier);
+            }
         }
     }
 
@@ -165,17 +181,13 @@ struct Sm {
         if (x.kind == StepKind::fence) w.fenced = now + x.latency, w.next = std::max(w.next, w.fenced);
         if (x.kind == StepKind::sleep && (step & kTouchesMemory))
             w.next = now + (u64)(w.trace->memory[w.memory++].first_sector * n.clocks_per_ns) + 1;
-        if (x.kind == StepKind::barrier) {
-            w.at_barrier = true;
-            barrier_free = std::max(barrier_free, now) + n.barrier_cycles;  // one unit for all blocks of the SM
-            b.waiting++;
-            release_barrier(b);
-        }
+        if (x.kind == StepKind::barrier && (step & kTouchesMemory))
+            arrive(w, b, BarrierStep::of(w.trace->memory[w.memory++].first_sector));
         if (w.step < w.trace->steps.size()) return;
         w.done = true;
         b.alive--;
         if (b.alive)
-            release_barrier(b);
+            release_barriers(b);
         else if (!b.outstanding)
             end_block(w.block);
     }
@@ -243,6 +255,11 @@ struct Sm {
         return read_port_free - port_cycles(1) + (from_dram ? n.latency_dram : n.latency_l2);
     }
 
+    // What atomics take of L2: at least what storing parts of the same sectors takes.
+    double atomic_sectors(const MemoryStep &m) const {
+        return std::max(n.atomic_clocks * std::max(m.sectors, m.passes), m.sectors + (n.partial_sectors - 1) * m.partial);
+    }
+
     void send(u64 start, u32 cycles) { write_port_free = std::max(write_port_free, start) + cycles; }
 
     bool goes_to_dram(u32 missed) {
@@ -300,7 +317,7 @@ struct Sm {
                 result.atomic_sectors += q.memory.sectors;
                 send(issued + passes, port_cycles(q.memory.sectors));
                 done = transfer(issued + passes, q.memory.sectors, false) + q.memory.passes +
-                       l2.wait(now, 32.0 * n.atomic_clocks * std::max(q.memory.sectors, q.memory.passes));
+                       l2.wait(now, 32.0 * atomic_sectors(q.memory));
                 blocks[w.block].drained = std::max(blocks[w.block].drained, done);
                 break;
             case StepKind::global_store:

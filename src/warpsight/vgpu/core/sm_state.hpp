@@ -59,6 +59,7 @@ struct SimWarp {
     u64 ready[6] = {};     // scoreboards: when the last known operation ends
     u16 queued[6] = {};    // operations that the load/store unit has not taken yet
     bool is_long[6] = {};  // waits for memory beyond the SM
+    u8 barrier = 0;  // which one it waits at
     bool at_barrier = false, done = true;
     std::vector<u64> groups{0};  // asynchronous copies: when each group is done, the open one last
     u16 async_queued = 0;
@@ -66,6 +67,7 @@ struct SimWarp {
 
 struct SimBlock {
     u32 first_warp = 0, warps = 0, alive = 0, waiting = 0;
+    std::array<u16, 16> arrived{}, meet{};  // warps at each barrier, and how many it is for (0: all)
     u32 outstanding = 0;  // requests in the queues; a block gives its place up only when there are none
     u64 drained = 0;      // when its last store is done
     bool active = false;

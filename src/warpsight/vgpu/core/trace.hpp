@@ -22,6 +22,15 @@ struct MemoryStep {
     u16 tag_passes = 0;  // cycles in the tag stage: lines, four sets at a time
 };
 
+// A step at a barrier has in `first_sector` which one it is, whether the warp goes on, and how many warps meet (0: all).
+struct BarrierStep {
+    u32 id = 0;
+    bool arrives = false;
+    u32 warps = 0;
+    static BarrierStep of(u32 packed) { return {packed & 15, (packed >> 4 & 1) != 0, packed >> 8}; }
+    u32 packed() const { return id | (u32)arrives << 4 | warps << 8; }
+};
+
 struct WarpTrace {
     std::vector<u32> steps;  // instruction index; the top bit says that it has a MemoryStep
     std::vector<MemoryStep> memory;

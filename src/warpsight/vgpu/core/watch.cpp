@@ -83,9 +83,11 @@ void end_watching(std::vector<Touched> &cores, LaunchResult &result) {
         merge(all.loaded, cores[c].loaded);
         merge(all.stored, cores[c].stored);
         for (auto [sector, passes] : cores[c].atomics) all.atomics[sector] += passes;
+        all.failed_polls += cores[c].failed_polls;
     }
     result.loaded_sectors = set_in(all.loaded);
     result.stored_sectors = set_in(all.stored);
+    result.failed_polls = all.failed_polls;
     for (auto [sector, passes] : all.atomics) result.hottest_atomic = std::max(result.hottest_atomic, passes);
 }
 

@@ -41,6 +41,7 @@ struct NearLines {
 struct Touched {
     std::vector<std::vector<u64>> loaded, stored;
     std::unordered_map<u64, u64> atomics;
+    u64 failed_polls = 0;  // accesses that saw again what they had seen: their warp waits for another
 };
 
 }  // namespace warpsight
