@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli.timing_text import decision_text, micros, time_line
+from warpsight.cli.timing_text import certificate_line, decision_text, micros, time_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,6 +89,7 @@ def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
         "config": None if found.best is None else found.best.config,
         "ratio": None if timing is None else timing.ratio,
         "interval": None if timing is None else timing.interval,
+        "probability_faster": timing.likelihood.probability_faster if timing and timing.likelihood else None,
         "source": None if timing is None else timing.source,
         "decision": None if timing is None else timing.decision,
         "kernel_file": None if kernel_file is None else str(kernel_file),
@@ -168,7 +169,7 @@ def _render_result(console: Console, found: Tuned, kernel_file: Path | None) -> 
     if found.final.unsafe:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
     console.print(Text(f"kernel: {kernel_file}"))
-    console.print(Text(f"certificate: {found.certificate_file}"))
+    console.print(Text(certificate_line(timing, found.certificate_file)))
 
 
 def _config(config: Mapping[str, int]) -> str:

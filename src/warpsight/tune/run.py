@@ -247,15 +247,15 @@ def trial_of(
 
 
 def is_better(one: Trial, other: Trial | None) -> bool:
-    """Whether one was found FASTER than the given kernel, and by more than the other."""
-    if one.decision != "FASTER" or one.ratio is None:
+    """Whether one was found faster than the given kernel, if only likely so, and by more than the other."""
+    if not one.improves or one.ratio is None:
         return False
     return other is None or other.ratio is None or one.ratio > other.ratio
 
 
 def finalists(trials: Iterable[Trial]) -> list[Trial]:
     """Those that the whole gate is asked about, the fastest first; what was not checked may come after the best."""
-    may_win = (trial for trial in trials if trial.decision == "FASTER" or trial.verdict == "not_checked")
+    may_win = (trial for trial in trials if trial.improves or trial.verdict == "not_checked")
     ranked = sorted((trial for trial in may_win if speed_of(trial) > 1), key=lambda trial: -speed_of(trial))
     return ranked[:MOST_FINALISTS]
 
@@ -278,7 +278,7 @@ def _handed_over(trials: _Trials, ledger: Path, stopped: Stopped) -> Tuned:
     for trial in finalists(trials.done.values()):
         text = trials.space.kernel(trials.space.key(trial.config))
         final = bench.submit(bench.candidate(text))
-        if final.timing is not None and final.timing.decision == "FASTER":
+        if final.timing is not None and final.timing.improves:
             file = None if final.certificate is None else ledger / "certificates" / f"{final.certificate}.json"
             return replace(so_far, best=trial, final=final, kernel=text, certificate_file=file)
     return so_far

@@ -59,7 +59,8 @@ def test_a_byte_more_or_less_is_found(accepted: Accepted) -> None:
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (lambda t: t.model_copy(update={"ratio": t.ratio * 1.5, "interval": (t.ratio, t.ratio * 2)}), "decision"),
+        (lambda t: t.model_copy(update={"ratio": t.ratio * 1.01}), "decision"),
+        (lambda t: t.model_copy(update={"interval": (t.interval[0], t.ratio * 99)}), "decision"),
         (lambda t: t.model_copy(update={"samples_us": tuple(x / 2 for x in t.samples_us)}), "decision"),
         (lambda t: t.model_copy(update={"roof": t.roof.model_copy(update={"floor_us": 0.001})}), "roof"),
         (lambda t: t.model_copy(update={"roof": None}), "roof"),
