@@ -101,9 +101,11 @@ def test_raw_lists_the_counters_that_are_not_zero_with_their_units() -> None:
     ]
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_curated_shows_gain_evidence_source_line_and_what_to_try() -> None:
     assert curated(small(), [waiting()]).splitlines() == [
         "copy on a100, simulated; duration_us 12.5; bound by latency",
+        "gains are estimated: of kernels simulated 1.50x apart, 99 % were measured in that order",
         "1. exposed_latency [about 1.50x faster without it]: warps wait",
         "   evidence: stall_samples = 40 samples at line 7",
         "   line 7: y[i] = x[i];",

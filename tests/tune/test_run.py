@@ -43,6 +43,7 @@ def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tune
     return tune(journal, tmp_path / "ledger", watch=watch)
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_a_tuning_ends_with_a_certified_kernel(tmp_path: Path) -> None:
     found = run(Journal.create(planned()), tmp_path)
     assert found.stopped == "all_tried" and found.asked.strategy == "exhaustive" and len(found.trials) == 3
@@ -55,6 +56,7 @@ def test_a_tuning_ends_with_a_certified_kernel(tmp_path: Path) -> None:
     assert (found.folder / "best.cu").read_text() == found.kernel
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_an_interrupted_tuning_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     whole = run(Journal.create(planned(), tmp_path / "whole"), tmp_path)
     journal = Journal.create(planned(), tmp_path / "cut")
@@ -93,6 +95,7 @@ def test_better_means_faster_by_the_gate() -> None:
         )  # fmt: skip
 
     assert is_better(trial("FASTER", 1.2), None) and is_better(trial("FASTER", 1.3), trial("FASTER", 1.2))
+    assert is_better(trial("LIKELY_FASTER", 1.3), trial("FASTER", 1.2))
     for other in (trial("REJECTED", 9.0), trial("SAME", 1.01), trial("AMBIGUOUS", 1.5), trial(None, None)):
         assert not is_better(other, None)
 
@@ -203,7 +206,7 @@ def test_what_would_not_beat_the_best_so_far_is_not_checked(tmp_path: Path) -> N
         if trial.verdict == "not_checked":
             assert trial.foretold is not None and trial.foretold > 1 / best and trial.ratio is None, trial
             skipped += 1
-        elif trial.decision == "FASTER" and trial.ratio is not None:
+        elif trial.improves and trial.ratio is not None:
             best = max(best, trial.ratio)
     assert skipped >= 1 and found.final is not None and found.best is not None and found.best.ratio == best
 

@@ -47,8 +47,8 @@ def submit(
     bench: Workbench, kernel: Kernel, cause: Cause, predicts: Predicts = None, against: Against = GIVEN
 ) -> Answer[Submitted]:
     """Hand in your final kernel; this ends the work. It is checked and timed once more on new inputs; if it is right
-    and FASTER it gets a certificate; LIKELY_FASTER is accepted without one. Say the cause that you
-    removed and which counters that moved, such as {"global_store_sectors": "down"}: they are scored."""
+    and FASTER it gets a certificate. Say the cause that you removed and which counters that moved, such as
+    {"global_store_sectors": "down"}: they are scored."""
     _require_counters(predicts or {})
     candidate, start = bench.candidate(kernel), bench.candidate(against)
     found, name = bench.submit(candidate), kernel_id(kernel)

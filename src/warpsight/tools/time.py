@@ -41,8 +41,8 @@ Against = Annotated[str, Field(description=said_against("a second kernel to comp
 
 def time(bench: Workbench, kernel: Kernel, against: Against = BEST) -> Answer[Timed]:
     """How fast is the kernel? Its speed as a ratio to the baseline (the task's first kernel) and to the best so far
-    (above 1 is faster), and a decision: FASTER, LIKELY_FASTER (simulated faster, but the simulation may be wrong),
-    SLOWER, SAME, AMBIGUOUS, or REJECTED (not believed, and why). A kernel that is not right is not timed."""
+    (above 1 is faster), and a decision: FASTER, LIKELY_FASTER (not sure), SLOWER, SAME, AMBIGUOUS, or REJECTED (not
+    believed, and why). A kernel that is not right is not timed."""
     candidate, other = bench.candidate(kernel), bench.candidate(against)
     found = bench.evaluation(candidate)
     name = kernel_id(kernel)
