@@ -32,7 +32,7 @@ def planned(task_name: str = "transpose_tiled", tries: int = 60, **values: tuple
     )
 
 
-def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tuned:
+def run(journal: Journal, tmp_path: Path, stop_after: int | None = None, top: int = 0) -> Tuned:
     seen = list[Trial]()
 
     def watch(trial: Trial, _: Trial | None) -> None:
@@ -40,7 +40,7 @@ def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tune
         if len(seen) == stop_after:
             raise KeyboardInterrupt
 
-    return tune(journal, tmp_path / "ledger", watch=watch)
+    return tune(journal, tmp_path / "ledger", watch=watch, top=top)
 
 
 @pytest.mark.usefixtures("exact_model")
@@ -209,6 +209,39 @@ def test_what_would_not_beat_the_best_so_far_is_not_checked(tmp_path: Path) -> N
         elif trial.improves and trial.ratio is not None:
             best = max(best, trial.ratio)
     assert skipped >= 1 and found.final is not None and found.best is not None and found.best.ratio == best
+
+
+@pytest.mark.usefixtures("rough_model")
+def test_a_likely_winner_is_handed_over_without_a_certificate(tmp_path: Path) -> None:
+    found = run(Journal.create(planned()), tmp_path)
+    assert found.final is not None and found.final.timing is not None and found.kernel is not None
+    assert found.final.timing.decision == "LIKELY_FASTER" and found.certificate_file is None
+
+
+def test_the_best_few_are_listed_with_their_likely_times(tmp_path: Path) -> None:
+    found = run(Journal.create(planned(TILE=(8, 16, 32), ROWS=(2, 8))), tmp_path, top=3)
+    skipped = {trial.kernel_sha256 for trial in found.trials if trial.verdict == "not_checked"}
+    assert len(found.top) == 3 and len({one.kernel_sha256 for one in found.top}) == 3
+    assert {one.kernel_sha256 for one in found.top} & skipped, "what the search left unchecked is listed too"
+    assert [one.time_us for one in found.top] == sorted(one.time_us for one in found.top)
+    assert found.top[0].kernel == found.kernel and found.best is not None and found.top[0].config == found.best.config
+    for one in found.top:
+        assert one.source == "simulated" and one.likely_us is not None and one.likely_us[0] < one.likely_us[1]
+        assert f"// launch: {one.launch}" in one.kernel and f"TILE {one.config['TILE']}" in one.kernel
+
+
+def test_the_best_few_are_written_into_a_folder(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    out = tmp_path / "to-measure"
+    code, said, _ = command(*CLI, "--top", "2", "--out", str(out), "--json", capfd=capfd)
+    top = json.loads(said)["top"]
+    assert code == 0 and [one["kernel_file"] for one in top] == [str(out / f"top-{n}.cu") for n in (1, 2)]
+    assert sorted(file.name for file in out.iterdir()) == ["best.cu", "top-1.cu", "top-2.cu"]
+    assert {"config", "launch", "time_us", "likely_us", "ratio", "decision"} <= top[0].keys()
+    code, said, _ = command("tune", "--resume", "last", "--top", "2", "--out", str(tmp_path / "new.cu"), capfd=capfd)
+    assert code == 0 and "to measure on the card" in said and "likely range" in said and "top-1" not in said
 
 
 def test_where_the_best_is_not_accepted_the_next_are_asked_about_checked_or_not() -> None:

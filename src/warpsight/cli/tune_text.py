@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from warpsight.nouns import Task
     from warpsight.tune.records import Asked, Space, Trial
     from warpsight.tune.run import Tuned
+    from warpsight.tune.shortlist import Shortlisted
 
 SHOWN_TRIALS = 8
 STOPPED = {
@@ -73,7 +74,7 @@ class View:
             self._status.update(Text(f"{self._done}; now: {text}"))
 
 
-def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
+def document_of(found: Tuned, kernel_file: Path | None, top_files: Sequence[Path | None] = ()) -> dict[str, Any]:
     """The outcome as one JSON document, every try in it."""
     timing = None if found.final is None else found.final.timing
     return {
@@ -98,11 +99,17 @@ def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
         "certificate_file": None if found.certificate_file is None else str(found.certificate_file),
         "unsafe": found.asked.unsafe,
         "space": json.loads(found.asked.space.model_dump_json()),
+        "top": [
+            json.loads(one.model_dump_json(exclude={"kernel"})) | {"kernel_file": None if path is None else str(path)}
+            for one, path in zip(found.top, top_files, strict=True)
+        ],
         "trials": [json.loads(trial.model_dump_json()) for trial in found.trials],
     }
 
 
-def render(console: Console, found: Tuned, kernel_file: Path | None) -> None:
+def render(
+    console: Console, found: Tuned, kernel_file: Path | None, top_files: Sequence[Path | None] = ()
+) -> None:
     """The best tries, why others fell out, and the winner with its evidence."""
     tried = f"{len(found.trials)} of {found.configurations} configurations tried ({found.asked.strategy})"
     console.print(Text(f"{found.asked.task}: {STOPPED[found.stopped]}; {tried}"))
@@ -111,6 +118,8 @@ def render(console: Console, found: Tuned, kernel_file: Path | None) -> None:
         console.print(Text(f"note: {note}", style="dim"))
     console.print()
     _render_result(console, found, kernel_file)
+    if found.top:
+        _render_top(console, found.top, top_files)
     if found.stopped in ("interrupted", "tries_spent", "time_spent") and len(found.trials) < found.configurations:
         more = f" --tries {2 * len(found.trials)}" if found.stopped == "tries_spent" else ""
         console.print(Text(f"go on with: warpsight tune --resume {shlex.quote(found.asked.id)}{more}"))
@@ -148,6 +157,20 @@ def _render_trials(console: Console, trials: Sequence[Trial]) -> None:
     out = Counter(_fell_out(trial) for trial in trials if not trial.counts)
     if out:
         console.print(Text("not timed: " + "; ".join(f"{count} {why}" for why, count in out.most_common())))
+
+
+def _render_top(console: Console, top: Sequence[Shortlisted], files: Sequence[Path | None]) -> None:
+    console.print(Text("\nto measure on the card, the fastest first; 90 % of measured times lie in the likely range"))
+    table = Table(box=None, pad_edge=False)
+    for title in ("", "configuration", "launch", "time", "likely range", "speed"):
+        table.add_column(title, overflow="fold")
+    for number, one in enumerate(top, start=1):
+        likely = "" if one.likely_us is None else " to ".join(micros(end) for end in one.likely_us)
+        time = f"{micros(one.time_us)} {one.source}"
+        table.add_row(str(number), _config(one.config), one.launch, time, likely, f"{one.ratio:.3f}x")
+    console.print(table)
+    if files and files[0] is not None:
+        console.print(Text(f"kernels: {files[0].parent}"))
 
 
 def _render_result(console: Console, found: Tuned, kernel_file: Path | None) -> None:

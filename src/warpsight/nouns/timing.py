@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -139,6 +140,13 @@ class Timing(Noun):
     roof: Roof | None = None
     notes: tuple[str, ...] = ()
     trust: Trust = trust_field()
+
+    @property
+    def time_us(self) -> float | None:
+        """One number for the candidate: at the boost clock, or the median of what was measured."""
+        if not self.samples_us:
+            return None
+        return self.samples_us[0] if self.source == "simulated" else statistics.median(self.samples_us)
 
     @property
     def improves(self) -> bool:

@@ -111,6 +111,11 @@ class Trial(Noun):
         return self.decision in IMPROVEMENTS
 
     @property
+    def speed(self) -> float:
+        """Over the given kernel's, by the gate, or as foretold where it was not checked; 0 without either."""
+        return self.ratio or (0.0 if self.foretold is None else 1 / self.foretold)
+
+    @property
     def counts(self) -> bool:
         """Whether its ratio may be compared with others: a rejected time is not believed."""
         return self.ratio is not None and self.decision not in (None, "REJECTED")
