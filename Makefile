@@ -96,8 +96,8 @@ HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf, peft; from warpsight.mod
 demo: setup
 	@echo; echo "A slow transpose is made faster on the virtual GPU. A script that ships with the package plays the model:"
 	@$(VENV)/bin/warpsight optimize tasks/transpose --model scripted:demo --out $(DEMO)/faster.cu
-	@echo; echo "Anyone can check the certificate of the new kernel:"
-	@$(VENV)/bin/warpsight verify $$(ls -t $(DEMO)/ledger/certificates/*.json | head -1)
+	@newest=$$(ls -t $(DEMO)/ledger/certificates/*.json 2>/dev/null | head -1); test -z "$$newest" || \
+	  { echo; echo "Anyone can check the certificate of the new kernel:"; $(VENV)/bin/warpsight verify "$$newest"; }
 	@echo; echo "Next: the embedded local model, trained to read profiles, on a kernel of a family it was never trained on:"
 	@$(MAKE) --no-print-directory $(VENV)/.local
 	@rm -rf $(DEMO)/held-out; $(VENV)/bin/warpsight corpus show results/test.jsonl 0 --out $(DEMO)/held-out --json > /dev/null

@@ -122,4 +122,4 @@ def told(found: Evaluation) -> tuple[str, str, bool]:
         return check.faults[0].kind if check.faults else check.named, check.reason, False
     if timing is None or timing.decision is None:
         return "no_time", "", False
-    return timing.reason or timing.decision, timing.detail, timing.decision == "FASTER"
+    return timing.reason or timing.decision, timing.detail, timing.improves

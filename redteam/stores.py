@@ -21,6 +21,8 @@ from typing import Any
 from redteam.entries import FOLDER, Attack
 from redteam.kernels import TASKS, Outcome
 from redteam.outside import Answer, ask
+from warpsight.gate.likely import likelihood_of, likely_interval
+from warpsight.nouns.timing import IMPROVEMENTS
 
 TEXTS = FOLDER / "files"
 DIGEST_BYTES = 32
@@ -39,9 +41,9 @@ class World:
         for name in ("fast", "slow"):
             (self.root / f"{name}.cu").write_text((TEXTS / f"{self.task}_{name}.cu").read_text())
 
-    def compare(self, kernel: Path, cache: Path | None = None) -> Answer:
+    def compare(self, kernel: Path, cache: Path | None = None, baseline: Path | None = None) -> Answer:
         words = ["compare", TASKS / self.task, "--candidate", kernel, "--ledger", self.ledger, "--json"]
-        own = TEXTS / f"{self.task}_baseline.cu"  # in place of the task's kernel, where the slow one is to beat another
+        own = baseline or TEXTS / f"{self.task}_baseline.cu"  # in place of the task's kernel, where that is not to beat
         return ask([*words, *(["--baseline", own] if own.exists() else [])], cache or self.cache)
 
     def built(self, kernel: Path) -> dict[str, bytes]:
@@ -62,8 +64,8 @@ class World:
         return ask(["verify", certificate, "--json", *words], self.cache)
 
     def certificate(self) -> Path:
-        """A true certificate, of the fast kernel."""
-        self.compare(self.fast)
+        """A true certificate, of the fast kernel against one that is slower for sure."""
+        self.compare(self.fast, baseline=TEXTS / f"{self.task}_one_warp.cu")
         return next(self.ledger.rglob("certificates/*.json"))
 
 
@@ -102,7 +104,11 @@ def faster_by(certificate: dict[str, Any], factor: float) -> None:
     timing = certificate["timing"]
     timing["samples_us"] = [one / factor for one in timing["samples_us"]]
     timing["ratio"] = timing["ratio"] * factor
-    timing["interval"] = [one * factor for one in timing["interval"]]
+    timing["simulated_interval"] = [one * factor for one in timing["simulated_interval"]]
+    stated = timing["likelihood"]
+    likelihood = likelihood_of(timing["ratio"], stated["baseline_bound"], stated["candidate_bound"])
+    timing["likelihood"] = likelihood.model_dump(mode="json")
+    timing["interval"] = list(likely_interval(timing["ratio"], tuple(timing["simulated_interval"]), likelihood))
 
 
 def run_store(attack: Attack) -> Outcome:
@@ -125,5 +131,5 @@ def asked(world: World, question: str, given: Any) -> tuple[str, str]:
     answer = world.compare(world.slow if question == "slow" else world.fast)
     decision = ((answer.json or {}).get("timing") or {}).get("decision", "no decision")
     if question == "slow":
-        return ("believed" if decision == "FASTER" else "not_believed"), f"{decision} {answer.text[-200:]}"
-    return ("honest_accepted" if decision == "FASTER" else "honest_refused"), f"{decision} {answer.text[-200:]}"
+        return ("believed" if decision in IMPROVEMENTS else "not_believed"), f"{decision} {answer.text[-200:]}"
+    return ("honest_accepted" if decision in IMPROVEMENTS else "honest_refused"), f"{decision} {answer.text[-200:]}"

@@ -21,6 +21,7 @@ from warpsight.errors import WarpsightError
 from warpsight.gate.check import check_candidate
 from warpsight.gate.evaluate import evaluate
 from warpsight.nouns import Task
+from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.tasks import read_candidate, read_task
 
 STRANGER = "vector_add"
@@ -38,7 +39,7 @@ def run_stranger(attack: Attack) -> Outcome:
     words = [
         answer.json["found"] if answer.json else f"child_failed: {answer.text[-300:]}" for answer in (first, later)
     ]
-    improved = words[0] == "FASTER"
+    improved = words[0] in IMPROVEMENTS
     found = next((word for word in words if word != "isolated"), "isolated")
     return Outcome(attack, found, " then ".join(words)[:160], improved, time.monotonic() - started)
 

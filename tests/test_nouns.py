@@ -145,6 +145,39 @@ def test_a_comparison_of_times_is_whole() -> None:
             Timing.model_validate(base | changes)
 
 
+def test_likely_faster_needs_a_likelihood_that_agrees() -> None:
+    said = {
+        "baseline_bound": "latency", "candidate_bound": "latency", "level": 0.9, "factors": (0.5, 2.0),
+        "probability_faster": 0.8, "tables": "some",
+    }  # fmt: skip
+    whole = {
+        "source": "simulated", "device": "d", "method": "model", "samples_us": (1.0, 1.0), "baseline_us": (1.5, 1.5),
+        "ratio": 1.5, "interval": (0.75, 3.0), "simulated_interval": (1.5, 1.5), "likelihood": said,
+        "decision": "LIKELY_FASTER",
+    }  # fmt: skip
+    found = Timing.model_validate(whole)
+    assert found.improves and Timing.model_validate_json(found.model_dump_json()) == found
+    for changes in (
+        {"likelihood": None},
+        {"likelihood": None, "simulated_interval": None},
+        {"simulated_interval": (0.7, 1.5)},
+        {"decision": "FASTER"},
+        {"interval": (1.1, 3.0)},
+        {"source": "measured"},
+        {"likelihood": said | {"factors": (2.0, 0.5)}},
+        {"likelihood": said | {"probability_faster": 1.1}},
+    ):
+        with pytest.raises(ValidationError):
+            Timing.model_validate(whole | changes)
+    assert Timing.model_validate(whole | {"decision": "FASTER", "interval": (1.1, 3.0)}).improves
+    assert not Timing.model_validate(whole | {"decision": "SAME"}).improves
+
+
+def test_timings_from_before_the_error_tables_keep_their_hash() -> None:
+    old = Timing(source="simulated", device="d", method="model", samples_us=(1.0,))
+    assert not {"likelihood", "simulated_interval", "likely_us"} & old.model_dump().keys()
+
+
 def test_every_counter_of_a_profile_has_a_unit_and_is_measured() -> None:
     fields: dict[str, object] = {
         "kernel": "k",

@@ -172,6 +172,12 @@ def test_a_wrong_kernel_counts_as_no_gain_and_not_as_absent() -> None:
     assert mean_of([outcome(0, ratio=4.0), outcome(1, verdict="wrong")], log_speed, geometric=True).value == 2.0
 
 
+def test_a_likely_faster_kernel_counts_with_its_ratio() -> None:
+    sure = outcome(0, ratio=1.5)
+    assert sure.model_copy(update={"decision": "LIKELY_FASTER"}).speed == sure.speed == 1.5
+    assert sure.model_copy(update={"decision": "AMBIGUOUS"}).speed == 1.0
+
+
 def test_fast_p_is_strict() -> None:
     assert faster_than(1.5)(outcome(0, ratio=1.5)) == 0 and faster_than(1.5)(outcome(0, ratio=1.51)) == 1
 

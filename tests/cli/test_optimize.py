@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 from tests.cli.conftest import ROOT, Ran
+from tests.report.made import Outline
 
 from warpsight.errors import UsageError
 from warpsight.gate.certificate import read_certificate
@@ -41,6 +42,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_a_slow_kernel_becomes_a_certified_faster_one_from_both_doors(command: Command, tmp_path: Path) -> None:
     done = command(*DEMO, "--out", str(tmp_path / "new.cu"), "--json")
     assert done.code == 0, done.err
@@ -74,6 +76,18 @@ def test_text_says_where_numbers_come_from(command: Command, tmp_path: Path) -> 
     assert shown.code == 0 and shown.out.startswith("same: ")
 
 
+@pytest.mark.usefixtures("rough_model")
+def test_a_likely_faster_kernel_is_written_out_and_said_to_be_one(command: Command, tmp_path: Path) -> None:
+    done = command(*DEMO, "--out", str(tmp_path / "new.cu"), "--quiet")
+    assert done.code == 0 and (tmp_path / "new.cu").is_file()
+    assert "the gate: right, LIKELY_FASTER: " in done.out and " % of such pairs were measured faster" in done.out
+    assert "certificate: none, since the kernel is likely faster" in done.out
+    page = Outline(next((tmp_path / "data").rglob("*.html")).read_text(encoding="utf-8"))
+    assert "LIKELY_FASTER, likely range when measured" in page.ids["card-interval"]
+    assert page.ids["card-certificate"].startswith("no certificatethe kernel is likely faster")
+    assert "right, likely faster" in page.ids["tried"]
+
+
 def test_a_run_that_finds_nothing_says_so(command: Command, tmp_path: Path) -> None:
     script = tmp_path / "nothing.json"
     script.write_text(json.dumps([{"calls": [{"name": "submit", "arguments": {"base": "given", "cause": "none"}}]}]))
@@ -83,6 +97,7 @@ def test_a_run_that_finds_nothing_says_so(command: Command, tmp_path: Path) -> N
     assert "best so far: none yet; left: 24 tool calls" in done.err, "plain lines where there is no terminal"
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_a_best_kernel_that_was_never_submitted_is_certified(command: Command, tmp_path: Path) -> None:
     tiled = (ROOT / "tasks/transpose/faster/tiled.cu").read_text()
     turns = [{"calls": [{"name": "time", "arguments": {"kernel": tiled}}]}, {"text": "I stop here."}]

@@ -32,6 +32,14 @@ def time_part(document: dict[str, Any]) -> dict[str, Any]:
     return whole | {"bound": document["bound"], "roofline": document["roofline"], "samples": samples}
 
 
+def test_a_simulated_time_has_a_likely_range(command: Command) -> None:
+    counters = command("profile", "transpose", "--json").document()["counters"]
+    assert 0 < counters["duration_us_low"] < counters["duration_us_high"]
+    said = command("profile", "transpose", columns=160).out
+    low, high = (us_text(counters[f"duration_us_{end}"]) for end in ("low", "high"))
+    assert f"likely {low} to {high} us when measured at the boost clock" in said
+
+
 def test_counts_of_a_transpose_as_shown(command: Command) -> None:
     ran = command("profile", "transpose")
     assert ran.code == 0 and ran.err == ""

@@ -34,6 +34,8 @@ def test_a_simulated_time_says_so(command: Command) -> None:
     assert ran.code == 0 and "simulated at the boost clock" in ran.out and "virtual:a100" in ran.out
     document = command("time", "vector_add", "--json").document()
     assert document["source"] == "simulated" and len(document["samples_us"]) == 2 and document["decision"] is None
+    assert "when measured (90 % of such times)" in ran.out
+    assert 0 < document["likely_us"][0] < document["likely_us"][1]
 
 
 def test_a_time_of_a_wrong_kernel_is_rejected(command: Command, changed: Changed) -> None:

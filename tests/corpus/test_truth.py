@@ -22,6 +22,10 @@ def test_the_removal_that_helps_most_is_right_and_ties_are_too() -> None:
     assert right_answers(10.0, {"a": 5.0, "b": 5.1, "c": 8.0}, decisions) == ("a", "b")  # type: ignore[arg-type]
 
 
+def test_a_removal_that_is_likely_faster_is_right_too() -> None:
+    assert right_answers(10.0, {"a": 5.0, "b": 10.0}, {"a": "LIKELY_FASTER", "b": "SAME"}) == ("a",)
+
+
 def test_nothing_is_right_when_no_removal_is_faster_by_a_tie() -> None:
     assert right_answers(10.0, {"a": 9.8, "b": 10.5}, {"a": "SAME", "b": "SLOWER"}) == (NOTHING,)
     assert right_answers(10.0, {"a": 9.5}, {"a": "AMBIGUOUS"}) == (NOTHING,)

@@ -167,6 +167,7 @@ def test_the_ladder_ends_with_the_events(on_stand_ins: Path, monkeypatch: pytest
     assert any("not measured by ncu" in note for note in found.notes) and "dram_bytes" in found.not_measured
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_missing_walls_stand_in_the_result_and_the_certificate(tmp_path: Path) -> None:
     class Open(VirtualGpu):
         missing_walls = ("seccomp",)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from benchmarks.launch_lines import SIGNS, TASKS, LaunchPair, agrees, compare_lines, is_right, load_lines
+from tests.model_errors import likely
 
+from warpsight.nouns import Timing
 from warpsight.tasks import evaluate_launch, read_task
 
 PAIRS = load_lines()
@@ -23,6 +25,16 @@ def test_signs_are_read_off_the_ratio_of_times() -> None:
     wanted = {0.5: "slower, not faster", 1.0: "not faster, same, not slower", 2.0: "not slower, faster"}
     for ratio, signs in wanted.items():
         assert {sign for sign in SIGNS if agrees(sign, ratio)} == set(signs.split(", "))
+
+
+def test_likely_faster_is_faster() -> None:
+    sure = Timing(
+        source="simulated", device="d", method="m", samples_us=(1.0,), baseline_us=(1.5,), ratio=1.5,
+        interval=(1.5, 1.5), decision="FASTER",
+    )  # fmt: skip
+    for sign in SIGNS:
+        pair = LaunchPair(name="p", task="t", candidate="", sign=sign, why="")
+        assert is_right(pair, likely(sure)) == is_right(pair, sure) == (sign in ("faster", "not slower"))
 
 
 @pytest.mark.slow

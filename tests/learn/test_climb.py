@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
+from tests.model_errors import likely_faster
+
 from warpsight.learn.climb import LAST, MOST_ROUNDS, Climbed, climb
 from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult
 from warpsight.rewrite import CAUSES
@@ -33,6 +35,16 @@ def judged(kernel: str, *, faster: bool, ratio: float = 9.0) -> Evaluation:
         samples_us=(1.0,), baseline_us=(ratio,), workload="w", interval=(1.0, 9999.0),
     )  # fmt: skip
     return Evaluation(candidate_sha256=sha, check=Check(verdict="right", reason="", workloads=(OK,)), timing=timing)
+
+
+def test_a_likely_step_is_climbed() -> None:
+    alone = {"spills": drafted(GIVEN, "spills", 1.2)}
+
+    def judge(kernel: str) -> Evaluation:
+        return likely_faster(judged(kernel, faster=True))
+
+    found = climb(alone, lambda kernel, cause: drafted(kernel, cause, None), judge)
+    assert found.made is not None and found.steps[-1].decision == "LIKELY_FASTER" and not found.refused
 
 
 def climbed(

@@ -6,6 +6,7 @@ from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.model_errors import likely_faster
 
 from warpsight.learn.prompting import MOST_CALLS
 from warpsight.learn.reward import reward
@@ -49,6 +50,12 @@ def test_wrong_is_worst_then_no_answer_then_right_whatever_was_called(few: int, 
     right = reward(said("tail"), evaluated("right", 1.0), ("spills",), many)
     assert wrong < reward(None, None, ("spills",), many)
     assert reward(None, None, ("spills",), few) < right
+
+
+@given(ratio=ratios, few=calls)
+def test_likely_faster_earns_as_much_as_faster(ratio: float, few: int) -> None:
+    sure = evaluated("right", ratio)
+    assert reward(said("tail"), likely_faster(sure), (), few) == reward(said("tail"), sure, (), few)
 
 
 @given(ratio=ratios, few=calls)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from warpsight.learn.prompting import SYSTEM, question, small_specs
 from warpsight.learn.shipped import Shipped, ask_small, find_shipped, open_small
 from warpsight.learn.trained import write_trained
@@ -42,6 +44,7 @@ def test_a_job_gets_the_prompt_and_the_limits_of_training_unless_others_are_give
     assert (given.budget.tool_calls, given.max_tokens, given.tools[0].listed) == (7, 99, True)
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_what_it_submits_passes_the_whole_gate_and_gets_a_certificate(tmp_path: Path) -> None:
     job = ask_small(plan(TASK, "scripted"), TASK, shipped(listed=False))
     assert job.opening.user == question(TASK)
@@ -80,6 +83,7 @@ def test_a_model_that_only_names_causes_gets_its_kernel_typed(tmp_path: Path) ->
     assert run.submitted is not None and run.submitted.check.verdict == "right" and slow == task.kernel
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_the_kernel_that_was_typed_is_what_the_user_gets(tmp_path: Path) -> None:
     task = read_task(ROOT / "tasks" / "transpose_tiled")
     job = ask_small(plan(task, "scripted"), task, Shipped(None, tmp_path, listed=False, suite="apply"))

@@ -13,7 +13,7 @@ from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.check import build_candidate, kernel_values
 from warpsight.lens import MODES, find_findings, rederive, render, tokens
 from warpsight.lens.derivation import limit_of, numbers_in
-from warpsight.lens.render import NOTHING, number
+from warpsight.lens.render import NOTHING, gain_note, number
 from warpsight.nouns import Finding, Profile
 from warpsight.tasks import evaluate_launch, launch_of, read_candidate, read_task
 from warpsight.vgpu.gpus import find_gpu
@@ -89,7 +89,11 @@ def test_every_number_of_a_finding_can_be_derived_again(kernel: str) -> None:
 def test_every_number_of_the_curated_words_is_traced_to_a_counter_by_name(kernel: str) -> None:
     profile, findings = profiled(kernel)
     head, *rows = render(profile, findings, "curated", 10**9).split("\n")
-    assert f"duration_us {number(profile.counters['duration_us'])};" in head
+    low, high = (profile.counters[f"duration_us_{end}"] for end in ("low", "high"))
+    likely = f"likely {low:.3g} to {high:.3g} when measured"
+    assert f"duration_us {number(profile.counters['duration_us'])}, {likely};" in head
+    if note := gain_note(profile, findings):  # from the error tables, and said once
+        assert rows.pop(0) == f"gains are estimated: {note}"
     lines = {line.line: line.counters for line in profile.lines}
     known: set[str] = set()
     for row in reversed(rows):  # the evidence of a finding stands behind its message

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpsight.errors import UsageError
-from warpsight.lens.render import NOTHING, curated, number, raw, tokens
+from warpsight.lens.render import NOTHING, curated, gain_note, number, raw, tokens
 from warpsight.nouns import Evidence, Finding, LineCounters, Profile
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=80)
@@ -101,9 +101,11 @@ def test_raw_lists_the_counters_that_are_not_zero_with_their_units() -> None:
     ]
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_curated_shows_gain_evidence_source_line_and_what_to_try() -> None:
     assert curated(small(), [waiting()]).splitlines() == [
         "copy on a100, simulated; duration_us 12.5; bound by latency",
+        "gains are estimated: of kernels simulated 1.50x apart, 99 % were measured in that order",
         "1. exposed_latency [about 1.50x faster without it]: warps wait",
         "   evidence: stall_samples = 40 samples at line 7",
         "   line 7: y[i] = x[i];",
@@ -111,6 +113,18 @@ def test_curated_shows_gain_evidence_source_line_and_what_to_try() -> None:
         "   should move: stall_samples down",
     ]
     assert NOTHING in curated(small(), [])
+
+
+def test_a_likely_range_stands_beside_the_time() -> None:
+    counters = small().counters | {"duration_us_low": 9.125, "duration_us_high": 20.0}
+    units = small().units | {"duration_us_low": "us", "duration_us_high": "us"}
+    found = small().model_copy(update={"counters": counters, "units": units})
+    assert curated(found, []).startswith("copy on a100, simulated; duration_us 12.5, likely 9.12 to 20 when measured;")
+
+
+def test_gains_of_a_measured_profile_have_no_note() -> None:
+    assert gain_note(small(), [waiting()]).startswith("of kernels simulated 1.50x apart, ")
+    assert gain_note(small().model_copy(update={"source": "measured"}), [waiting()]) == gain_note(small(), []) == ""
 
 
 def test_findings_are_shown_whole_or_counted_as_left_out() -> None:

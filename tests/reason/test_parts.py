@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
+from tests.model_errors import likely_faster
 from tests.reason.small_box import KERNEL, SPECS, evaluate
 
 from warpsight.errors import UsageError
@@ -167,6 +168,7 @@ def test_the_best_is_right_and_faster_and_of_one_source() -> None:
     same, fast, faster, wrong = (evaluate(text) for text in (kernel(32), kernel(4), kernel(1), "nothing"))
     assert best_of([wrong, same, fast, faster, None]) == faster and best_of([wrong, same]) is None
     assert better(fast, None) and not better(same, None) and not better(fast, faster)
+    assert best_of([fast, likely_faster(faster)]) == likely_faster(faster), "by its ratio, as if it were sure"
     assert faster.timing is not None
     measured = faster.model_copy(update={"timing": faster.timing.model_copy(update={"source": "measured"})})
     with pytest.raises(UsageError, match="measured and simulated"):

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from redteam.entries import ATTACKS, read_attack
-from redteam.kernels import attacked_task, run_kernel, virtual_gpu
+from redteam.kernels import attacked_task, run_kernel, told, virtual_gpu
+from tests.gate.certificate.conftest import SLOW
 
 from warpsight.devices.opencl_assembly import NO_ASSEMBLY, refused_assembly
 from warpsight.gate import statistics
@@ -104,6 +105,14 @@ def test_a_kernel_is_charged_with_what_other_blocks_take() -> None:
     assert found.decision in ("SAME", "SLOWER") and found.ratio < 1.02
 
 
+@pytest.mark.usefixtures("rough_model")
+def test_an_attack_that_is_likely_faster_has_scored() -> None:
+    task = attacked_task("vector_add")
+    found = evaluate(task, read_candidate(task.kernel, task), read_candidate(SLOW, task), virtual_gpu(task))
+    assert told(found) == ("LIKELY_FASTER", "", True)
+
+
+@pytest.mark.usefixtures("exact_model")
 def test_a_certificate_of_an_easier_task_does_not_pass_for_the_real_one(tmp_path: Path) -> None:
     real = attacked_task("matmul_naive")
     easier = real.model_copy(update={"tolerance": Tolerance(rtol=0.5, atol=0.5)})

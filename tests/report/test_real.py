@@ -18,6 +18,7 @@ from warpsight.runs.sqlite import SqliteStore
 Command = Callable[..., Any]
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_optimize_then_report_shows_speed_roof_reasons_and_certificate(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import anyio
 import pytest
-from tests.serve.story import Told, tell
+from tests.serve.story import SLOW, Told, tell
 from tests.serve.transports import Served, http_server, over_http, over_stdio, place
 
 
@@ -42,4 +42,5 @@ TELLERS: dict[str, Callable[[Served], Told]] = {"stdio": by_stdio, "http": by_ht
 @pytest.fixture(scope="session", params=list(TELLERS))
 def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Story:
     served = place(tmp_path_factory.mktemp(f"serve-{request.param}"))
+    (served.root / "tasks" / "transpose" / "kernel.cu").write_text(SLOW)
     return Story(TELLERS[request.param](served), served)

@@ -25,6 +25,16 @@ extern "C" __global__ void transpose(const float* x, float* y, int R, int C) {
         if (row0 + j < C && col < R) y[(size_t)(row0 + j) * R + col] = tile[threadIdx.x][threadIdx.y + j];
 }
 """
+SLOW = """\
+// launch: grid=(1) block=(32) shared=0
+extern "C" __global__ void transpose(const float* x, float* y, int R, int C) {
+    int c = threadIdx.x;
+    for (; c < C; c += 32)
+        for (int r = 0; r < R; ++r) {
+            y[(size_t)c * R + r] = x[(size_t)r * C + c];
+        }
+}
+"""  # so slow that the time model's own error cannot hide what is gained
 WRONG = {"search": "(size_t)c * R + r]", "replace": "(size_t)c * R + r + 1]"}
 BROKEN = {"search": "int c =", "replace": "integer c ="}
 TASK = {"task": "transpose"}

@@ -127,6 +127,7 @@ def run_gullible(place: Place, kernel: str) -> tuple[Run, Watched]:
     return run_loop(job, ScriptedModel(lambda request: gullible(request, text)), box, MemoryStore()), box
 
 
+@pytest.mark.usefixtures("exact_model")
 @pytest.mark.parametrize("place", ["comment", "compiler", "task"])
 @pytest.mark.parametrize(
     ("kernel", "verdict", "decision"), [(PADDED, "right", "FASTER"), (WRONG_VALUES, "wrong", None)]

@@ -32,7 +32,7 @@ def planned(task_name: str = "transpose_tiled", tries: int = 60, **values: tuple
     )
 
 
-def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tuned:
+def run(journal: Journal, tmp_path: Path, stop_after: int | None = None, top: int = 0) -> Tuned:
     seen = list[Trial]()
 
     def watch(trial: Trial, _: Trial | None) -> None:
@@ -40,9 +40,10 @@ def run(journal: Journal, tmp_path: Path, stop_after: int | None = None) -> Tune
         if len(seen) == stop_after:
             raise KeyboardInterrupt
 
-    return tune(journal, tmp_path / "ledger", watch=watch)
+    return tune(journal, tmp_path / "ledger", watch=watch, top=top)
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_a_tuning_ends_with_a_certified_kernel(tmp_path: Path) -> None:
     found = run(Journal.create(planned()), tmp_path)
     assert found.stopped == "all_tried" and found.asked.strategy == "exhaustive" and len(found.trials) == 3
@@ -55,6 +56,7 @@ def test_a_tuning_ends_with_a_certified_kernel(tmp_path: Path) -> None:
     assert (found.folder / "best.cu").read_text() == found.kernel
 
 
+@pytest.mark.usefixtures("exact_model")
 def test_an_interrupted_tuning_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     whole = run(Journal.create(planned(), tmp_path / "whole"), tmp_path)
     journal = Journal.create(planned(), tmp_path / "cut")
@@ -93,6 +95,7 @@ def test_better_means_faster_by_the_gate() -> None:
         )  # fmt: skip
 
     assert is_better(trial("FASTER", 1.2), None) and is_better(trial("FASTER", 1.3), trial("FASTER", 1.2))
+    assert is_better(trial("LIKELY_FASTER", 1.3), trial("FASTER", 1.2))
     for other in (trial("REJECTED", 9.0), trial("SAME", 1.01), trial("AMBIGUOUS", 1.5), trial(None, None)):
         assert not is_better(other, None)
 
@@ -203,9 +206,42 @@ def test_what_would_not_beat_the_best_so_far_is_not_checked(tmp_path: Path) -> N
         if trial.verdict == "not_checked":
             assert trial.foretold is not None and trial.foretold > 1 / best and trial.ratio is None, trial
             skipped += 1
-        elif trial.decision == "FASTER" and trial.ratio is not None:
+        elif trial.improves and trial.ratio is not None:
             best = max(best, trial.ratio)
     assert skipped >= 1 and found.final is not None and found.best is not None and found.best.ratio == best
+
+
+@pytest.mark.usefixtures("rough_model")
+def test_a_likely_winner_is_handed_over_without_a_certificate(tmp_path: Path) -> None:
+    found = run(Journal.create(planned()), tmp_path)
+    assert found.final is not None and found.final.timing is not None and found.kernel is not None
+    assert found.final.timing.decision == "LIKELY_FASTER" and found.certificate_file is None
+
+
+def test_the_best_few_are_listed_with_their_likely_times(tmp_path: Path) -> None:
+    found = run(Journal.create(planned(TILE=(8, 16, 32), ROWS=(2, 8))), tmp_path, top=3)
+    skipped = {trial.kernel_sha256 for trial in found.trials if trial.verdict == "not_checked"}
+    assert len(found.top) == 3 and len({one.kernel_sha256 for one in found.top}) == 3
+    assert {one.kernel_sha256 for one in found.top} & skipped, "what the search left unchecked is listed too"
+    assert [one.time_us for one in found.top] == sorted(one.time_us for one in found.top)
+    assert found.top[0].kernel == found.kernel and found.best is not None and found.top[0].config == found.best.config
+    for one in found.top:
+        assert one.source == "simulated" and one.likely_us is not None and one.likely_us[0] < one.likely_us[1]
+        assert f"// launch: {one.launch}" in one.kernel and f"TILE {one.config['TILE']}" in one.kernel
+
+
+def test_the_best_few_are_written_into_a_folder(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    out = tmp_path / "to-measure"
+    code, said, _ = command(*CLI, "--top", "2", "--out", str(out), "--json", capfd=capfd)
+    top = json.loads(said)["top"]
+    assert code == 0 and [one["kernel_file"] for one in top] == [str(out / f"top-{n}.cu") for n in (1, 2)]
+    assert sorted(file.name for file in out.iterdir()) == ["best.cu", "top-1.cu", "top-2.cu"]
+    assert {"config", "launch", "time_us", "likely_us", "ratio", "decision"} <= top[0].keys()
+    code, said, _ = command("tune", "--resume", "last", "--top", "2", "--out", str(tmp_path / "new.cu"), capfd=capfd)
+    assert code == 0 and "to measure on the card" in said and "likely range" in said and "top-1" not in said
 
 
 def test_where_the_best_is_not_accepted_the_next_are_asked_about_checked_or_not() -> None:

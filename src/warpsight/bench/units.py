@@ -12,7 +12,7 @@ from warpsight.corpus.build import Row
 from warpsight.learn.prompting import Suite
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
-from warpsight.nouns.timing import Timing
+from warpsight.nouns.timing import IMPROVEMENTS, Timing
 from warpsight.reason.predictions import accuracy
 from warpsight.tools.feedback import Feedback
 
@@ -63,8 +63,8 @@ class Outcome(Noun):
 
     @property
     def speed(self) -> float:
-        """What the user gets: the speed-up of an accepted kernel, else 1, since the given kernel stays."""
-        accepted = self.is_right and self.decision == "FASTER" and self.ratio is not None
+        """What the user gets: the speed-up of a FASTER or LIKELY_FASTER kernel, else 1: the given kernel stays."""
+        accepted = self.is_right and self.decision in IMPROVEMENTS and self.ratio is not None
         return self.ratio if accepted and self.ratio is not None else 1.0
 
 

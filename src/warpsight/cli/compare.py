@@ -85,6 +85,8 @@ def compare(
     emit(document, as_json=as_json, render=lambda console: timing_text.render_comparison(console, result, header))
     if result.certificate is not None and not as_json:
         print(f"certificate: {document['certificate_file']}")
+    elif book is not None and not as_json and result.timing is not None and result.timing.decision == "LIKELY_FASTER":
+        print(timing_text.certificate_line(result.timing, None))
     rejected = result.timing is None or result.timing.decision == "REJECTED"
     raise typer.Exit(int(ExitCode.WRONG if rejected else ExitCode.FINE))
 

@@ -96,13 +96,17 @@ def render_findings(console: Console, head: str, profile: Profile, findings: Seq
     from rich.markup import escape
 
     from warpsight.cli.source_text import marked_line
-    from warpsight.lens.render import NOTHING, evidence_text, number
+    from warpsight.lens.render import NOTHING, evidence_text, gain_note, likely_words, number
 
     time = profile.counters.get("duration_us")
-    spent = "no time: the machine code was not read" if time is None else f"{number(time)} us, bound by {profile.bound}"
+    spent = "no time: the machine code was not read"
+    if time is not None:
+        spent = f"{number(time)} us{likely_words(profile)}; bound by {profile.bound}"
     console.print(f"[bold]{escape(head)}[/]\n{escape(spent)}")
     for note in profile.notes:
         console.print(f"[dim]note: {escape(note)}[/]")
+    if note := gain_note(profile, findings):
+        console.print(f"[dim]gains are estimated: {note}[/]")
     if not findings:
         console.print(f"\n{NOTHING}")
     for index, finding in enumerate(findings, start=1):

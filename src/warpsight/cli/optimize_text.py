@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from warpsight.cli.show import render_ending
-from warpsight.cli.timing_text import decision_text, time_line
+from warpsight.cli.timing_text import certificate_line, decision_text, time_line
 from warpsight.lens import find_findings
 from warpsight.tools.compare import Move, move_line, moves
 
@@ -51,6 +51,7 @@ def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
         "kernel_sha256": None if found.final is None else found.final.candidate_sha256,
         "ratio": None if timing is None else timing.ratio,
         "interval": None if timing is None else timing.interval,
+        "probability_faster": timing.likelihood.probability_faster if timing and timing.likelihood else None,
         "source": None if timing is None else timing.source,
         "device": None if timing is None else timing.device,
         "decision": None if timing is None else timing.decision,
@@ -93,4 +94,4 @@ def _render_result(console: Console, found: Outcome, kernel_file: Path | None) -
     if found.final.unsafe:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
     console.print(Text(f"kernel: {kernel_file}"))
-    console.print(Text(f"certificate: {found.certificate_file}"))
+    console.print(Text(certificate_line(timing, found.certificate_file)))

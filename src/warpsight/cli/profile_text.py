@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpsight.cli import time_text
-from warpsight.lens.render import nothing_found
+from warpsight.lens.render import gain_note, nothing_found
 from warpsight.lens.vocabulary import vocabulary
 from warpsight.nouns import Finding, LineCounters, Profile
 
@@ -72,10 +72,10 @@ def render(console: Console, profile: Profile, shown: Shown) -> None:
         console.print(Text(f"\nnote: {note}"), soft_wrap=False)
     if profile.not_measured:
         console.print(Text(f"\nnot measured: {_not_measured(profile)}"), soft_wrap=False)
-    _findings(console, shown.findings, nothing_found(profile))
+    _findings(console, shown.findings, nothing_found(profile), gain_note(profile, shown.findings))
 
 
-def _findings(console: Console, findings: Sequence[Finding], none: str) -> None:
+def _findings(console: Console, findings: Sequence[Finding], none: str, note: str) -> None:
     """What each finding says and what to try; the evidence is left to `diagnose`."""
     console.print(Text("\nfindings", style="bold").append("  gains are estimated", style="dim"))
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -88,6 +88,8 @@ def _findings(console: Console, findings: Sequence[Finding], none: str) -> None:
     if not findings:
         table.add_row("  ", none)
     console.print(table, soft_wrap=False)
+    if note:
+        console.print(Text(f"  {note}", style="dim"), soft_wrap=False)
 
 
 def _not_measured(profile: Profile) -> str:

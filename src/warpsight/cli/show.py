@@ -82,6 +82,7 @@ def render_ending(console: Console, run: Run) -> None:
     """How a run ended, with what it cost and what came of its predictions."""
     from rich.markup import escape
 
+    from warpsight.gate.likely import interval_words
     from warpsight.lens.render import number
 
     reason = f": {run.reason}" if run.reason else ""
@@ -91,7 +92,7 @@ def render_ending(console: Console, run: Run) -> None:
     console.print(f"spent: {run.spent.tool_calls} tool calls, {tokens} tokens, {run.spent.seconds:.1f} s, {cost}")
     timing = run.best.timing if run.best else None
     if timing is not None and timing.ratio is not None:
-        between = "" if timing.interval is None else f", {timing.interval[0]:.3f} to {timing.interval[1]:.3f}"
+        between = "" if timing.interval is None else f", {interval_words(timing)}"
         console.print(f"best: {timing.ratio:.3f}x ({timing.source} on {escape(timing.device)}{between})")
     if run.submission is not None:
         console.print(f"claimed cause: {escape(run.submission.cause)}")

@@ -64,6 +64,9 @@ def simulated_facts(profile: Profile, gpu: Gpu, fits: Occupancy, roof: Roofline 
         yield "occupancy", occupancy_text(fits)
         return
     yield "time", time_text(counters, gpu)
+    if "duration_us_low" in counters:
+        low, high = (us_text(counters[f"duration_us_{end}"]) for end in ("low", "high"))
+        yield "", f"likely {low} to {high} us when measured at the boost clock (90 % of such times)"
     yield "", bound_text(profile)
     yield "occupancy", occupancy_text(fits)
     issued = f"{counters['issued_per_cycle']:.2f} instructions a cycle and SM"

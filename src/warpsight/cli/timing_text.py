@@ -11,11 +11,15 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from warpsight.gate.likely import chance_words, interval_words
 from warpsight.gate.verify import Verified
 from warpsight.nouns import HOST_CODE_NOTE, Evaluation, Timing
 from warpsight.nouns.certificate import Certificate
 
-COLOURS = {"FASTER": "green", "SLOWER": "yellow", "SAME": "cyan", "AMBIGUOUS": "yellow", "REJECTED": "red"}
+COLOURS = {
+    "FASTER": "green", "LIKELY_FASTER": "green", "SLOWER": "yellow", "SAME": "cyan", "AMBIGUOUS": "yellow",
+    "REJECTED": "red",
+}  # fmt: skip
 REASONS = {
     "interval_too_wide": "the interval crosses the edge of the 2 % band; more samples would not settle it",
     "out_of_time": "the time for samples ended first",
@@ -38,23 +42,39 @@ def micros(value: float) -> str:
 def time_line(name: str, timing: Timing, samples: Sequence[float]) -> str:
     """One kernel's time and its spread, with where the number is from."""
     if timing.source == "simulated":
-        return f"{name}: {micros(samples[0])} simulated at the boost clock, {micros(samples[-1])} at the base clock"
+        told = f"{name}: {micros(samples[0])} simulated at the boost clock, {micros(samples[-1])} at the base clock"
+        return f"{told}{likely_text(timing)}"
     low, middle, high = (float(q) for q in np.percentile(samples, [10, 50, 90]))
     return f"{name}: median {micros(middle)} measured, 10 to 90 % {micros(low)} to {micros(high)}, {len(samples)} calls"
+
+
+def likely_text(timing: Timing) -> str:
+    """Where the measured time of a kernel that is timed alone likely lies."""
+    if timing.likely_us is None:
+        return ""
+    low, high = timing.likely_us
+    return f"\n  likely {micros(low)} to {micros(high)} when measured (90 % of such times)"
 
 
 def decision_text(timing: Timing) -> Text:
     decision = timing.decision or "AMBIGUOUS"
     text = Text.assemble((decision, f"bold {COLOURS[decision]}"))
     if timing.ratio is not None and timing.interval is not None:
-        low, high = timing.interval
-        span = "from the base to the boost clock" if timing.source == "simulated" else "99 % interval"
-        text.append(f": {timing.ratio:.3f} times as fast, {low:.3f} to {high:.3f} ({span}, {timing.source})")
+        text.append(f": {timing.ratio:.3f} times as fast ({timing.source}), {interval_words(timing)}")
+    if chance := chance_words(timing):
+        text.append(f"\n  {chance}")
     if timing.reason:
         text.append(f"\n  {timing.reason}: {REASONS.get(timing.reason, '')}")
     if timing.detail:
         text.append(f"\n  {timing.detail}")
     return text
+
+
+def certificate_line(timing: Timing, file: object) -> str:
+    """Where the certificate of a kernel that is handed over is, or why there is none."""
+    if timing.decision == "LIKELY_FASTER":
+        return "certificate: none, since the kernel is likely faster and not surely; measure it on the card"
+    return f"certificate: {file}"
 
 
 def render_comparison(console: Console, found: Evaluation, header: str) -> None:

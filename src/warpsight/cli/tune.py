@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Task
     from warpsight.tune.journal import Journal
     from warpsight.tune.records import Space
+    from warpsight.tune.run import Tuned
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 STRATEGY_HELP = (
@@ -31,7 +32,11 @@ STRATEGY_HELP = (
 SET_HELP = "Values of one parameter, instead of those that were found: TILE=8,16,32. Can be repeated."
 SPACE_HELP = "A file that says what varies; by default tune.toml beside the task, else it is read from the kernel."
 RESUME_HELP = "Go on with a tuning: its id, a part of it, or `last`. --tries is then how many in all."
-OUT_HELP = "Where to write the new kernel; by default a file named after the tuning, in this folder."
+OUT_HELP = (
+    "Where to write the new kernel; by default a file named after the tuning, in this folder. With --top also a folder:"
+    " it gets best.cu and top-1.cu, top-2.cu, ..."
+)
+TOP_HELP = "Also list the N fastest right kernels with their likely times, to measure them on a real card."
 
 
 def tune(
@@ -47,6 +52,7 @@ def tune(
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
     resume: Annotated[str | None, typer.Option(metavar="ID", help=RESUME_HELP)] = None,
     show_space: Annotated[bool, typer.Option("--show-space", help="Only say what would be searched.")] = False,
+    top: Annotated[int, typer.Option(metavar="N", min=0, help=TOP_HELP)] = 0,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help=UNSAFE_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -59,6 +65,7 @@ def tune(
       warpsight tune matmul_tiled
       warpsight tune transpose_tiled --set TILE=16,32 --set ROWS=2,4,8 --tries 20
       warpsight tune saxpy --device opencl --strategy kernel-tuner:genetic_algorithm
+      warpsight tune matmul_tiled --top 5 --out to-measure
       warpsight tune --resume last
     """
     from warpsight.tune.journal import Journal, find_tuning
@@ -72,7 +79,7 @@ def tune(
             before = journal.asked()
             changes = {"tries": tries or before.tries, "seconds": seconds or before.seconds}
             journal.write_asked(before.model_copy(update=changes))
-        run_and_report(journal, out, quiet=quiet, as_json=as_json)
+        run_and_report(journal, out, top=top, quiet=quiet, as_json=as_json)
         return
     assert task is not None
     found, given, where = _kernel(task, kernel, device)
@@ -84,30 +91,41 @@ def tune(
         found, given, searched, device=where.value, gpu=gpu, strategy=strategy, tries=tries or 60, seconds=seconds,
         search_seed=seed, unsafe=unsafe,
     )  # fmt: skip
-    run_and_report(Journal.create(asked), out, quiet=quiet, as_json=as_json)
+    run_and_report(Journal.create(asked), out, top=top, quiet=quiet, as_json=as_json)
 
 
-def run_and_report(journal: Journal, out: Path | None, *, quiet: bool, as_json: bool) -> None:
+def run_and_report(journal: Journal, out: Path | None, *, top: int = 0, quiet: bool, as_json: bool) -> None:
     """Start a tuning or go on with it, and end the command as it ended."""
     from warpsight.cli import tune_text
     from warpsight.folders import data_folder
     from warpsight.tune.run import ENDINGS, LEDGER, tune
 
     with tune_text.View(journal.asked(), quiet=quiet) as view:
-        found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say)
-    file = None
-    if found.kernel is not None:
-        file = (out or Path(f"{found.asked.id}{ENDINGS[found.language]}")).resolve()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(found.kernel, encoding="utf-8")
+        found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say, top=top)
+    file, listed = _write_kernels(found, out, ENDINGS[found.language], to_folder=top > 0)
     emit(
-        tune_text.document_of(found, file),
+        tune_text.document_of(found, file, listed),
         as_json=as_json,
-        render=lambda console: tune_text.render(console, found, file),
+        render=lambda console: tune_text.render(console, found, file, listed),
     )
     if found.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(int(ExitCode.WRONG if found.final is None else ExitCode.FINE))
+
+
+def _write_kernels(
+    found: Tuned, out: Path | None, ending: str, *, to_folder: bool
+) -> tuple[Path | None, list[Path | None]]:
+    """Write the winner, and where `out` is a folder the listed kernels too; gives the files of both."""
+    folder = out if to_folder and out is not None and (out.is_dir() or not out.suffix) else None
+    file = (folder / f"best{ending}" if folder else out or Path(f"{found.asked.id}{ending}")).resolve()
+    listed = [None if folder is None else (folder / f"top-{n}{ending}").resolve() for n in range(1, len(found.top) + 1)]
+    wanted = [(file, found.kernel), *((path, one.kernel) for path, one in zip(listed, found.top, strict=True))]
+    for path, text in wanted:
+        if path is not None and text is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return None if found.kernel is None else file, listed
 
 
 def _kernel(word: str, file: Path | None, device: DeviceName | None) -> tuple[Task, Candidate, DeviceName]:

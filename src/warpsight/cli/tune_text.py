@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli.timing_text import decision_text, micros, time_line
+from warpsight.cli.timing_text import certificate_line, decision_text, micros, time_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from warpsight.nouns import Task
     from warpsight.tune.records import Asked, Space, Trial
     from warpsight.tune.run import Tuned
+    from warpsight.tune.shortlist import Shortlisted
 
 SHOWN_TRIALS = 8
 STOPPED = {
@@ -73,7 +74,7 @@ class View:
             self._status.update(Text(f"{self._done}; now: {text}"))
 
 
-def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
+def document_of(found: Tuned, kernel_file: Path | None, top_files: Sequence[Path | None] = ()) -> dict[str, Any]:
     """The outcome as one JSON document, every try in it."""
     timing = None if found.final is None else found.final.timing
     return {
@@ -89,6 +90,7 @@ def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
         "config": None if found.best is None else found.best.config,
         "ratio": None if timing is None else timing.ratio,
         "interval": None if timing is None else timing.interval,
+        "probability_faster": timing.likelihood.probability_faster if timing and timing.likelihood else None,
         "source": None if timing is None else timing.source,
         "decision": None if timing is None else timing.decision,
         "kernel_file": None if kernel_file is None else str(kernel_file),
@@ -97,11 +99,17 @@ def document_of(found: Tuned, kernel_file: Path | None) -> dict[str, Any]:
         "certificate_file": None if found.certificate_file is None else str(found.certificate_file),
         "unsafe": found.asked.unsafe,
         "space": json.loads(found.asked.space.model_dump_json()),
+        "top": [
+            json.loads(one.model_dump_json(exclude={"kernel"})) | {"kernel_file": None if path is None else str(path)}
+            for one, path in zip(found.top, top_files, strict=True)
+        ],
         "trials": [json.loads(trial.model_dump_json()) for trial in found.trials],
     }
 
 
-def render(console: Console, found: Tuned, kernel_file: Path | None) -> None:
+def render(
+    console: Console, found: Tuned, kernel_file: Path | None, top_files: Sequence[Path | None] = ()
+) -> None:
     """The best tries, why others fell out, and the winner with its evidence."""
     tried = f"{len(found.trials)} of {found.configurations} configurations tried ({found.asked.strategy})"
     console.print(Text(f"{found.asked.task}: {STOPPED[found.stopped]}; {tried}"))
@@ -110,6 +118,8 @@ def render(console: Console, found: Tuned, kernel_file: Path | None) -> None:
         console.print(Text(f"note: {note}", style="dim"))
     console.print()
     _render_result(console, found, kernel_file)
+    if found.top:
+        _render_top(console, found.top, top_files)
     if found.stopped in ("interrupted", "tries_spent", "time_spent") and len(found.trials) < found.configurations:
         more = f" --tries {2 * len(found.trials)}" if found.stopped == "tries_spent" else ""
         console.print(Text(f"go on with: warpsight tune --resume {shlex.quote(found.asked.id)}{more}"))
@@ -149,6 +159,20 @@ def _render_trials(console: Console, trials: Sequence[Trial]) -> None:
         console.print(Text("not timed: " + "; ".join(f"{count} {why}" for why, count in out.most_common())))
 
 
+def _render_top(console: Console, top: Sequence[Shortlisted], files: Sequence[Path | None]) -> None:
+    console.print(Text("\nto measure on the card, the fastest first; 90 % of measured times lie in the likely range"))
+    table = Table(box=None, pad_edge=False)
+    for title in ("", "configuration", "launch", "time", "likely range", "speed"):
+        table.add_column(title, overflow="fold")
+    for number, one in enumerate(top, start=1):
+        likely = "" if one.likely_us is None else " to ".join(micros(end) for end in one.likely_us)
+        time = f"{micros(one.time_us)} {one.source}"
+        table.add_row(str(number), _config(one.config), one.launch, time, likely, f"{one.ratio:.3f}x")
+    console.print(table)
+    if files and files[0] is not None:
+        console.print(Text(f"kernels: {files[0].parent}"))
+
+
 def _render_result(console: Console, found: Tuned, kernel_file: Path | None) -> None:
     timing = None if found.final is None else found.final.timing
     if found.final is None or timing is None or found.best is None:
@@ -168,7 +192,7 @@ def _render_result(console: Console, found: Tuned, kernel_file: Path | None) -> 
     if found.final.unsafe:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
     console.print(Text(f"kernel: {kernel_file}"))
-    console.print(Text(f"certificate: {found.certificate_file}"))
+    console.print(Text(certificate_line(timing, found.certificate_file)))
 
 
 def _config(config: Mapping[str, int]) -> str:

@@ -2,7 +2,8 @@
 
 Simulated times, from the virtual GPU. Each removal is checked, then decided against the task's kernel as any candidate
 is. The answer is the removal that helps most; removals within 3 % of it are as right; when none is FASTER by 3 %, the
-answer is `nothing`. Measured on the canonical text: names and layout do not reach the machine code.
+answer is `nothing`. FASTER is the simulation's own word here; how far it may be from a real card is not asked. Measured on
+the canonical text: names and layout do not reach the machine code.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from warpsight.errors import WarpsightError
 from warpsight.gate.compare_pair import simulated_timing
 from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.nouns import Noun, Workload
-from warpsight.nouns.timing import Decision, Roof
+from warpsight.nouns.timing import IMPROVEMENTS, Decision, Roof
 from warpsight.vgpu.gpus import find_gpu
 
 TIE = 1.03
@@ -62,7 +63,7 @@ def right_answers(
     time_us: float, without_us: Mapping[str, float], decisions: Mapping[str, Decision]
 ) -> tuple[str, ...]:
     """The removals that help most, ties included; `nothing` when none is faster by more than a tie."""
-    helping = {d: t for d, t in without_us.items() if decisions[d] == "FASTER" and time_us / t >= TIE}
+    helping = {d: t for d, t in without_us.items() if decisions[d] in IMPROVEMENTS and time_us / t >= TIE}
     if not helping:
         return (NOTHING,)
     best = min(helping.values())

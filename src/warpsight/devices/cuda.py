@@ -275,7 +275,7 @@ def event_profile(
     device: Any, entry: str, times_us: Sequence[float], size: LaunchSize, gpu: str, notes: Sequence[str]
 ) -> Profile:
     """A Profile of a device that knows the time alone."""
-    from warpsight.devices.machine_code import TIME_UNITS
+    from warpsight.devices.machine_code import RANGE, TIME_UNITS
     from warpsight.vgpu import counters
 
     blocks = math.prod(size.grid)
@@ -291,7 +291,7 @@ def event_profile(
         units={"duration_us": "us"},
         sampled_blocks=blocks,
         total_blocks=blocks,
-        not_measured=tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us"})),
+        not_measured=tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us", *RANGE})),
     )
 
 

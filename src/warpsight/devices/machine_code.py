@@ -25,12 +25,16 @@ from warpsight.vgpu import machine, schedule
 from warpsight.vgpu.bytecode import OPS, Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.model_error import time_interval
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.sample import Tracer
 from warpsight.vgpu.sass import load_sass
 from warpsight.vgpu.timemodel import STEP_BUDGET, WHOLE_STEP_BUDGET, Prediction, predict
 
 MOST_WATCHED_BLOCKS = 1 << 24
+LIKELY = 0.9
+"""The share of measured times that lie in the likely range of a simulated one."""
+RANGE = ("duration_us_low", "duration_us_high")
 
 
 @dataclass(frozen=True)
@@ -214,6 +218,8 @@ def _sizes(program: Program, build: Build, values: Sequence[Value], size: Launch
 
 TIME_UNITS = {
     "duration_us": "us",
+    "duration_us_low": "us",
+    "duration_us_high": "us",
     "duration_us_at_base_clock": "us",
     "cycles": "cycles",
     "occupancy": "%",
@@ -244,8 +250,11 @@ _SHARES = {
 
 def time_counters(p: Prediction) -> dict[str, int | float]:
     """A prediction as counters of a profile."""
+    low, high = time_interval(p.time_us, p.bound, LIKELY)
     found: dict[str, int | float] = {
         "duration_us": round(p.time_us, 3),
+        "duration_us_low": round(low, 3),
+        "duration_us_high": round(high, 3),
         "duration_us_at_base_clock": round(p.time_us_base, 3),
         "cycles": round(p.cycles),
         "occupancy": round(100.0 * p.occupancy.fraction, 1),

@@ -118,7 +118,7 @@ class OpenClDevice:
 
 
 def _not_measured() -> tuple[str, ...]:
-    from warpsight.devices.machine_code import TIME_UNITS
+    from warpsight.devices.machine_code import RANGE, TIME_UNITS
     from warpsight.vgpu import counters
 
-    return tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us"}))
+    return tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us", *RANGE}))

@@ -4,9 +4,9 @@ Measured: a candidate that seems faster is measured again, with other seeds, in 
 order, and only if both measurements say so is it FASTER. That removes what differs from process to process, and the
 ratio that is reported is the second one, which did not choose the winner (the first is too high by the winner's luck).
 Simulated: both launches run whole on the same secret contents, and their times are those of these very runs. The
-interval is what the ratio is between the base and the boost clock, widened by how far samples of the launches are
-apart. The output of a winner's run is verified, and its machine code is checked on all that its PTX was checked on:
-a fast wrong answer is no time.
+simulated interval is what the ratio is between the base and the boost clock, widened by how far samples of the launches
+are apart; `likely.py` adds how far the time model errs. The output of a winner's run is verified, and its machine code
+is checked on all that its PTX was checked on: a fast wrong answer is no time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from warpsight.devices.device import CannotProfile, TimedDevice, Value
 from warpsight.devices.machine_code import FaultInLaunch
 from warpsight.devices.virtual import Observed, VirtualGpu
 from warpsight.errors import DeviceError, TaskError
-from warpsight.gate import statistics
+from warpsight.gate import likely, statistics
 from warpsight.gate.copy_floor import copy_roof
 from warpsight.gate.fresh import FreshContents
 from warpsight.gate.machine_check import machine_code_difference
@@ -30,7 +30,7 @@ from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.gate.timing import PairTimer, Progress, Side
 from warpsight.gate.values import verify_outputs
 from warpsight.nouns import HOST_CODE_NOTE, Build, Candidate, Profile, Task, Timing, Workload
-from warpsight.nouns.timing import Measurement, Roof, TimingReason
+from warpsight.nouns.timing import Likelihood, Measurement, Roof, TimingReason
 from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
 SIMULATED = "time model over the whole launch, at boost and base clock"
@@ -86,10 +86,18 @@ def compare_simulated(
     assert device.gpu is not None
     name, roof = f"{device.name}:{device.gpu.key}", simulated_roof(task, workload, device.gpu)
     spread = max(LEAST_SPREAD, math.hypot(mine.time.spread, theirs.time.spread))
+    ratio = _clocks(theirs)[0] / _clocks(mine)[0]
     found = simulated_timing(
-        name, workload.name, _clocks(mine), _clocks(theirs), roof, mine.profile.notes, round(spread, 6)
+        name,
+        workload.name,
+        _clocks(mine),
+        _clocks(theirs),
+        roof,
+        mine.profile.notes,
+        round(spread, 6),
+        likely.likelihood_of(ratio, theirs.time.bound, mine.time.bound),
     )
-    if found.decision == "FASTER":
+    if found.improves:
         result = verify_outputs(task, workload, given.inputs, mine.arrays)
         if not result.ok:
             return rejected(found, "wrong_in_timed_call", f"{result.reason}: {result.detail}"), mine.profile
@@ -117,11 +125,12 @@ def simulated_timing(
     roof: Roof,
     notes: tuple[str, ...] = (),
     spread: float = 0.0,
+    likelihood: Likelihood | None = None,
 ) -> Timing:
     """The decision from times at (boost, base) clock. Pure, so that a certificate can be checked."""
     ratios = theirs_us[0] / mine_us[0], theirs_us[1] / mine_us[1]
-    interval = min(ratios) * (1 - spread), max(ratios) * (1 + spread)
-    decision = statistics.place(*interval)
+    simulated = min(ratios) * (1 - spread), max(ratios) * (1 + spread)
+    decision, interval = likely.decide(ratios[0], simulated, likelihood)
     found = Timing(
         source="simulated",
         device=device,
@@ -131,6 +140,8 @@ def simulated_timing(
         ratio=ratios[0],
         interval=interval,
         spread=spread,
+        simulated_interval=None if likelihood is None else simulated,
+        likelihood=likelihood,
         decision=decision,
         reason="interval_too_wide" if decision == "AMBIGUOUS" else "",
         workload=workload,
@@ -196,7 +207,7 @@ def measured_timing(device: str, workload: str, taken: tuple[Measurement, ...], 
 
 def held_to_roof(found: Timing) -> Timing:
     """The same, or rejected where the candidate takes less time than moving the data does."""
-    if found.roof is None or found.decision != "FASTER":
+    if found.roof is None or not found.improves:
         return found
     best = statistics.trimmed_mean(np.array(found.samples_us)) if found.measurements else min(found.samples_us)
     if best >= found.roof.floor_us:

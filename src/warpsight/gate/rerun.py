@@ -1,7 +1,8 @@
 """Run the two kernels of a certificate again on this machine, and say whether the same comes out.
 
-Simulated: with the revealed seed, times are equal to the digit where the versions are the same. Measured: a time cannot
-repeat, so the candidate must be FASTER again and the two intervals must meet.
+Simulated: with the revealed seed, times are equal to the digit where the versions are the same. The decision must be
+the same too: what newer error tables call LIKELY_FASTER is not shown to be FASTER. Measured: a time cannot repeat, so
+the candidate must be FASTER again and the two intervals must meet.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def rerun_certificate(found: Certificate, task: Task, progress: Progress = lambd
 def _agrees(stated: Timing, now: Timing) -> Verified:
     told = f"stated {stated.decision} {stated.ratio}, now {now.decision} {now.ratio} {now.reason}".strip()
     if stated.source == "simulated":
+        if (stated.likelihood and stated.likelihood.tables) != (now.likelihood and now.likelihood.tables):
+            told += "; it was made with other error tables than this version's"
         same = (stated.decision, stated.samples_us, stated.baseline_us) == (
             now.decision, now.samples_us, now.baseline_us,
         )  # fmt: skip

@@ -17,9 +17,11 @@ from warpsight.devices.machine_code import FaultInLaunch
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, Kernel, rejected
 from warpsight.gate.fresh import Contents, FreshContents
+from warpsight.gate.likely import LEVEL
 from warpsight.gate.timing import WARM_UP_CALLS, WARM_UP_S, BadCall, Progress, Side, timed_call
 from warpsight.gate.values import verify_outputs
 from warpsight.nouns import Task, Timing, Workload
+from warpsight.vgpu.model_error import time_interval
 
 CALLS = 48
 FEWEST = 5
@@ -32,7 +34,7 @@ def time_simulated(task: Task, workload: Workload, kernel: Kernel, device: Virtu
     """
     given = FreshContents(task, workload, seed, pool=1).draw()
     name = device.name if device.gpu is None else f"{device.name}:{device.gpu.key}"
-    found = {"source": "simulated", "device": name, "method": SIMULATED, "workload": workload.name}
+    found: dict[str, object] = {"source": "simulated", "device": name, "method": SIMULATED, "workload": workload.name}
     source = kernel.candidate.source
     try:
         seen = device.observe(kernel.build, task.entry, given.values, kernel.size, source_text=source, seed=seed)
@@ -41,7 +43,9 @@ def time_simulated(task: Task, workload: Workload, kernel: Kernel, device: Virtu
         return Timing.model_validate({**found, "decision": "REJECTED", "reason": reason, "detail": impossible.message})
     clocks = round(seen.time.time_us, 3), round(seen.time.time_us_base, 3)
     spread = round(seen.time.spread, 6)
-    timing = Timing.model_validate({**found, "samples_us": clocks, "spread": spread, "notes": seen.profile.notes})
+    low, high = time_interval(seen.time.time_us, seen.time.bound, LEVEL)
+    found |= {"likely_us": (round(low, 3), round(high, 3)), "samples_us": clocks, "spread": spread}
+    timing = Timing.model_validate({**found, "notes": seen.profile.notes})
     right = verify_outputs(task, workload, given.inputs, seen.arrays)
     return timing if right.ok else rejected(timing, "wrong_in_timed_call", f"{right.reason}: {right.detail}")
 

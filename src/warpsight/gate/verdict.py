@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from warpsight.gate.keys import Signer
-from warpsight.gate.verify import Looked, Verified
+from warpsight.gate.verify import Looked, Verified, judges_errors
 
 Kind = Literal["holds", "reproduced", "unproven", "broken"]
 MAKER, ONLY, TAKEN = "who made it", "whether it was the only attempt", "that the samples were really taken"
+OTHER_TABLES = "its likely range, which is from other error tables than this version's"
+NO_TABLES = "how far the measured ratio may be from the simulated one"
 
 
 @dataclass(frozen=True)
@@ -63,5 +65,8 @@ def verdict_of(looked: Looked, *, with_ledger: bool, rerun: Verified | None = No
         shown.append("the same came out again here")
     elif not signer.known:
         missing.append(TAKEN)
+    timing = looked.certificate.timing
+    if timing.source == "simulated" and not judges_errors(timing):
+        missing.append(NO_TABLES if timing.likelihood is None else OTHER_TABLES)
     kind: Kind = "holds" if signer.known else "reproduced" if rerun is not None else "unproven"
     return Verdict(kind, tuple(shown), tuple(missing))

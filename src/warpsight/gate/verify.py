@@ -21,11 +21,13 @@ from warpsight.gate.compare_pair import measured_timing, simulated_timing
 from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
 from warpsight.gate.keys import Signer
 from warpsight.gate.ledger import BrokenLedger, Line, read_ledger
+from warpsight.gate.likely import likelihood_of
 from warpsight.gate.roofline_cap import COPY_MARGIN, MODEL_MARGIN
 from warpsight.gate.statistics import LOOKS, Decided, Pairs
 from warpsight.nouns import Task, Timing
 from warpsight.nouns.certificate import Certificate
 from warpsight.nouns.timing import Measurement, Roof
+from warpsight.vgpu import model_error
 
 NEAR = 1e-9
 
@@ -81,6 +83,8 @@ def _timing(timing: Timing) -> Iterator[Verified]:
         yield _near("roof", timing.roof.floor_us, roof_floor(timing.roof))
     else:
         yield Verified("roof", False, "an accepted kernel was held to a roof, none stands here")
+    if judges_errors(timing):
+        yield _likelihood(timing)
     for at, measurement in enumerate(timing.measurements):
         yield _measurement(f"measurement {at + 1}", measurement)
     derived = None
@@ -109,7 +113,26 @@ def _simulated(timing: Timing) -> Timing | None:
     if len(timing.samples_us) != 2 or len(timing.baseline_us) != 2 or timing.roof is None:
         return None
     mine, theirs = (timing.samples_us[0], timing.samples_us[1]), (timing.baseline_us[0], timing.baseline_us[1])
-    return simulated_timing(timing.device, timing.workload, mine, theirs, timing.roof, timing.notes, timing.spread)
+    return simulated_timing(
+        timing.device, timing.workload, mine, theirs, timing.roof, timing.notes, timing.spread, timing.likelihood
+    )
+
+
+def judges_errors(timing: Timing) -> bool:
+    """Whether the error tables that were used are ours, so that what they say can be computed again."""
+    return timing.likelihood is not None and timing.likelihood.tables == model_error.built_in().id
+
+
+def _likelihood(timing: Timing) -> Verified:
+    stated, name = timing.likelihood, "likely range"
+    if stated is None or timing.ratio is None:
+        return Verified(name, False, "there is no ratio that it could be of")
+    found = likelihood_of(timing.ratio, stated.baseline_bound, stated.candidate_bound)
+    same = stated.level == found.level and _near_all(
+        (*stated.factors, stated.probability_faster), (*found.factors, found.probability_faster)
+    )
+    told = f"stated {stated.factors} {stated.probability_faster}, the tables say"
+    return Verified(name, same, "" if same else f"{told} {found.factors} {found.probability_faster}")
 
 
 def pairs_of(m: Measurement) -> Pairs:
@@ -151,7 +174,8 @@ def _measurement(name: str, m: Measurement) -> Verified:
 
 def _agree(stated: Timing, derived: Timing) -> tuple[bool, str]:
     same = (stated.decision, stated.reason) == (derived.decision, derived.reason) and _near_all(
-        (stated.ratio, *(stated.interval or ())), (derived.ratio, *(derived.interval or ()))
+        (stated.ratio, *(stated.interval or ()), *(stated.simulated_interval or ())),
+        (derived.ratio, *(derived.interval or ()), *(derived.simulated_interval or ())),
     )
     told = f"stated {stated.decision} {stated.ratio}, samples say {derived.decision} {derived.ratio}"
     return same, "" if same else told

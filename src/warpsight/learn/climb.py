@@ -64,7 +64,7 @@ def _highest(steps: Sequence[ToolResult], judge: Judge, refused: frozenset[str])
             break
         found = last.evaluation or judge(last.made or "")
         timing = None if found is None else found.timing
-        if timing is None or timing.decision != "FASTER" or timing.ratio is None or timing.ratio <= fastest:
+        if timing is None or not timing.improves or timing.ratio is None or timing.ratio <= fastest:
             continue
         told = {"ratio_to_given": timing.ratio, "decision": timing.decision, "source": timing.source}
         fastest, records[-1] = timing.ratio, records[-1].model_copy(update=told)

@@ -56,9 +56,9 @@ def reward_of(run: Run, right: tuple[str, ...], prices: Prices | None = None) ->
 
 
 def _speed(evaluation: Evaluation | None, price: Prices) -> float:
-    """Doublings of speed; a kernel that is not FASTER by the gate's decision earns none, and a slower one loses none:
+    """Doublings of speed; a kernel that is neither FASTER nor LIKELY_FASTER earns none, and a slower one loses none:
     leaving it alone would be worth as much."""
     timing = evaluation.timing if evaluation is not None else None
-    if timing is None or timing.decision != "FASTER" or timing.ratio is None:
+    if timing is None or not timing.improves or timing.ratio is None:
         return 0.0
     return price.per_doubling * min(math.log2(timing.ratio), price.most_doublings)

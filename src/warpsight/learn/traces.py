@@ -2,9 +2,9 @@
 
 Each trace is a run of the loop, so what the model wrote and what was put in is known by its steps, and the loss mask
 comes from there. Only traces that the measurement confirms are kept: the recommendation is a right one and, in the
-suite `optimize`, the kernel that was submitted went through the gate and is FASTER (or was left alone where nothing
-helps or, by the oracle, where no rewrite is known). The file has one JSON line a task, and an interrupted build goes on
-where it stopped.
+suite `optimize`, the kernel that was submitted went through the gate and is FASTER or LIKELY_FASTER (or was left
+alone where nothing helps or, by the oracle, where no rewrite is known). The file has one JSON line a task, and an
+interrupted build goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def confirmed(row: Row, suite: Suite, run: Run, *, types: bool = True) -> bool:
         return found.timing.decision != "SLOWER"
     task = task_of(row.spec)
     given = {read_candidate(text, task).sha256 for text in (task.kernel, plain_of(row.spec)[0])}
-    return found.timing.decision == "FASTER" or (not types and found.candidate_sha256 in given)
+    return found.timing.improves or (not types and found.candidate_sha256 in given)
 
 
 def build_traces(

@@ -15,6 +15,7 @@ from typing import Literal
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Evidence, Finding, Profile
+from warpsight.vgpu import model_error
 
 DEFAULT_TOKENS = 600
 Mode = Literal["raw", "curated"]
@@ -53,7 +54,9 @@ def raw(profile: Profile, budget_tokens: int = DEFAULT_TOKENS) -> str:
 def curated(profile: Profile, findings: Sequence[Finding], budget_tokens: int = DEFAULT_TOKENS) -> str:
     """The findings in their order, each with its evidence, the source line and what to try; whole ones only."""
     shown = [_finding(profile, index + 1, finding) for index, finding in enumerate(findings)]
-    return _within(budget_tokens, [_head(profile)], shown or [[nothing_found(profile)]])
+    note = gain_note(profile, findings)
+    head = [_head(profile), *([f"gains are estimated: {note}"] if note else [])]
+    return _within(budget_tokens, head, shown or [[nothing_found(profile)]])
 
 
 def nothing_found(profile: Profile) -> str:
@@ -93,9 +96,24 @@ def _head(profile: Profile) -> str:
     where = f" on {profile.gpu}" if profile.gpu else ""
     time = profile.counters.get("duration_us")
     parts = [f"{profile.kernel}{where}, {profile.source}"]
-    parts += [f"duration_us {number(time)}"] if time else []
+    parts += [f"duration_us {number(time)}{likely_words(profile)}"] if time else []
     parts += [f"bound by {profile.bound}"] if profile.bound else []
     return "; ".join(parts)
+
+
+def likely_words(profile: Profile) -> str:
+    """Where the measured time likely lies, to follow a simulated one; nothing where the profile does not say."""
+    low, high = (profile.counters.get(f"duration_us_{end}") for end in ("low", "high"))
+    return f", likely {low:.3g} to {high:.3g} when measured" if low and high else ""
+
+
+def gain_note(profile: Profile, findings: Sequence[Finding]) -> str:
+    """How far the estimated gains of a simulated profile can be trusted, said once, by the largest; or nothing."""
+    most = max((finding.estimated_gain or 1.0 for finding in findings), default=1.0)
+    if profile.source != "simulated" or most <= 1.0:
+        return ""
+    right = model_error.ratio_interval(most, profile.bound, profile.bound).probability_faster
+    return f"of kernels simulated {most:.2f}x apart, {min(99.0, 100 * right):.0f} % were measured in that order"
 
 
 def _section(name: str) -> tuple[str, str]:

@@ -35,6 +35,15 @@ def trust_field() -> Any:
     return Field(default="kernel", exclude_if=_is_usual)
 
 
+def later_field() -> Any:
+    """A field that came later: written only where it has a value, so records from before it keep their hashes."""
+    return Field(default=None, exclude_if=_is_none)
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 def _is_usual(trust: object) -> bool:
     return trust == "kernel"
 

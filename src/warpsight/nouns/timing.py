@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import Count, Noun, Source, Trust, require, trust_field
+from warpsight.nouns.base import Count, Noun, Source, Trust, later_field, require, trust_field
 
-Decision = Literal["FASTER", "SLOWER", "SAME", "AMBIGUOUS", "REJECTED"]
+Decision = Literal["FASTER", "LIKELY_FASTER", "SLOWER", "SAME", "AMBIGUOUS", "REJECTED"]
+IMPROVEMENTS: tuple[Decision, ...] = ("FASTER", "LIKELY_FASTER")
+"""What a search goes on from; a certificate is for FASTER alone."""
 TimingReason = Literal[
     "",
     # rejected
@@ -72,6 +75,7 @@ class Measurement(Noun):
         require(len(self.candidate_first) in lengths, "every pair says which of the two came first")
         require(self.pairs_used <= len(self.candidate_us), "more pairs were used than taken")
         require((self.ratio is None) == (self.interval is None), "ratio and interval come together")
+        require(self.decision != "LIKELY_FASTER", "LIKELY_FASTER is for simulated times")
         return self
 
 
@@ -85,11 +89,34 @@ class Roof(Noun):
     source: str
 
 
+class Likelihood(Noun):
+    """How far simulated ratios of such kernels were from measured ones, from the error tables that `tables` names.
+
+    A share of `level` of the measured ratios lay between the two `factors` times the simulated ratio; a share of
+    `probability_faster` was above 1. The bounds are what limits the two kernels.
+    """
+
+    baseline_bound: str
+    candidate_bound: str
+    level: float = Field(gt=0, lt=1)
+    factors: tuple[float, float]
+    probability_faster: float = Field(ge=0, le=1)
+    tables: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _factors_rise(self) -> Self:
+        low, high = self.factors
+        require(0 < low <= high < math.inf, f"factors are above 0 and rise, found {low}, {high}")
+        return self
+
+
 class Timing(Noun):
     """Times of a candidate and, where compared, of its baseline in interleaved pairs. ratio > 1 is faster.
 
-    Simulated: one sample at the boost clock and one at the base clock; the interval is what the ratio is at the two,
-    widened by `spread`, how far samples of the launches are apart.
+    Simulated: one sample at the boost clock and one at the base clock. `simulated_interval` is what the ratio is at the
+    two, widened by `spread`, how far samples of the launches are apart. `interval` is where the measured ratio likely
+    lies, from `likelihood`; without one it is the simulated interval. A kernel that is timed alone has `likely_us`,
+    where 90 % of measured times lie at the boost clock.
     Measured: `measurements` holds all raw samples; those of the last are `samples_us` and `baseline_us`, and the ratio
     of a winner is that of its second measurement, which did not choose it.
     """
@@ -102,6 +129,9 @@ class Timing(Noun):
     ratio: float | None = Field(default=None, gt=0)
     interval: tuple[float, float] | None = None
     spread: float = Field(default=0.0, ge=0, lt=1)
+    simulated_interval: tuple[float, float] | None = later_field()
+    likelihood: Likelihood | None = later_field()
+    likely_us: tuple[float, float] | None = later_field()
     decision: Decision | None = None
     reason: str = ""
     detail: str = ""
@@ -110,6 +140,34 @@ class Timing(Noun):
     roof: Roof | None = None
     notes: tuple[str, ...] = ()
     trust: Trust = trust_field()
+
+    @property
+    def time_us(self) -> float | None:
+        """One number for the candidate: at the boost clock, or the median of what was measured."""
+        if not self.samples_us:
+            return None
+        return self.samples_us[0] if self.source == "simulated" else statistics.median(self.samples_us)
+
+    @property
+    def improves(self) -> bool:
+        """Whether a search goes on from this candidate: it is FASTER or LIKELY_FASTER."""
+        return self.decision in IMPROVEMENTS
+
+    @model_validator(mode="after")
+    def _likelihood_agrees(self) -> Self:
+        require(
+            (self.likelihood is None) == (self.simulated_interval is None),
+            "likelihood and simulated interval come together",
+        )
+        if self.likelihood is None or self.simulated_interval is None:
+            require(self.decision != "LIKELY_FASTER", "LIKELY_FASTER needs its likelihood")
+            return self
+        require(self.source == "simulated" and self.interval is not None, "a likelihood is of a simulated ratio")
+        (low, high), (inner_low, inner_high) = self.interval or (0.0, 0.0), self.simulated_interval
+        require(low <= inner_low <= inner_high <= high, "the likely range contains the simulated interval")
+        require(self.decision != "FASTER" or low > 1, f"FASTER needs a likely range above 1, found {low}")
+        require(self.decision != "LIKELY_FASTER" or low <= 1, f"{low} is above 1: that is FASTER")
+        return self
 
     @model_validator(mode="after")
     def _comparison_is_whole(self) -> Self:

@@ -181,7 +181,7 @@ def outcome_of(run: Run, box: TaskBox, store: Store) -> Outcome:
 
 
 def _accepted(found: Evaluation | None) -> bool:
-    return found is not None and found.timing is not None and found.timing.decision == "FASTER"
+    return found is not None and found.timing is not None and found.timing.improves
 
 
 def _same_kernel(one: Evaluation, other: Evaluation | None) -> bool:

@@ -1,7 +1,7 @@
 """What a run knows of its kernels so far: the current one, the best one, what the roofline leaves.
 
 Reads evaluations only: no text has a part in what is best or when it is enough. A kernel is better when the gate said
-FASTER and its ratio to the baseline is greater; ratios of two sources are never compared.
+FASTER or LIKELY_FASTER and its ratio to the baseline is greater; ratios of two sources are never compared.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def sha256_of(kernel: str) -> str:
 
 
 def speed_of(evaluation: Evaluation | None) -> float | None:
-    """The ratio of a kernel that is right and was found to be faster; None for all others."""
+    """The ratio of a kernel that is right and was found to be faster, if only likely so; None for all others."""
     if evaluation is None or evaluation.check.verdict != "right" or evaluation.timing is None:
         return None
-    return evaluation.timing.ratio if evaluation.timing.decision == "FASTER" else None
+    return evaluation.timing.ratio if evaluation.timing.improves else None
 
 
 def better(one: Evaluation | None, other: Evaluation | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warpsight.gate.likely import chance_words
 from warpsight.lens.render import number
 from warpsight.nouns import HOST_CODE_NOTE, Check, Evaluation, Timing
 from warpsight.report.html import Child, Html, join, tag
@@ -63,7 +64,10 @@ def _interval(timing: Timing) -> str:
 
 def _interval_says(timing: Timing) -> str:
     span = "between boost and base clock" if timing.source == "simulated" else "99 % interval"
-    return f"{timing.decision}, {span}, on {timing.device}"
+    if timing.likelihood is not None:
+        span = "likely range when measured"
+    chance = f"; {said}" if (said := chance_words(timing)) else ""
+    return f"{timing.decision}, {span}, on {timing.device}{chance}"
 
 
 def _checked(final: Evaluation) -> tuple[str, str]:
@@ -81,6 +85,9 @@ def _certificate(story: Story) -> tuple[str, Child]:
     named = story.final.certificate if story.final else None
     if named is not None:
         return named[:12], "certificate; its file was not found beside the store"
+    timing = story.final.timing if story.final else None
+    if timing is not None and timing.decision == "LIKELY_FASTER":
+        return "no certificate", "the kernel is likely faster, not surely: measure it on the card"
     return "no certificate", "the kernel has not passed the whole gate"
 
 

@@ -26,7 +26,7 @@ _MOST_TICKS = 12
 
 
 def state_of(attempt: Attempt) -> str:
-    """What is known of a kernel, in one word: given, faster, slower, same, unclear, wrong, unknown."""
+    """What is known of a kernel, in one word: given, faster, likely, slower, same, unclear, wrong, unknown."""
     if attempt.number == 0:
         return "given"
     found = attempt.evaluation
@@ -36,7 +36,7 @@ def state_of(attempt: Attempt) -> str:
         return "wrong"
     if found.timing is None:
         return "right"
-    named = {"FASTER": "faster", "SLOWER": "slower", "SAME": "same"}
+    named = {"FASTER": "faster", "LIKELY_FASTER": "likely", "SLOWER": "slower", "SAME": "same"}
     return named.get(found.timing.decision or "", "unclear")
 
 
@@ -51,7 +51,7 @@ def ratio_of(attempt: Attempt) -> float | None:
 def speed_figure(attempts: Sequence[Attempt], source: str) -> Html:
     """One mark a kernel, linked to what was tried; whiskers are the interval."""
     ratios = [ratio for a in attempts if (ratio := ratio_of(a)) is not None]
-    tops = [interval[1] for a in attempts if (interval := interval_of(a)) is not None]
+    tops = [interval[1] for a in attempts if (interval := whisker_of(a)) is not None]
     ticks = nice_ticks(max([*ratios, *tops, 1.0]) * 1.05)
     high = upward(0, ticks[-1])
     wide = across(-0.5, max(len(attempts) - 0.5, 1.5))
@@ -64,7 +64,8 @@ def speed_figure(attempts: Sequence[Attempt], source: str) -> Html:
         *(_mark(a, wide, high) for a in attempts),
     ]
     caption = (
-        f"Filled: right and faster. Hollow: right, not faster. Cross on the axis: not right, or never timed. "
+        "Filled: right and faster. Green ring: right, likely faster. Grey or yellow ring: right, not faster. "
+        "Cross on the axis: not right, or never timed. Whisker: the interval, cut at twice the ratio. "
         f"The stepped line is the best so far. Ratios are {source or 'not known'}."
     )
     return figure("Speed over attempts", text(caption), drawn, says=_says(attempts))
@@ -75,7 +76,7 @@ def best_line(attempts: Sequence[Attempt], wide: Scale, high: Scale, class_: str
     best, points = 1.0, [f"{wide(-0.5)},{high(1.0)}"]
     for attempt in attempts:
         ratio = ratio_of(attempt)
-        if ratio is not None and state_of(attempt) == "faster" and ratio > best:
+        if ratio is not None and state_of(attempt) in ("faster", "likely") and ratio > best:
             points.append(f"{wide(attempt.number)},{high(best)}")
             best = ratio
             points.append(f"{wide(attempt.number)},{high(best)}")
@@ -83,9 +84,12 @@ def best_line(attempts: Sequence[Attempt], wide: Scale, high: Scale, class_: str
     return tag("polyline", points=" ".join(points), class_=class_)
 
 
-def interval_of(attempt: Attempt) -> tuple[float, float] | None:
+def whisker_of(attempt: Attempt) -> tuple[float, float] | None:
+    """The interval of the ratio, cut at twice the ratio: a likely range that is very wide would hide the rest."""
     timing = attempt.evaluation.timing if attempt.evaluation else None
-    return None if timing is None else timing.interval
+    if timing is None or timing.interval is None or timing.ratio is None:
+        return None
+    return timing.interval[0], min(timing.interval[1], 2 * timing.ratio)
 
 
 def _mark(attempt: Attempt, wide: Scale, high: Scale) -> Html:
@@ -96,7 +100,7 @@ def _mark(attempt: Attempt, wide: Scale, high: Scale) -> Html:
         y = HEIGHT - BOTTOM
         parts.append(tag("path", d=f"M{x - 4} {y - 4}l8 8m0 -8l-8 8", class_=f"cross {state}"))
     else:
-        if (interval := interval_of(attempt)) is not None:
+        if (interval := whisker_of(attempt)) is not None:
             parts.append(line(x, high(interval[0]), x, high(interval[1]), "whisker"))
         parts.append(tag("circle", cx=x, cy=high(ratio), r=5, class_=f"mark {state}"))
     return tag("a", *parts, href=f"#a{attempt.number}")

@@ -17,6 +17,7 @@ _MOST_LOOKS = 8
 _STATES = {
     "given": "the given kernel",
     "faster": "right, faster",
+    "likely": "right, likely faster",
     "slower": "right, slower",
     "same": "right, not faster",
     "unclear": "right, not decided",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from warpsight.devices.machine_code import RANGE
 from warpsight.lens.render import number
 from warpsight.nouns import Candidate, EntryUsage, Noun, Profile
 from warpsight.tools.answer import Answer, Kernel, KernelId
@@ -83,8 +84,9 @@ def move_line(move: Move) -> str:
 
 
 def moves(before: Profile, after: Profile, most: int = MOST_MOVES) -> tuple[list[Move], int]:
-    """The counters that both have and that moved, by how far; and how many did not."""
-    both = [name for name in before.counters if name in after.counters]
+    """The counters that both have and that moved, by how far; and how many did not. A likely range moves as its time
+    does, and is left out."""
+    both = [name for name in before.counters if name in after.counters and name not in RANGE]
     found = [
         Move(counter=n, unit=before.units[n], before=before.counters[n], after=after.counters[n])
         for n in both

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from warpsight.errors import UsageError
+from warpsight.gate.likely import chance_words
 from warpsight.lens.vocabulary import vocabulary
-from warpsight.nouns import Evaluation, Noun, Profile
+from warpsight.nouns import Evaluation, Noun, Profile, Timing
 from warpsight.nouns.run import Prediction
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
@@ -34,6 +35,7 @@ class Submitted(Noun):
     decision: str = ""
     ratio_to_given: float | None = None
     interval: tuple[float, float] | None = None
+    probability_faster: float | None = None
     source: str = ""
     certificate: str | None = None
     certificate_file: str | None = None
@@ -75,15 +77,24 @@ def _timed(bench: Workbench, found: Evaluation, data: Submitted) -> tuple[Submit
             "decision": found.timing.decision or "",
             "ratio_to_given": found.timing.ratio,
             "interval": found.timing.interval,
+            "probability_faster": found.timing.likelihood and found.timing.likelihood.probability_faster,
             "source": found.timing.source,
             "certificate": found.certificate,
             "certificate_file": file,
             "reason": found.timing.reason,
         }
     )
-    accepted = "submitted and accepted" if found.timing.decision == "FASTER" else "submitted, and not accepted"
-    lines = [accepted, f"{data.kernel}: right, {decision_line(found.timing)}"]
+    lines = [_accepted(found.timing), f"{data.kernel}: right, {decision_line(found.timing)}"]
     return data, [*lines, f"certificate {found.certificate}"] if found.certificate else lines
+
+
+def _accepted(timing: Timing) -> str:
+    if not timing.improves:
+        return "submitted, and not accepted"
+    if timing.decision == "FASTER":
+        return "submitted and accepted"
+    told = f"submitted and accepted as likely faster: {timing.ratio or 1.0:.2f}x {timing.source}"
+    return f"{told}; {chance_words(timing)}; measure it on the card"
 
 
 def _profiles(bench: Workbench, against: str, found: Evaluation) -> tuple[Profile | None, Profile | None]:

@@ -129,7 +129,7 @@ class TaskBox:
     def _is_best(self, found: Evaluation | None, text: str) -> None:
         """Keep the fastest right kernel, by the gate's decision alone."""
         timing = None if found is None else found.timing
-        if timing is None or timing.decision != "FASTER" or timing.ratio is None:
+        if timing is None or not timing.improves or timing.ratio is None:
             return
         before = self._best_evaluation.timing if self._best_evaluation else None
         if before is None or before.ratio is None or timing.ratio > before.ratio:

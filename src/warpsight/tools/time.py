@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from warpsight.gate.likely import chance_words, interval_words
 from warpsight.nouns import Evaluation, Noun, Timing
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
@@ -27,6 +28,7 @@ class Timed(Noun):
     workload: str = ""
     ratio_to_given: float | None = None
     interval: tuple[float, float] | None = None
+    probability_faster: float | None = None
     ratio_to_against: float | None = None
     against: str = ""
     time_us: float | None = None
@@ -39,8 +41,8 @@ Against = Annotated[str, Field(description=said_against("a second kernel to comp
 
 def time(bench: Workbench, kernel: Kernel, against: Against = BEST) -> Answer[Timed]:
     """How fast is the kernel? Its speed as a ratio to the baseline (the task's first kernel) and to the best so far
-    (above 1 is faster), and a decision: FASTER, SLOWER, SAME, AMBIGUOUS, or REJECTED (not believed, and why). A kernel
-    that is not right is not timed."""
+    (above 1 is faster), and a decision: FASTER, LIKELY_FASTER (not sure), SLOWER, SAME, AMBIGUOUS, or REJECTED (not
+    believed, and why). A kernel that is not right is not timed."""
     candidate, other = bench.candidate(kernel), bench.candidate(against)
     found = bench.evaluation(candidate)
     name = kernel_id(kernel)
@@ -63,10 +65,9 @@ def decision_line(timing: Timing) -> str:
     why = "".join(f"; {part}" for part in (timing.reason, timing.detail) if part)
     if timing.ratio is None or timing.interval is None or not timing.samples_us:
         return f"{decision}{why} ({timing.source} on {timing.device})"
-    low, high = timing.interval
-    span = "between boost and base clock" if timing.source == "simulated" else "99 % interval"
+    chance = f"; {said}" if (said := chance_words(timing)) else ""
     told = f"{decision}: {timing.ratio:.3f}x the speed of the baseline ({timing.source} on {timing.device}, "
-    told += f"{low:.3f} to {high:.3f} {span}){why}"
+    told += f"{interval_words(timing)}{chance}){why}"
     return f"{told}\n{_us(timing.samples_us, timing):.4g} us, baseline {_us(timing.baseline_us, timing):.4g} us"
 
 
@@ -86,6 +87,7 @@ def _timed(name: str, timing: Timing) -> Timed:
         workload=timing.workload,
         ratio_to_given=timing.ratio,
         interval=timing.interval,
+        probability_faster=None if timing.likelihood is None else timing.likelihood.probability_faster,
         time_us=_us(timing.samples_us, timing) if known else None,
         given_us=_us(timing.baseline_us, timing) if known else None,
         reason=timing.reason,

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from warpsight.nouns import Launch
 from warpsight.nouns.base import Count, Identifier, Noun, Sha256, Source, TaskName, require
-from warpsight.nouns.timing import Decision
+from warpsight.nouns.timing import IMPROVEMENTS, Decision
 from warpsight.tools.open import DeviceKind
 
 Config = Mapping[str, int]
@@ -104,6 +104,16 @@ class Trial(Noun):
             require(self.decision is None and self.ratio is None, f"a {self.verdict} kernel has no time")
         require((self.foretold is not None) == (self.verdict == "not_checked"), "foretold is what was not checked")
         return self
+
+    @property
+    def improves(self) -> bool:
+        """Whether the gate found it FASTER or LIKELY_FASTER."""
+        return self.decision in IMPROVEMENTS
+
+    @property
+    def speed(self) -> float:
+        """Over the given kernel's, by the gate, or as foretold where it was not checked; 0 without either."""
+        return self.ratio or (0.0 if self.foretold is None else 1 / self.foretold)
 
     @property
     def counts(self) -> bool:

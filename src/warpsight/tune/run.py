@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import math
 import secrets
-import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from typing import Literal
 from warpsight import __version__
 from warpsight.errors import UsageError, WarpsightError
 from warpsight.gate.identity import task_sha256
-from warpsight.nouns import Candidate, Evaluation, Language, Task, Timing
+from warpsight.nouns import Candidate, Evaluation, Language, Task
 from warpsight.tasks import read_task
 from warpsight.tools.open import DeviceKind, given_kernel, open_box
 from warpsight.tools.task_box import TaskBox
@@ -30,6 +29,7 @@ from warpsight.tools.workbench import SEED_BITS, Workbench
 from warpsight.tune.journal import Journal
 from warpsight.tune.records import Asked, Space, Trial
 from warpsight.tune.search import Spent, chosen_strategy, search_of
+from warpsight.tune.shortlist import Shortlisted, Tried, shortlist
 from warpsight.tune.space import Configurations, Key
 from warpsight.vgpu.gpus import find_gpu
 
@@ -103,12 +103,21 @@ class Tuned:
     final: Evaluation | None = None
     kernel: str | None = None
     certificate_file: Path | None = None
+    top: tuple[Shortlisted, ...] = ()
 
 
 def tune(
-    journal: Journal, ledger: Path, *, watch: Watch | None = None, say: Callable[[str], None] | None = None
+    journal: Journal,
+    ledger: Path,
+    *,
+    watch: Watch | None = None,
+    say: Callable[[str], None] | None = None,
+    top: int = 0,
 ) -> Tuned:
-    """Start a tuning or go on with it. Ctrl-C ends it as `interrupted`, with everything so far on disk."""
+    """Start a tuning or go on with it. Ctrl-C ends it as `interrupted`, with everything so far on disk.
+
+    `top` is how many of the fastest right kernels to list, for measuring them on a real card.
+    """
     asked = journal.asked()
     task = read_task(Path(asked.folder))
     if task_sha256(task) != asked.task_sha256:
@@ -130,7 +139,8 @@ def tune(
             with contextlib.suppress(Spent):
                 search(space, trials.of, seed=asked.search_seed, tries=asked.tries)
             whole = len(trials.done) >= len(space.allowed)
-            return _handed_over(trials, ledger, trials.spent or ("all_tried" if whole else "search_ended"))
+            found = _handed_over(trials, ledger, trials.spent or ("all_tried" if whole else "search_ended"))
+            return replace(found, top=trials.shortlisted(top)) if top else found
         except KeyboardInterrupt:
             return _so_far(trials, "interrupted")
         finally:
@@ -201,6 +211,11 @@ class _Trials:
                 raise
             return problem
 
+    def shortlisted(self, count: int) -> tuple[Shortlisted, ...]:
+        """The fastest right kernels of all that was tried."""
+        texts = ((trial, self.space.kernel(key)) for key, trial in self.done.items() if trial.speed)
+        return shortlist([Tried(trial, self.bench.candidate(text)) for trial, text in texts], self._judged, count)
+
     def _foretold(self, candidate: Candidate) -> float | None:
         """The simulated time over the given kernel's, where there is one before a check."""
         given, own = self.bench.foretold_us(self.bench.given), self.bench.foretold_us(candidate)
@@ -238,7 +253,7 @@ def trial_of(
         reason=(found.check.reason if timing is None else timing.reason)[:500],
         decision=None if timing is None else timing.decision,
         ratio=None if timing is None else timing.ratio,
-        time_us=None if timing is None else _one_time(timing),
+        time_us=None if timing is None else timing.time_us,
         source=None if timing is None else timing.source,
         device="" if timing is None else timing.device,
         unsafe=found.unsafe,
@@ -247,29 +262,17 @@ def trial_of(
 
 
 def is_better(one: Trial, other: Trial | None) -> bool:
-    """Whether one was found FASTER than the given kernel, and by more than the other."""
-    if one.decision != "FASTER" or one.ratio is None:
+    """Whether one was found faster than the given kernel, if only likely so, and by more than the other."""
+    if not one.improves or one.ratio is None:
         return False
     return other is None or other.ratio is None or one.ratio > other.ratio
 
 
 def finalists(trials: Iterable[Trial]) -> list[Trial]:
     """Those that the whole gate is asked about, the fastest first; what was not checked may come after the best."""
-    may_win = (trial for trial in trials if trial.decision == "FASTER" or trial.verdict == "not_checked")
-    ranked = sorted((trial for trial in may_win if speed_of(trial) > 1), key=lambda trial: -speed_of(trial))
+    may_win = (trial for trial in trials if trial.improves or trial.verdict == "not_checked")
+    ranked = sorted((trial for trial in may_win if trial.speed > 1), key=lambda trial: -trial.speed)
     return ranked[:MOST_FINALISTS]
-
-
-def speed_of(trial: Trial) -> float:
-    """Its speed over the given kernel's, by the gate, or as foretold where it was not checked; 0 without either."""
-    return trial.ratio or (0.0 if trial.foretold is None else 1 / trial.foretold)
-
-
-def _one_time(timing: Timing) -> float | None:
-    """At the boost clock, or the median of what was measured."""
-    if not timing.samples_us:
-        return None
-    return timing.samples_us[0] if timing.source == "simulated" else statistics.median(timing.samples_us)
 
 
 def _handed_over(trials: _Trials, ledger: Path, stopped: Stopped) -> Tuned:
@@ -278,7 +281,7 @@ def _handed_over(trials: _Trials, ledger: Path, stopped: Stopped) -> Tuned:
     for trial in finalists(trials.done.values()):
         text = trials.space.kernel(trials.space.key(trial.config))
         final = bench.submit(bench.candidate(text))
-        if final.timing is not None and final.timing.decision == "FASTER":
+        if final.timing is not None and final.timing.improves:
             file = None if final.certificate is None else ledger / "certificates" / f"{final.certificate}.json"
             return replace(so_far, best=trial, final=final, kernel=text, certificate_file=file)
     return so_far

@@ -10,6 +10,7 @@ Not covered: kernels, cards and compilers unlike those of the bench, where error
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import tomllib
 from bisect import bisect_right
@@ -61,6 +62,12 @@ class ModelError:
 
     pairs: Mapping[tuple[str, str], ErrorTable]
     times: Mapping[str, ErrorTable]
+
+    @functools.cached_property
+    def id(self) -> str:
+        """Names these tables by what they hold: 16 hex digits."""
+        told = repr((sorted(self.pairs.items(), key=str), sorted(self.times.items(), key=str)))
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def pair_table(self, log2_ratio: float, bound_a: str, bound_b: str) -> ErrorTable:
         """The narrowest table with enough pairs."""

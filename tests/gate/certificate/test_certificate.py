@@ -10,7 +10,9 @@ import pytest
 from tests.gate.certificate.conftest import Accepted
 
 from warpsight.gate.certificate import read_certificate, text_of
+from warpsight.gate.likely import likely_interval
 from warpsight.gate.rerun import rerun_certificate
+from warpsight.gate.verdict import NO_TABLES, OTHER_TABLES, verdict_of
 from warpsight.gate.verify import verify_bytes
 from warpsight.nouns import Timing
 from warpsight.nouns.certificate import Certificate
@@ -28,12 +30,21 @@ def certificate_of(accepted: Accepted) -> Certificate:
     return read_certificate(accepted.file.read_bytes())[0]
 
 
+def with_factors(timing: Timing, factors: tuple[float, float]) -> Timing:
+    """The same with another likely range, and an interval that follows from it."""
+    assert timing.likelihood is not None and timing.ratio is not None and timing.simulated_interval is not None
+    narrow = timing.likelihood.model_copy(update={"factors": factors})
+    interval = likely_interval(timing.ratio, timing.simulated_interval, narrow)
+    return timing.model_copy(update={"likelihood": narrow, "interval": interval})
+
+
 def test_it_holds_as_written(accepted: Accepted) -> None:
     all_of_it = verify_bytes(accepted.file.read_bytes(), accepted.ledger.path, accepted.task)
     found, looked = all_of_it.certificate, all_of_it.findings
     assert found is not None and all(one.ok for one in looked), looked
     names = {one.name for one in looked}
-    assert {"file", "commitment", "task", "roof", "decision", "ledger", "committed before", "result", "head"} <= names
+    assert {"file", "commitment", "task", "roof", "likely range", "decision"} <= names
+    assert {"ledger", "committed before", "result", "head"} <= names
     assert found.environment["gpu"] == "a100" and found.protections and not found.unsafe and found.attempt == 1
 
 
@@ -59,11 +70,16 @@ def test_a_byte_more_or_less_is_found(accepted: Accepted) -> None:
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (lambda t: t.model_copy(update={"ratio": t.ratio * 1.5, "interval": (t.ratio, t.ratio * 2)}), "decision"),
+        (lambda t: t.model_copy(update={"ratio": t.ratio * 1.01}), "decision"),
+        (lambda t: t.model_copy(update={"interval": (t.interval[0], t.ratio * 99)}), "decision"),
         (lambda t: t.model_copy(update={"samples_us": tuple(x / 2 for x in t.samples_us)}), "decision"),
         (lambda t: t.model_copy(update={"roof": t.roof.model_copy(update={"floor_us": 0.001})}), "roof"),
         (lambda t: t.model_copy(update={"roof": None}), "roof"),
-        (lambda t: t.model_copy(update={"source": "measured"}), "measured twice"),
+        (
+            lambda t: t.model_copy(update={"source": "measured", "likelihood": None, "simulated_interval": None}),
+            "measured twice",
+        ),
+        (lambda t: with_factors(t, (0.999, 1.001)), "likely range"),
     ],
 )
 def test_a_forger_who_mends_the_hash_is_still_found(accepted: Accepted, change: object, found: str) -> None:
@@ -93,6 +109,27 @@ def test_what_is_not_accepted_has_no_certificate(accepted: Accepted) -> None:
             Certificate.model_validate({**document, "timing": {**document["timing"], key: value, "reason": "no_time"}})
     with pytest.raises(ValueError, match="unsafe"):
         Certificate.model_validate({**document, "missing_protections": ["landlock"]})
+
+
+def test_other_error_tables_are_told_and_do_not_break_it(accepted: Accepted, exact_model: None) -> None:
+    looked = verify_bytes(accepted.file.read_bytes(), accepted.ledger.path, accepted.task)
+    assert all(one.ok for one in looked.findings) and "likely range" not in {one.name for one in looked.findings}
+    verdict = verdict_of(looked, with_ledger=True)
+    assert verdict.kind == "holds" and OTHER_TABLES in verdict.not_shown
+
+
+def test_a_certificate_from_before_the_error_tables_is_judged_by_its_own_rule(accepted: Accepted) -> None:
+    honest = certificate_of(accepted)
+    without = {"likelihood": None, "simulated_interval": None, "interval": honest.timing.simulated_interval}
+    raw = text_of(honest.model_copy(update={"timing": honest.timing.model_copy(update=without)}))[0]
+    looked = verify_bytes(raw)
+    assert all(one.ok for one in looked.findings)
+    assert NO_TABLES in verdict_of(looked, with_ledger=False).not_shown
+
+
+def test_a_rerun_that_is_no_longer_sure_says_so(accepted: Accepted, rough_model: None) -> None:
+    found = rerun_certificate(certificate_of(accepted), accepted.task)
+    assert not found.ok and "now LIKELY_FASTER" in found.detail and "other error tables" in found.detail
 
 
 def test_a_rerun_gives_the_same_numbers(accepted: Accepted) -> None:

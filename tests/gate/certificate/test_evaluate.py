@@ -74,6 +74,17 @@ def test_a_time_below_the_roofline_is_rejected() -> None:
     assert simulated_timing("virtual:a100", "profile", above, (50.0, 60.0), roof).decision == "FASTER"
 
 
+@pytest.mark.usefixtures("rough_model")
+def test_a_likely_faster_kernel_goes_through_the_gate_and_gets_no_certificate(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    found = evaluated(TASK.kernel, SLOW, ledger)
+    assert found.timing is not None and found.timing.decision == "LIKELY_FASTER" and found.certificate is None
+    assert [line.body.get("decision") for line in read_ledger(ledger.path)] == [None, "LIKELY_FASTER"]
+    wrong = TASK.kernel.replace("+ b[i]", "- b[i]")
+    assert evaluated(wrong, SLOW, ledger).timing is None
+    assert evaluated(TASK.kernel, TASK.kernel).timing.decision == "SAME"  # type: ignore[union-attr]
+
+
 def test_a_seed_gives_the_same_evaluation() -> None:
     assert evaluated(TASK.kernel) == evaluated(TASK.kernel)
 
