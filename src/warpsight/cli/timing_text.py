@@ -25,6 +25,7 @@ REASONS = {
     "out_of_time": "the time for samples ended first",
     "wall_unconfirmed": "not surely so by the parent's clock",
     "not_confirmed": "not again in a fresh process",
+    "waits_for_others": "its threads wait for one another, and how long is not simulated",
     "not_faster_alone": "only while the baseline ran beside the candidate's process",
     "clock_disagrees": "its own clock is not borne out by ours",
     "faster_than_roofline": "less time than moving the data takes",

@@ -34,8 +34,8 @@ from warpsight.nouns.timing import Likelihood, Measurement, Roof, TimingReason
 from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
 SIMULATED = "time model over the whole launch, at boost and base clock"
-LEAST_SPREAD = 0.01
-"""Two simulated times are never told apart more finely than this share of them."""
+LEAST_SPREAD, MOST_SPREAD = 0.01, 0.99
+"""Two simulated times are never told apart more finely than the one; the other is no time at all."""
 MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
 MEASURED_ALONE = "calls of one kernel, not compared"
 
@@ -85,7 +85,7 @@ def compare_simulated(
         raise DeviceError(f"the baseline has no simulated time: {impossible.message}") from None
     assert device.gpu is not None
     name, roof = f"{device.name}:{device.gpu.key}", simulated_roof(task, workload, device.gpu)
-    spread = max(LEAST_SPREAD, math.hypot(mine.time.spread, theirs.time.spread))
+    spread = min(MOST_SPREAD, max(LEAST_SPREAD, math.hypot(mine.time.spread, theirs.time.spread)))
     ratio = _clocks(theirs)[0] / _clocks(mine)[0]
     found = simulated_timing(
         name,
@@ -97,6 +97,8 @@ def compare_simulated(
         round(spread, 6),
         likely.likelihood_of(ratio, theirs.time.bound, mine.time.bound),
     )
+    if found.improves and mine.time.failed_polls:
+        return waiting(found, mine.time.failed_polls), mine.profile
     if found.improves:
         result = verify_outputs(task, workload, given.inputs, mine.arrays)
         if not result.ok:
@@ -214,6 +216,12 @@ def held_to_roof(found: Timing) -> Timing:
         return found
     told = f"{best:.2f} us, and moving {found.roof.compulsory_bytes} bytes takes {found.roof.floor_us:.2f} us at least"
     return rejected(found, "faster_than_roofline", told)
+
+
+def waiting(found: Timing, polls: int) -> Timing:
+    """Not decided: what the simulated multiprocessor cannot know is when another one has what a block waits for."""
+    told = f"threads wait for what others write ({polls} polls failed); how long is not simulated"
+    return found.model_copy(update={"decision": "AMBIGUOUS", "reason": "waits_for_others", "detail": told})
 
 
 def rejected(found: Timing, reason: TimingReason, detail: str) -> Timing:

@@ -27,6 +27,7 @@ TimingReason = Literal[
     "out_of_time",  # the budget of seconds ended before the samples could decide
     "wall_unconfirmed",  # faster by the device's time, not surely so by the parent's clock
     "not_confirmed",  # faster once, not again in a fresh process
+    "waits_for_others",  # threads poll for what others write, and how long that takes is not simulated
     "not_faster_alone",  # faster only while the baseline ran beside the candidate's process
 ]
 REJECTIONS: tuple[TimingReason, ...] = (
