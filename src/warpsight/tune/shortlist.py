@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from warpsight.devices.machine_code import RANGE
 from warpsight.errors import WarpsightError
-from warpsight.nouns import Candidate, Evaluation
+from warpsight.nouns import Candidate, Evaluation, Profile
 from warpsight.nouns.base import Noun, Sha256, Source
 from warpsight.nouns.timing import Decision
 from warpsight.tune.launches import launch_line
@@ -59,16 +60,20 @@ def _listed(one: Tried, found: Evaluation | WarpsightError) -> Shortlisted | Non
     time_us = timing.time_us
     if timing.decision == "REJECTED" or time_us is None:
         return None
-    counters = {} if found.profile is None else found.profile.counters
-    low, high = counters.get("duration_us_low"), counters.get("duration_us_high")
     return Shortlisted(
         config=one.trial.config,
         launch=launch_line(one.kernel.launch).removeprefix("// launch: "),
         kernel=one.kernel.source,
         kernel_sha256=one.kernel.sha256,
         time_us=time_us,
-        likely_us=None if low is None or high is None or timing.source != "simulated" else (float(low), float(high)),
+        likely_us=_likely_us(found.profile),
         ratio=timing.ratio,
         decision=timing.decision,
         source=timing.source,
     )
+
+
+def _likely_us(profile: Profile | None) -> tuple[float, float] | None:
+    """Only the profile of a simulated time has a range."""
+    low, high = (None if profile is None else profile.counters.get(name) for name in RANGE)
+    return None if low is None or high is None else (float(low), float(high))
