@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warpsight.gate import likely
 from warpsight.vgpu.model_error import ANY, QUANTILES, ErrorTable, ModelError, binding_of, binding_of_pair, bucket_of
 
 CALLED = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
 LEVEL = 0.9
-SURE = 0.95  # two-sided level at which a pair is called faster
+SURE = likely.LEVEL  # of the interval by which the gate calls a pair faster
 
 
 @dataclass(frozen=True)

@@ -370,7 +370,7 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         kept = _kept(stretches, grid, own)
         longer = float(grid.clocks(own)) / max(1.0, float(grid.clocks(kept)))
         cut = max(cut, longer)
-        drift = max(drift, _drift(kept, own))
+        drift = max(drift, drift_of(kept, own))
         if not kind.exact:  # what all members did, not only those that were traced
             longer *= float(grid.clocks(work[members].mean(axis=0))) / max(1.0, float(grid.clocks(own / len(ids))))
         parts.append(Part(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
@@ -391,7 +391,7 @@ def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:
     return kept
 
 
-def _drift(kept: Work, real: Work) -> float:
+def drift_of(kept: Work, real: Work) -> float:
     """How far what was kept of long blocks is, by the instruction, from what they did in all: the largest log ratio."""
     if real[INSTRUCTIONS] < LEAST_CUT * kept[INSTRUCTIONS]:
         return 0.0

@@ -205,3 +205,41 @@ def test_atomics_at_many_addresses_take_the_slices_of_l2(kind: str, clocks: floa
     by_slice, as_stores = (run(body, without=w).shares["L2 bandwidth"] for w in ((), ("atomics by slice",)))
     told = run(body).cycles / run(body, without=("atomics by slice",)).cycles
     assert by_slice * told / as_stores == pytest.approx(clocks, rel=0.01)
+
+
+PAIRS = """
+__shared__ float s[64]; float v = x[i & 1023]; int half = threadIdx.x / 64;
+for (int j = 0; j < 16; ++j) {
+    if (half) { asm volatile("bar.sync 1, 128;" ::: "memory"); v += s[threadIdx.x & 63]; }
+    else {
+        for (int k = 0; k < 200; ++k) v = v * 1.01f + 0.5f;
+        s[threadIdx.x & 63] = v;
+        EARLY
+        asm volatile("bar.arrive 1, 128;" ::: "memory");
+    }
+    if (half) for (int k = 0; k < 200; ++k) v = v * 1.01f + 0.5f;
+    asm volatile("bar.sync 2, 128;" ::: "memory");
+}
+y[i & 1023] = v;
+"""
+
+
+def test_a_barrier_lets_go_only_those_who_wait_at_it() -> None:
+    """One half of the block needs what the other made; a barrier among the makers changes nothing of that."""
+    early = 'asm volatile("bar.sync 3, 64;" ::: "memory");'
+    plain, other = (
+        run(PAIRS.replace("EARLY", text), grid=(108, 1, 1), block=(128, 1, 1)).sm_cycles for text in ("", early)
+    )
+    alone = run("float v = x[i & 1023]; for (int k = 0; k < 3200; ++k) v = v * 1.01f + 0.5f; y[i & 1023] = v;",
+                grid=(108, 1, 1), block=(128, 1, 1)).sm_cycles  # fmt: skip
+    assert plain > 1.8 * alone
+    assert other >= plain
+
+
+def test_a_barrier_that_no_lane_reaches_is_not_waited_for() -> None:
+    body = (
+        "float v = x[i & 1023];\n#pragma unroll 1\nfor (int j = 0; j < 200; ++j) {{ v = v * 1.01f + 0.5f; {} }} y[i] = v;"
+    )
+    never = 'asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p bar.sync 0; }" :: "r"(n + j) : "memory");'
+    with_it, without = (run(body.format(text), grid=(108, 1, 1)).sm_cycles for text in (never, ""))
+    assert with_it < 1.5 * without

@@ -13,7 +13,7 @@ from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu import _core
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.sample import INSTRUCTIONS, SPAN, kinds_of
+from warpsight.vgpu.sample import INSTRUCTIONS, SPAN, drift_of, kinds_of
 
 GPU = find_gpu("a100")
 SCALE = """
@@ -144,3 +144,42 @@ def test_the_sample_follows_from_the_seed_alone() -> None:
 def test_a_fault_in_the_timed_run_is_told_by_its_line() -> None:
     with pytest.raises(FaultInLaunch, match="out_of_bounds at line 4"):
         whole(SCALE.replace("y[i] =", "y[i + (1 << 20)] ="), 256)
+
+
+def test_polls_that_fail_are_counted() -> None:
+    waiting = """__device__ unsigned turn;
+extern "C" __global__ void k(const float* x, float* y, int n) {
+    if (threadIdx.x == 0) WAIT
+    __syncthreads();
+    y[blockIdx.x * 256 + threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicExch(&turn, blockIdx.x + 1);
+}
+"""
+    polls = "while (atomicAdd(&turn, 0u) != blockIdx.x) {}"
+    assert whole(waiting.replace("WAIT", polls), 16).time.failed_polls > 0
+    assert whole(waiting.replace("WAIT", "y[0] = atomicAdd(&turn, 1u) * 0.0f;"), 16).time.failed_polls == 0
+
+
+def test_every_exchange_on_condition_that_holds_costs_a_way_to_l2() -> None:
+    adds = """extern "C" __global__ void k(const int* x, int* y, int n) {
+    int seen, there = 0;
+    if (threadIdx.x == 0) ADD
+}
+"""
+    swap = "do { seen = there; there = atomicCAS(y, seen, seen + 1); } while (there != seen);"
+    plain, swapped = (whole(adds.replace("ADD", text), 256) for text in ("atomicAdd(y, 1);", swap))
+    assert plain.arrays["y"].view(np.int32)[0] == swapped.arrays["y"].view(np.int32)[0] == 256
+    assert swapped.time.cycles >= 256 * GPU.latency_l2
+    assert plain.time.cycles < swapped.time.cycles / 4
+
+
+def test_blocks_that_do_something_else_after_the_part_that_was_kept_are_uncertain() -> None:
+    def work(**counts: float) -> np.ndarray:
+        return np.array([counts.get(name, 0.0) for name in ("instructions", "clocks", "sectors", "lines")] + [0.0] * 5)
+
+    kept = work(instructions=1000, clocks=2000)
+    assert drift_of(kept, work(instructions=3000, clocks=6000)) == pytest.approx(0.0, abs=0.01)
+    assert drift_of(kept, work(instructions=3000, clocks=6000, sectors=2000, lines=2000)) > 1.0
+    assert drift_of(kept, work(instructions=1020, clocks=2000, sectors=200)) == 0.0  # all but the end was kept
