@@ -104,6 +104,7 @@ class VirtualGpu:
                 return Execution(refused=f"there is no machine code to run: {code.reason}")
             program = code.program
         memory, params, arrays = lay_out(program, values)
+        module = (build.source_sha256, self.isa)
         done = machine.launch(
             program,
             memory,
@@ -118,8 +119,10 @@ class VirtualGpu:
             max_instructions=self.max_instructions,
             deadline_seconds=self.deadline_seconds,
             source=source_text,
-            variables=None if self.modules is None else self.modules.setdefault((build.source_sha256, self.isa), {}),
+            variables=None if self.modules is None else self.modules.setdefault(module, {}),
         )
+        if done.faults and self.modules is not None:
+            del self.modules[module]  # a fault ends the program on a GPU: who goes on has loaded the module anew
         return Execution(
             arrays, done.faults, done.output, warp_instructions=done.warp_instructions, unwritten=done.unwritten
         )

@@ -30,7 +30,7 @@ from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
 from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
-from warpsight.gate.run_far import run_far
+from warpsight.gate.run_far import Unjudged, run_far
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
@@ -144,7 +144,7 @@ def check_candidate(
             _generated(subject, small, families, secret, found, progress)
             _large(subject, large, families, secret, found, progress)
             if own_build is not None:
-                _far(subject, own_build, far, secret, found, progress)
+                generated += _far(subject, own_build, far, secret, found, progress)
     except (UnsupportedInstruction, ParameterMismatch) as refused:
         found.refused = refused.message
     if found.refused:
@@ -233,19 +233,40 @@ def _own_build(task: Task, candidate: Candidate, build: Build) -> Build | None:
 
 def _far(
     subject: Subject, own: Build, workloads: Sequence[FarWorkload], secret: int, found: _Findings, progress: Progress
-) -> None:
-    """Once each, like the large ones."""
+) -> tuple[Workload, ...]:
+    """Once each, like the large ones. Returns the workloads that were run in place of those that took too long.
+
+    A candidate that takes too long at every far size of an axis is not right: nobody knows what it does there.
+    """
+    judged, unjudged, shorter = set[str](), list[Unjudged](), list[Workload]()
     for far in workloads:
         if not found.ok:
-            return
+            break
         progress(f"workload {far.workload.name}")
         done = run_far(subject, own, far, _plain(subject), secret)
         if isinstance(done, SkippedFamily):
             found.skipped.append(done)
-            continue
-        result = named_precision(subject, done.trial, done.execution, done.result)
-        found.results.append(told_if_only_first(subject, done.trial, result))
-        found.faults.extend(_new_faults(found.faults, done.execution.faults))
+        elif isinstance(done, Unjudged):
+            unjudged.append(done)
+            if done.jumps:
+                _blame(done, found)
+        else:
+            judged.add(far.axis.name)
+            shorter += [done.trial.workload] if done.trial.workload != far.workload else []
+            result = named_precision(subject, done.trial, done.execution, done.result)
+            found.results.append(told_if_only_first(subject, done.trial, result))
+            found.faults.extend(_new_faults(found.faults, done.execution.faults))
+    for missed in unjudged:
+        if found.ok and missed.far.axis.name not in judged:
+            _blame(missed, found)
+        elif not missed.jumps:
+            found.skipped.append(missed.skipped)
+    return tuple(shorter)
+
+
+def _blame(unjudged: Unjudged, found: _Findings) -> None:
+    found.results.append(unjudged.result)
+    found.faults.append(unjudged.fault)
 
 
 def _plain(subject: Subject) -> str:

@@ -7,8 +7,8 @@ kernel that may be given a certificate runs one more, of up to 2^24 elements: th
 be, in a secret order.
 How instructions grow with an axis is counted on the task's own kernel at small sizes.
 What is asked there is whether the work is done: errors may grow with the length of sums, and a launch that is not
-possible, or costs many times what the task's own kernel does, fails before anyone's eyes and is left out. So is a size
-at which the task's own kernel is wrong as well: there the axes promise too much.
+possible fails before anyone's eyes and is left out. So is a size at which the task's own kernel is wrong as well: there
+the axes promise too much. `run_far.py` says what becomes of a candidate that takes very long there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,17 +33,27 @@ SHARE = 1 / 3  # of what the largest declared workload takes
 TINY = 4
 NEAR_TOP = 0.75  # values are drawn from there to the top
 ROOM = 16  # times the work of the task's own kernel that a candidate may take
+MORE_ROOM = 256  # times, when it is run again because it took longer
 PROBED = 4  # times the small size, to see how work grows
 PROBED_ELEMENTS = 1 << 16
 
 
 @dataclass(frozen=True)
 class FarWorkload:
-    """A workload; how many times longer its long axis is than in any declared one; instructions that it should take."""
+    """A workload; its long axis; how many times longer that is than in any declared one; instructions it should take."""
 
     workload: Workload
+    axis: Axis
     growth: float
     work: float
+
+    def shorter(self, halvings: int) -> FarWorkload:
+        """The same with the long axis halved so many times."""
+        long = self.workload.axes[self.axis.name]
+        value = allowed(self.axis, max(1, long >> halvings))
+        named = f"{self.workload.name[:60]}-{halvings}"
+        workload = self.workload.model_copy(update={"name": named, "axes": {**self.workload.axes, self.axis.name: value}})
+        return replace(self, workload=workload, growth=self.growth * value / long)
 
 
 @dataclass(frozen=True)
@@ -101,10 +111,11 @@ def _far(
             low, high = (middle, high) if fits({**axes, axis.name: middle}) else (low, middle - 1)
         least = max(axes[axis.name], math.ceil(NEAR_TOP * low))
         axes[axis.name] = allowed(axis, int(random.integers(least, max(least, low) + 1)))
-    beyond = max(axes[axis.name] / declared[axis.name] for axis in longer)
+    longest = max(longer, key=lambda axis: axes[axis.name] / declared[axis.name])
+    beyond = axes[longest.name] / declared[longest.name]
     if beyond <= 1 or not fits(axes):
         return None
-    return FarWorkload(workload(axes), beyond, max(work, growth.work_at(axes)))
+    return FarWorkload(workload(axes), longest, beyond, max(work, growth.work_at(axes)))
 
 
 def growth_of(task: Task, own: Build) -> Growth | None:

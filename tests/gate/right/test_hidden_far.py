@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.gate.right.candidates import TASKS, changed, own, task_named
+from tests.gate.right.candidates import TASKS, adds, changed, own, task_named
 
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.check import build_candidate, check_candidate
+from warpsight.gate.check import build_candidate, check_candidate, kernel_values
 from warpsight.gate.hidden import elements_of, largest_axes
 from warpsight.gate.hidden_far import BUDGETS, far_workloads, growth_of
-from warpsight.gate.run_far import OWN_IS_WRONG
+from warpsight.gate.run_far import NOT_JUDGED, OWN_IS_WRONG
 from warpsight.nouns import Axis, Check, Task
-from warpsight.tasks import read_candidate
+from warpsight.tasks import evaluate_launch, launch_of, read_candidate
 
 
 def verdict(task: Task, text: str, *, farthest: bool = False) -> Check:
@@ -74,3 +74,78 @@ def test_where_the_own_kernel_is_wrong_nobody_is_blamed() -> None:
     task = task.model_copy(update={"kernel": limited})
     found = verdict(task, limited + "\n")
     assert found.verdict == "right" and OWN_IS_WRONG in {skipped.why for skipped in found.skipped}
+
+
+SLOW_LIMIT = 6_000_000  # of instructions, so that "too long" does not take long
+BURN = "unsigned w = i; for (long long k = 0; k < {turns}; ++k) w = w * 5u + (w >> 3);"
+STORE = "if (i < N) c[i] = w == 77u ? b[i] + a[i] : a[i] + b[i];"
+
+
+def small_verdict(task: Task, text: str) -> Check:
+    """Of the small workloads and drawn ones, on a device that ends a launch early."""
+    small = task.model_copy(update={"workloads": tuple(w for w in task.workloads if not w.profile)})
+    device = VirtualGpu(max_instructions=SLOW_LIMIT)
+    return check_candidate(small, read_candidate(text, small), device, families=(), secret_seed=3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"if (N > 30000) {{ {BURN.format(turns=1 << 24)} if (i < N) c[i] = w; }} else if (i < N) c[i] = a[i] + b[i];",
+        "while (N > 30000) if (*(volatile int*)a == 77) break; if (i < N) c[i] = a[i] + b[i];",
+        f"{BURN.format(turns='max(N - 30000, 0) * 1000ll')} if (i < N) c[i] = N > 30000 ? w : a[i] + b[i];",
+    ],
+    ids=["works for long", "never ends", "works longer and longer"],
+)
+def test_who_works_for_long_on_garbage_does_not_get_away_with_it(body: str) -> None:
+    found = small_verdict(task_named("vector_add"), adds(body))
+    assert (found.verdict, found.named) == ("fault", "deadline"), found
+    assert NOT_JUDGED in found.reason and "N=" in found.reason
+
+
+def test_a_launch_that_grows_without_need_hides_nothing() -> None:
+    body = adds("if (i < N && N <= 30000) c[i] = a[i] + b[i];")
+    text = body.replace("grid=(ceil(N/256))", "grid=(ceil(N/256) + (N // 30000) * 100000000)")
+    assert text != body
+    assert small_verdict(task_named("vector_add"), text).named == "deadline"
+
+
+def test_one_honest_size_of_an_axis_does_not_excuse_the_other() -> None:
+    """Right where the other axis is tiny, and endless where it is not."""
+    start = "\n    while ((R > 1200 || C > 1200) && R > 8 && C > 8) if (*(volatile int*)x == 77) break;\n"
+    text = changed("transpose", ("{\n", "{" + start))
+    found = small_verdict(task_named("transpose"), text)
+    assert found.named == "deadline" and "secret-far" in found.workloads[-1].workload
+
+
+def test_work_that_grows_steadily_is_judged_at_a_shorter_size() -> None:
+    text = adds(BURN.format(turns="N / 64") + STORE)
+    found = small_verdict(task_named("vector_add"), text)
+    assert found.verdict == "right", found.reason
+    judged = {result.workload for result in found.workloads}
+    shorter = [w for w in found.generated if w.name.startswith(("secret-far-n-", "secret-thin-n-"))]
+    assert shorter and all(w.name in judged and w.axes["N"] > 12345 for w in shorter)
+    wrong = adds(BURN.format(turns="N / 64") + STORE.replace("i < N", "i < min(N, 15000)"))
+    assert small_verdict(task_named("vector_add"), wrong).verdict == "wrong"
+
+
+def test_an_axis_without_one_judged_size_is_not_right() -> None:
+    """Slow and steady, but no shorter size lies beyond the declared ones."""
+    task = task_named("vector_add")
+    task = task.model_copy(update={"axes": (task.axes[0].model_copy(update={"max": 20000}),)})
+    found = small_verdict(task, adds(BURN.format(turns=4700) + STORE))
+    assert found.named == "deadline" and "does not explain" not in found.reason, found
+
+
+def test_a_stopped_launch_leaves_no_module_behind() -> None:
+    """A counter that a stopped launch did not reset is no fault of later launches."""
+    task = task_named("vector_add")
+    device = VirtualGpu(max_instructions=SLOW_LIMIT).remembering()
+    body = adds("if (i == 0) busy = 1; while (N > 5000) if (*(volatile int*)a == 77) break;")
+    candidate = read_candidate(body.replace('extern "C"', '__device__ int busy;\nextern "C"'), task)
+    build = build_candidate(task, candidate)
+    for workload in task.workloads:
+        values = kernel_values(task, workload, 0)[1]
+        size = launch_of(build, evaluate_launch(candidate, workload.axes))
+        done = device.execute(build, task.entry, values, size, check=False)
+        assert bool(device.modules) == (not done.faults)

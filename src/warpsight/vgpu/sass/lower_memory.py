@@ -212,7 +212,7 @@ def atomic(body: Body, line: Line) -> None:
 
 
 def _compare_and_test(body: Body, line: Line) -> None:
-    """ATOMS.CAST: compare and swap; the result is 1 where the swap was made."""
+    """ATOMS.CAST: compare and swap; the result is 1 where the swap was made, as wide as the words that are swapped."""
     allow(line, "CAST", "SPIN", "64")
     d, where, old, new = line.operands
     t, words = (T.B64, 2) if line.has("64") else (T.B32, 1)
@@ -235,7 +235,9 @@ def _compare_and_test(body: Body, line: Line) -> None:
     p = body.temp_pred()
     kind = T.U64 if words == 2 else T.U32
     body.emit("SETP", hidden=True, sub=Cmp.EQ, ta=kind, d0=p, a=seen, b=expected, c=0)
-    body.emit("SEL", hidden=True, guard=body.guard, ta=T.B32, d0=body.dest(d), a=body.word(1), b=-1, c=2 * p)
+    result = T.B64 if words == 2 else T.B32
+    one = body.constants.words(*(1, 0)[:words])
+    body.emit("SEL", hidden=True, guard=body.guard, ta=result, d0=body.dest(d), a=one, b=-1, c=2 * p)
 
 
 # --- asynchronous copies, fences, caches
