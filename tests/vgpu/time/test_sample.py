@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from warpsight.devices.device import Value
-from warpsight.devices.machine_code import FaultInLaunch, WholeLaunch, machine_code, time_launch, time_whole_launch
+from warpsight.devices.machine_code import FaultInLaunch, machine_code, time_launch
+from warpsight.devices.whole_launch import WholeLaunch, time_whole_launch
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu import _core
@@ -95,7 +96,7 @@ def test_a_ticket_counts_through_the_whole_launch() -> None:
 __device__ unsigned turn;
 extern "C" __global__ void k(const float* x, float* y, int n) {
     __shared__ unsigned t;
-    if (threadIdx.x == 0) t = atomicAdd(&turn, 1u);
+    if (threadIdx.x == 0) t = atomicInc(&turn, gridDim.x - 1);
     __syncthreads();
     float sum = 0.0f;
     if (t >= 24) for (int j = 0; j < 64; ++j) sum += x[(t * 7919 + j * 4099 + threadIdx.x * 33) % n];
