@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -26,12 +26,10 @@ from warpsight.vgpu.bytecode import OPS, Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.model_error import time_interval
-from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.sample import Tracer
 from warpsight.vgpu.sass import load_sass
-from warpsight.vgpu.timemodel import STEP_BUDGET, WHOLE_STEP_BUDGET, Prediction, predict
+from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction, predict
 
-MOST_WATCHED_BLOCKS = 1 << 24
 LIKELY = 0.9
 """The share of measured times that lie in the likely range of a simulated one."""
 RANGE = ("duration_us_low", "duration_us_high")
@@ -93,11 +91,11 @@ def time_launch(
     return predict(
         program,
         gpu,
-        _faultless(run),
+        faultless(run),
         step_budget=step_budget,
         without=without,
         constants=constants,
-        **_sizes(program, build, values, size),
+        **launch_sizes(program, build, values, size),
     )
 
 
@@ -108,77 +106,7 @@ def no_time_for(program: Program) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class WholeLaunch:
-    """The complete run of a launch: its arrays afterwards, what each instruction did, and its simulated time."""
-
-    arrays: Mapping[str, np.ndarray]
-    launched: machine.Launched
-    time: Prediction
-
-
-def time_whole_launch(
-    program: Program,
-    build: Build,
-    gpu: Gpu,
-    values: Sequence[Value],
-    size: LaunchSize,
-    *,
-    seed: int,
-    cores: int | None = None,
-    max_instructions: int = machine.DEFAULT_INSTRUCTIONS,
-    deadline_seconds: float = 600.0,
-    without: Sequence[str] = (),
-    constants: Constants = PUBLISHED,
-) -> WholeLaunch:
-    """The simulated time from the complete run of all blocks; `seed` says which of them are traced.
-
-    A kernel that faults raises CannotProfile.
-    """
-    if math.prod(size.grid) > MOST_WATCHED_BLOCKS:
-        raise CannotProfile(f"a launch of {math.prod(size.grid)} blocks; at most {MOST_WATCHED_BLOCKS} are timed whole")
-    sizes = _sizes(program, build, values, size)
-    fits = occupancy(gpu, sizes["threads"], sizes["registers"], sizes["shared_bytes"])
-    clocks = np.ascontiguousarray(schedule.step_table(program, gpu, constants)[:, schedule.INTERVAL])
-    last: list[tuple[Mapping[str, np.ndarray], machine.Launched]] = []
-
-    def run(traced: Sequence[int], max_steps: int) -> machine.Launched:
-        memory, params, arrays = lay_out(program, values, read_in_place=True)
-        done = machine.launch(
-            program,
-            memory,
-            grid=size.grid,
-            block=size.block,
-            params=params,
-            dynamic_shared_bytes=size.shared_bytes,
-            cores=cores,
-            max_instructions=max_instructions,
-            max_trace_steps=max_steps,
-            traced=traced,
-            pipe_clocks=clocks,
-            concurrent=gpu.sms * max(1, fits.blocks_per_sm),
-            # Who exchanges on condition must first see what the last one left: a way to L2 and back.
-            swap_passes=max(1, round(gpu.latency_l2 / schedule.atomic_clocks(program, constants))),
-            deadline_seconds=deadline_seconds,
-        )
-        last[:] = [(arrays, done)]
-        return done
-
-    time = predict(
-        program,
-        gpu,
-        _faultless(run),
-        whole_seed=seed,
-        step_budget=WHOLE_STEP_BUDGET,
-        without=without,
-        constants=constants,
-        **sizes,
-    )
-    arrays, done = last[0]
-    return WholeLaunch(arrays, done, time)
-
-
-def _faultless(run: Tracer) -> Tracer:
+def faultless(run: Tracer) -> Tracer:
     def traced(blocks: Sequence[int], max_steps: int) -> machine.Launched:
         done = run(blocks, max_steps)
         if done.faults:
@@ -191,13 +119,14 @@ def _faultless(run: Tracer) -> Tracer:
 class FaultInLaunch(CannotProfile):
     """The kernel faulted while it was run for its time."""
 
-    def __init__(self, fault: Fault) -> None:
-        what = f"{fault.kind} at line {fault.line}: {fault.message}"
+    def __init__(self, fault: Fault, launch: int = 1) -> None:
+        where = f" in launch {launch} of a loaded module" if launch > 1 else ""
+        what = f"{fault.kind} at line {fault.line}{where}: {fault.message}"
         super().__init__(f"the kernel faulted while it was traced: {what}", hint=CHECK_FIRST)
         self.fault = fault
 
 
-class _Sizes(TypedDict):
+class Sizes(TypedDict):
     blocks: machine.Dim3
     threads: int
     registers: int
@@ -205,7 +134,7 @@ class _Sizes(TypedDict):
     array_bytes: int
 
 
-def _sizes(program: Program, build: Build, values: Sequence[Value], size: LaunchSize) -> _Sizes:
+def launch_sizes(program: Program, build: Build, values: Sequence[Value], size: LaunchSize) -> Sizes:
     usage = next(e for e in build.entries if e.name == program.entry)
     return {
         "blocks": size.grid,

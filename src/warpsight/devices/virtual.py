@@ -23,10 +23,10 @@ from warpsight.devices.machine_code import (
     no_time_for,
     source_file,
     time_launch,
-    time_whole_launch,
 )
 from warpsight.devices.memory import lay_out
 from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
+from warpsight.devices.whole_launch import time_whole_launch
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu import machine

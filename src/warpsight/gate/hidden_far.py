@@ -40,7 +40,7 @@ PROBED_ELEMENTS = 1 << 16
 
 @dataclass(frozen=True)
 class FarWorkload:
-    """A workload; its long axis; how many times longer that is than in any declared one; instructions it should take."""
+    """A workload; its long axis; how many times longer that is than any declared one; instructions it should take."""
 
     workload: Workload
     axis: Axis
@@ -52,7 +52,8 @@ class FarWorkload:
         long = self.workload.axes[self.axis.name]
         value = allowed(self.axis, max(1, long >> halvings))
         named = f"{self.workload.name[:60]}-{halvings}"
-        workload = self.workload.model_copy(update={"name": named, "axes": {**self.workload.axes, self.axis.name: value}})
+        axes = {**self.workload.axes, self.axis.name: value}
+        workload = self.workload.model_copy(update={"name": named, "axes": axes})
         return replace(self, workload=workload, growth=self.growth * value / long)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from warpsight.devices.device import Value
-from warpsight.devices.machine_code import FaultInLaunch, WholeLaunch, machine_code, time_launch, time_whole_launch
+from warpsight.devices.machine_code import FaultInLaunch, machine_code, time_launch
+from warpsight.devices.whole_launch import WholeLaunch, time_whole_launch
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu import _core
@@ -95,7 +96,7 @@ def test_a_ticket_counts_through_the_whole_launch() -> None:
 __device__ unsigned turn;
 extern "C" __global__ void k(const float* x, float* y, int n) {
     __shared__ unsigned t;
-    if (threadIdx.x == 0) t = atomicAdd(&turn, 1u);
+    if (threadIdx.x == 0) t = atomicInc(&turn, gridDim.x - 1);
     __syncthreads();
     float sum = 0.0f;
     if (t >= 24) for (int j = 0; j < 64; ++j) sum += x[(t * 7919 + j * 4099 + threadIdx.x * 33) % n];
@@ -154,12 +155,12 @@ extern "C" __global__ void k(const float* x, float* y, int n) {
     y[blockIdx.x * 256 + threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x];
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) atomicExch(&turn, blockIdx.x + 1);
+    if (threadIdx.x == 0) atomicExch(&turn, (blockIdx.x + 1) % gridDim.x);
 }
 """
     polls = "while (atomicAdd(&turn, 0u) != blockIdx.x) {}"
     assert whole(waiting.replace("WAIT", polls), 16).time.failed_polls > 0
-    assert whole(waiting.replace("WAIT", "y[0] = atomicAdd(&turn, 1u) * 0.0f;"), 16).time.failed_polls == 0
+    assert whole(waiting.replace("WAIT", "y[0] = atomicInc(&turn, 15u) * 0.0f;"), 16).time.failed_polls == 0
 
 
 def test_every_exchange_on_condition_that_holds_costs_a_way_to_l2() -> None:
