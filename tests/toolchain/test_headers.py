@@ -239,6 +239,14 @@ def test_a_header_that_cannot_be_had_is_told_with_a_hint(compiled: Compile, head
     assert error.line == 2 and header in error.message and hint in error.message
 
 
+@pytest.mark.parametrize("marks", ["__device__", "__host__ __device__"])
+def test_a_marked_lambda_is_told_to_drop_its_marks(compiled: Compile, marks: str) -> None:
+    text = kernel(f"auto f = [=] {marks} (float v) {{ return v + 1; }};\nx[0] = f(x[0]);")
+    error = compiled(text).diagnostics[0]
+    assert error.severity == "error" and "drop __device__" in error.message
+    assert compiled(text.replace(marks, "")).ok
+
+
 def test_forged_misses_bring_nothing_but_harmless_lines(compiled: Compile) -> None:
     """A source that fails can write what it likes into the log; its lines are chosen from ours."""
     lines = [f'error: identifier \\"{name}\\" is undefined' for name in ("/etc/hostname", "M_PI", "uint8_t")]

@@ -2,8 +2,8 @@
 
 A kernel that leaves variables of its module changed is timed a second time, after a secret number of launches, and the
 slower time counts: what is saved in the first launch only (memory that is still zero, work that is left to the next
-launch) is no gain where a kernel is used. Each launch is given the same arrays. A kernel that leaves its variables as it
-found them is timed once. Not covered: work that is due only after more launches than `BEFORE`.
+launch) is no gain where a kernel is used. Each launch is given the same arrays. A kernel that leaves its variables as
+it found them is timed once. Not covered: work that is due only after more launches than `BEFORE`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What to use instead of a header that device code cannot have, said in the diagnostic itself.
+"""What to write instead of what device code cannot have here, said in the diagnostic itself.
 
-Looks only at the message that a file cannot be opened. Every other message stays as it is.
+Looks only at two messages: a file that cannot be opened, and a lambda that asks for an option which is not allowed.
+Every other message stays as it is.
 """
 
 from __future__ import annotations
@@ -31,12 +32,23 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"helper_.*\.h", "the headers of NVIDIA's samples are not there, and a kernel does not need them"),
 )
 _GENERAL = "there are the CUDA headers, cuda/std/..., cub/... and the standard headers that device code can use"
+_LAMBDA = "annotation on lambda requires --extended-lambda"
+_PLAIN_LAMBDA = (
+    "this option is not allowed: drop __device__ and __host__ from the lambda; one that is written inside a kernel or "
+    "a __device__ function runs on the device anyway"
+)
 
 
 def with_hint(diagnostic: Diagnostic) -> Diagnostic:
-    """The diagnostic, with a hint where a header is missing."""
-    found = _CANNOT_OPEN.search(diagnostic.message)
-    if found is None or diagnostic.severity != "error":
-        return diagnostic
-    hint = next((text for names, text in _INSTEAD if re.fullmatch(names, found[1])), _GENERAL)
-    return diagnostic.model_copy(update={"message": f"{diagnostic.message} (hint: {hint})"})
+    """The diagnostic, with a hint where there is one."""
+    hint = _hint(diagnostic.message) if diagnostic.severity == "error" else ""
+    return diagnostic.model_copy(update={"message": f"{diagnostic.message} (hint: {hint})"}) if hint else diagnostic
+
+
+def _hint(message: str) -> str:
+    if _LAMBDA in message:
+        return _PLAIN_LAMBDA
+    found = _CANNOT_OPEN.search(message)
+    if found is None:
+        return ""
+    return next((text for names, text in _INSTEAD if re.fullmatch(names, found[1])), _GENERAL)
