@@ -48,7 +48,7 @@ class Predicted:
 
 
 def like_measured(row: Row, outcome: Outcome) -> bool:
-    """Whether our build has the registers (in eights) and spills of the measured one; if unknown, that it has no spills."""
+    """Whether our build has the registers (in eights) and spills of the measured one; or no spills, if unknown."""
     if row.registers is None:
         return not outcome.spill_bytes
     same = -(-row.registers // REGISTER_UNIT) == -(-outcome.registers // REGISTER_UNIT)

@@ -91,5 +91,5 @@ def test_the_number_of_launches_before_is_secret_and_ends_where_nothing_changes(
 
 
 def test_a_fault_in_a_later_launch_is_told() -> None:
-    with pytest.raises(FaultInLaunch, match="out_of_bounds .* in launch 6 of a loaded module"):
+    with pytest.raises(FaultInLaunch, match=r"out_of_bounds .* in launch 6 of a loaded module"):
         timed(f"if (launches == 5) v = x[i + (1 << 24)]; {COUNT}")

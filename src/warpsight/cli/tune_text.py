@@ -107,9 +107,7 @@ def document_of(found: Tuned, kernel_file: Path | None, top_files: Sequence[Path
     }
 
 
-def render(
-    console: Console, found: Tuned, kernel_file: Path | None, top_files: Sequence[Path | None] = ()
-) -> None:
+def render(console: Console, found: Tuned, kernel_file: Path | None, top_files: Sequence[Path | None] = ()) -> None:
     """The best tries, why others fell out, and the winner with its evidence."""
     tried = f"{len(found.trials)} of {found.configurations} configurations tried ({found.asked.strategy})"
     console.print(Text(f"{found.asked.task}: {STOPPED[found.stopped]}; {tried}"))

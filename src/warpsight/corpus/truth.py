@@ -2,8 +2,8 @@
 
 Simulated times, from the virtual GPU. Each removal is checked, then decided against the task's kernel as any candidate
 is. The answer is the removal that helps most; removals within 3 % of it are as right; when none is FASTER by 3 %, the
-answer is `nothing`. FASTER is the simulation's own word here; how far it may be from a real card is not asked. Measured on
-the canonical text: names and layout do not reach the machine code.
+answer is `nothing`. FASTER is the simulation's own word here; how far it may be from a real card is not asked.
+Measured on the canonical text: names and layout do not reach the machine code.
 """
 
 from __future__ import annotations

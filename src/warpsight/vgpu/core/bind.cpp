@@ -201,8 +201,9 @@ std::vector<StaticStep> to_steps(
         const u16 *r = table.data() + kColumns * i;
         if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep || r[6] > (u16)Path::read_only)
             throw nb::value_error("unknown pipe, kind or path");
-        steps[i] = {(Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
-                    r[9],       {r[10], r[11], r[12]}};
+        steps[i] = {
+            (Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
+            r[9],       {r[10], r[11], r[12]}};
     }
     return steps;
 }

@@ -213,9 +213,9 @@ struct Warp : WarpRows {
     std::vector<bool> local_written;  // [lane][word], while checking
     WarpTrace *trace = nullptr;
     std::vector<AsyncCopy> pending;
-    u32 clock_reads[kLanes];  // times each lane looked at a clock
+    u32 clock_reads[kLanes];      // times each lane looked at a clock
     std::array<Poll, 8> polls{};  // the last ones, by instruction, where blocks take turns
-    u32 group[kLanes];        // number of the open group of asynchronous copies
+    u32 group[kLanes];            // number of the open group of asynchronous copies
 };
 
 struct Barrier {

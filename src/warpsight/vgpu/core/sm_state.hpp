@@ -59,7 +59,7 @@ struct SimWarp {
     u64 ready[6] = {};     // scoreboards: when the last known operation ends
     u16 queued[6] = {};    // operations that the load/store unit has not taken yet
     bool is_long[6] = {};  // waits for memory beyond the SM
-    u8 barrier = 0;  // which one it waits at
+    u8 barrier = 0;        // which one it waits at
     bool at_barrier = false, done = true;
     std::vector<u64> groups{0};  // asynchronous copies: when each group is done, the open one last
     u16 async_queued = 0;

@@ -22,7 +22,8 @@ struct MemoryStep {
     u16 tag_passes = 0;  // cycles in the tag stage: lines, four sets at a time
 };
 
-// A step at a barrier has in `first_sector` which one it is, whether the warp goes on, and how many warps meet (0: all).
+// A step at a barrier has in `first_sector` which one it is, whether the warp goes on, and how many warps meet (0:
+// all).
 struct BarrierStep {
     u32 id = 0;
     bool arrives = false;
