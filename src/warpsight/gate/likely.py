@@ -2,7 +2,8 @@
 
 The simulation decides first, by its own interval. What it calls faster is FASTER only if the 90 % interval of measured
 ratios of such pairs lies above 1, and LIKELY_FASTER otherwise. SLOWER, SAME and AMBIGUOUS stay as the simulation
-says. Pure: the `Likelihood` has all numbers that the decision needs, so a certificate can be checked with other error tables too.
+says. Pure: the `Likelihood` has all numbers that the decision needs, so a certificate can be checked with other error
+tables too.
 The words that say all this to a person or a model are here as well, so that they are the same everywhere.
 """
 
