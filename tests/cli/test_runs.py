@@ -57,7 +57,7 @@ def test_show_tells_the_run_and_gives_its_kernel(command: Command, data: Path) -
     make(data, 6)
     out = command("show", "last").out
     assert "4 result profile" in out and "1.00x (simulated), uncoalesced" in out
-    assert "best: 4.500x (simulated on small, 4.500 to 4.500)" in out
+    assert "best: 4.500x (simulated on small, 4.500 to 4.500 between boost and base clock)" in out
     assert "predicted sectors_per_request down: 32 to 4, right" in out
     assert command("show", "aa", "--kernel").out == KERNEL.replace("stride = 32", "stride = 1")
     assert command("show", "last", "--json").document()["submitted"]["check"]["verdict"] == "right"

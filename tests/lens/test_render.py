@@ -116,8 +116,8 @@ def test_curated_shows_gain_evidence_source_line_and_what_to_try() -> None:
 
 
 def test_a_likely_range_stands_beside_the_time() -> None:
-    counters = small().counters | {"duration_us_low": 9.125, "duration_us_high": 20.0}
-    units = small().units | {"duration_us_low": "us", "duration_us_high": "us"}
+    counters = dict(small().counters) | {"duration_us_low": 9.125, "duration_us_high": 20.0}
+    units = dict(small().units) | {"duration_us_low": "us", "duration_us_high": "us"}
     found = small().model_copy(update={"counters": counters, "units": units})
     assert curated(found, []).startswith("copy on a100, simulated; duration_us 12.5, likely 9.12 to 20 when measured;")
 

@@ -54,7 +54,6 @@ class Moved(NamedTuple):
     loads: float
     stores: float
     atomics: float
-    atomic_passes: float  # lanes at one address in turn, the most of each warp
     local_loads: float  # of the loads, those of local memory
     local_stores: float
     partial: float  # of the stores, sectors that a warp wrote in part
@@ -198,7 +197,6 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
         of(Kind.GLOBAL_LOAD, Kind.LOCAL_LOAD, Kind.ASYNC_COPY),
         of(Kind.GLOBAL_STORE, Kind.LOCAL_STORE),
         of(Kind.GLOBAL_ATOMIC),
-        times * float(done.counts[:, INDEX["atomic_passes"]][kinds == Kind.GLOBAL_ATOMIC].sum()),
         of(Kind.LOCAL_LOAD),
         of(Kind.LOCAL_STORE),
         times * float(partial[kinds == Kind.GLOBAL_STORE].sum()),

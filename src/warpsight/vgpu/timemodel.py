@@ -173,7 +173,7 @@ def predict(
     l2_taken = l2_bytes + 32.0 * (whole_sectors - 1.0) * taken.moved.partial
     if "atomics by slice" not in without:  # at least what storing parts of the same sectors takes
         as_stores = (whole_sectors - 1.0) * taken.moved.atomic_partial
-        in_turn = atomic_clocks * max(taken.moved.atomics, taken.moved.atomic_passes) - taken.moved.atomics
+        in_turn = (atomic_clocks - 1.0) * taken.moved.atomics
         l2_taken += 32.0 * max(as_stores, in_turn)
     pools = {"L2 bandwidth": l2_taken / gpu.l2_bytes_per_clock, "atomics on one address": hot}
     if "L2 and DRAM bandwidth" in without:

@@ -257,8 +257,7 @@ struct Sm {
 
     // What atomics take of L2: at least what storing parts of the same sectors takes.
     double atomic_sectors(const MemoryStep &m) const {
-        return std::max(n.atomic_clocks * std::max(m.sectors, m.passes),
-                        m.sectors + (n.partial_sectors - 1) * m.partial);
+        return std::max(n.atomic_clocks * m.sectors, m.sectors + (n.partial_sectors - 1) * m.partial);
     }
 
     void send(u64 start, u32 cycles) { write_port_free = std::max(write_port_free, start) + cycles; }

@@ -84,10 +84,10 @@ struct SmNumbers {
     u32 split_clocks = 0, split_sector_clocks = 0;
     u32 port_bytes = 32;  // between L2 and the SM, per cycle, each way
     u64 l1_bytes = 0;
-    double l2_miss = 1.0;          // share of L1 misses that go on to DRAM
-    double partial_sectors = 1.0;  // what a partly written sector takes of L2, in whole ones
-    double atomic_clocks = 1.0;    // that a slice of L2 takes for a sector, or at one address
-    double store_miss = 1.0;       // share of stored sectors that go on to DRAM
+    double l2_miss = 1.0;                                     // share of L1 misses that go on to DRAM
+    double partial_sectors = 1.0;                             // what a partly written sector takes of L2, in whole ones
+    double atomic_clocks = 1.0;                               // that a slice of L2 takes for a sector
+    double store_miss = 1.0;                                  // share of stored sectors that go on to DRAM
     double l2_bytes_per_clock = 0, dram_bytes_per_clock = 0;  // this SM's part of what all share; 0 sets no limit
     u32 bank_window =
         0;  // clocks in which an instruction must get its registers from two banks; 0: banks do not matter

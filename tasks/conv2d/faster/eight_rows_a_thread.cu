@@ -1,12 +1,13 @@
-// launch: grid=(ceil((W - R + 1)/32), ceil((H - R + 1)/4), K) block=(32, 1, 4) shared=0
-#define ROWS 4
-#define TEAMS 4
+// launch: grid=(ceil((W - R + 1)/32), ceil((H - R + 1)/8), K) block=(32, 1, 8) shared=0
+#define ROWS 8
+#define TEAMS 8
 #define WIDE 32
 
-// A thread has four places below one another: a weight serves all of them, and so does most of what it loads of the
-// image. The usual size of the window is known to the compiler, so its loads are under way before the first is used.
+// A thread has eight places below one another: a weight serves all of them, and so does most of what it loads of the
+// image. Loads of the image are plain ones: unaligned rows cost more by the read-only path. The usual size of the window
+// is known to the compiler, so its loads are under way before the first is used.
 template <int SIDE, int PLACES>
-__device__ void add(float* sum, const float* __restrict__ corner, const float* __restrict__ filter, int C, int H, int W,
+__device__ void add(float* sum, const float* corner, const float* __restrict__ filter, int C, int H, int W,
                     int R) {
     int side = SIDE > 0 ? SIDE : R;
     corner += (size_t)threadIdx.z * H * W;
@@ -27,9 +28,9 @@ __device__ void add(float* sum, const float* __restrict__ corner, const float* _
     }
 }
 
-// Four teams of a block take turns at the channels; then each adds up one row of what they found.
-extern "C" __global__ void conv2d(const float* __restrict__ image, const float* __restrict__ filters,
-                                  float* __restrict__ out, int C, int H, int W, int R) {
+// Eight teams of a block take turns at the channels; then each adds up one row of what they found.
+extern "C" __global__ void conv2d(const float* image, const float* __restrict__ filters,
+                                  float* out, int C, int H, int W, int R) {
     __shared__ float parts[TEAMS][ROWS][WIDE];
     int out_h = H - R + 1, out_w = W - R + 1, team = threadIdx.z;
     int x = blockIdx.x * WIDE + threadIdx.x, y = blockIdx.y * ROWS;
