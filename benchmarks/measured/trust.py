@@ -46,11 +46,15 @@ def report_trust(rows: Sequence[Timed], say: Say) -> None:
 def _held_out(rows: Sequence[Timed], widen: float, say: Say) -> None:
     say(f"  each set judged by the others, errors x {widen:.2f}: intervals of {LEVEL:.0%}, called faster at {SURE:.0%}")
     say(f"  {'set':34} {'pairs':>6}  covered  times covered  called  right  Brier")
-    for one in errors.held_out(rows, widen=widen):
+    found = errors.held_out(rows, widen=widen)
+    for one in found:
         say(
             f"  {one.set:34} {one.pairs:6} {100 * one.covered:6.0f} % {100 * one.times_covered:12.0f} % "
             f"{one.called:7} {100 * one.right:5.1f}% {one.brier:6.3f}"
         )
+    if called := sum(one.called for one in found):
+        right = sum(one.called * one.right for one in found if one.called) / called
+        say(f"  {'all sets':34} {sum(one.pairs for one in found):6} {called:32} {100 * right:5.1f}%")
 
 
 def write_tables(rows: Sequence[Timed], model: str, file: Path = BUILT_IN) -> None:
