@@ -21,7 +21,7 @@ from warpsight.devices.machine_code import FaultInLaunch, Sizes, faultless, laun
 from warpsight.devices.memory import lay_out
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize
-from warpsight.vgpu import machine, schedule
+from warpsight.vgpu import machine, schedule, turns
 from warpsight.vgpu.bytecode import Program, Space
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
@@ -38,11 +38,15 @@ LATER_IS_SLOWER = (
 
 @dataclass(frozen=True)
 class WholeLaunch:
-    """The complete run of a launch: its arrays afterwards, what each instruction did, and its simulated time."""
+    """The complete run of a launch: its arrays afterwards, what each instruction did, and its simulated time.
+
+    `order_matters` counts the accesses that were more or fewer when blocks had other turns, if that was asked.
+    """
 
     arrays: Mapping[str, np.ndarray]
     launched: machine.Launched
     time: Prediction
+    order_matters: int = 0
 
 
 def time_whole_launch(
@@ -58,10 +62,12 @@ def time_whole_launch(
     deadline_seconds: float = 600.0,
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
+    other_turns: bool = False,
 ) -> WholeLaunch:
     """The simulated time from the complete run of all blocks; `seed` says which of them are traced.
 
-    A kernel that faults raises CannotProfile.
+    With `other_turns`, a launch whose blocks may wait for one another is run once more in another order. A kernel that
+    faults raises CannotProfile.
     """
     if math.prod(size.grid) > MOST_WATCHED_BLOCKS:
         raise CannotProfile(f"a launch of {math.prod(size.grid)} blocks; at most {MOST_WATCHED_BLOCKS} are timed whole")
@@ -70,6 +76,8 @@ def time_whole_launch(
     )
     fresh = _fresh_variables(program, values)
     first, left = kernel.timed(fresh)
+    if other_turns and turns.may_wait(program):
+        first = replace(first, order_matters=kernel.changed_by_turns(fresh, first.launched))
     if _same(fresh, left):  # the next launch finds what this one found
         return first
     for done in range(1, _launches_before(first.launched.warp_instructions, seed)):
@@ -79,7 +87,8 @@ def time_whole_launch(
     later = kernel.timed(left)[0]
     if later.time.time_us <= first.time.time_us:
         return first
-    return replace(later, time=replace(later.time, notes=(*later.time.notes, LATER_IS_SLOWER)))
+    told = replace(later.time, notes=(*later.time.notes, LATER_IS_SLOWER))
+    return replace(later, time=told, order_matters=first.order_matters)
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,26 @@ class _Kernel:
             raise FaultInLaunch(done.launched.faults[0], number)
         return done.variables
 
-    def _launch(self, variables: machine.Variables, traced: Sequence[int], max_steps: int, *, watched: bool) -> _Done:
+    def changed_by_turns(self, variables: machine.Variables, first: machine.Launched) -> int:
+        """Accesses that are more or fewer in another order; those of a launch that does not end in it are all."""
+        order = turns.other_order(math.prod(self.size.grid), self._concurrent)
+        most = min(self.max_instructions, turns.MOST_TIMES * first.warp_instructions + turns.SPARE_INSTRUCTIONS)
+        again = replace(self, max_instructions=most)
+        done = again._launch(variables, (), 0, watched=True, order=order, round_trip=turns.OTHER_ROUND_TRIP)
+        if done.launched.faults:
+            return max(1, int(turns.accesses(self.program, first).sum()))
+        return turns.changed(self.program, first, done.launched)
+
+    def _launch(
+        self,
+        variables: machine.Variables,
+        traced: Sequence[int],
+        max_steps: int,
+        *,
+        watched: bool,
+        order: Sequence[int] = (),
+        round_trip: int = machine.ROUND_TRIP,
+    ) -> _Done:
         memory, params, arrays = lay_out(self.program, self.values, read_in_place=True)
         changed = {name: data.copy() for name, data in variables.items()}
         done = machine.launch(
@@ -169,6 +197,8 @@ class _Kernel:
             traced=traced,
             pipe_clocks=self._clocks if watched else None,
             concurrent=self._concurrent,
+            blocks=order,
+            round_trip=round_trip,
             swap_passes=self._swap_passes,
             deadline_seconds=self.deadline_seconds,
             variables=changed,

@@ -43,6 +43,7 @@ class LaunchRecord(TypedDict):
     stored_sectors: int
     hottest_atomic: int
     failed_polls: int
+    excused_swaps: list[tuple[int, int]]
 
 class SimulationRecord(TypedDict):
     """What one simulated multiprocessor did; `stalls` is indexed [instruction, reason]."""

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 CORES = 'Huerta et al., "Analyzing Modern NVIDIA GPU Cores" (MICRO 2025)'
 LAB = "3080lab, a public laboratory notebook of an RTX 3080 (GA102), instruction table"
+MT4G = "mt4g reports of a V100, an H100 and a T1000"
+CODE_LOG = "AmpereArchViaMicroBenchMark, raw log of an RTX 3060 (instruction cache)"
 SYNC = "SyncPerformance (IISWC 2024), raw logs of an A100"
 
 
@@ -52,7 +54,17 @@ class Constants:
         3100, "clocks", "a fence of the whole system (__threadfence_system)",
         f"{SYNC}: 2.2 us; 2300 on the RTX 2070 SUPER, 3200 on the RTX 4090",
     )  # fmt: skip
-    constant_clocks: int = _published(29, "clocks", "load from constant memory", f"{CORES}, table 2: 29")
+    constant_clocks: int = _published(
+        29, "clocks", "load from constant memory that the small constant cache has", f"{CORES}, table 2: 29"
+    )
+    constant_l1_bytes: int = _published(
+        2048, "bytes", "small constant cache of an SM, in lines of 64 bytes",
+        f"{MT4G}: 2112 is the first size that does not fit, lines of 64 bytes; quoted: Jia et al. (2018), 2 KiB",
+    )  # fmt: skip
+    constant_l15_clocks: int = _published(
+        89, "clocks", "load from constant memory that the larger constant cache has, in lines of 256 bytes",
+        f"quoted: Jia et al. (2018), 89 on a V100, and (2019), 92 on a T4; {MT4G}: 113, 105, 115",
+    )  # fmt: skip
     shuffle_clocks: int = _published(26, "clocks", "shuffle", f"{LAB}: 26; {SYNC}: 25")
     async_copy_clocks: int = _published(
         39, "clocks", "asynchronous copy of what is in L1", f"{CORES}, table 2 (LDGSTS): 39"
@@ -85,6 +97,14 @@ class Constants:
     other_clocks: int = _published(
         17, "clocks", "other results with a scoreboard, not from memory",
         "nobody published these few; taken as special_clocks, the unit of variable latency that is not memory",
+    )  # fmt: skip
+    code_lines_ahead: int = _published(
+        8, "lines", "of 128 bytes of code that a scheduler asks for ahead",
+        f"{CORES}, section 7.3 and table 5: a stream buffer of 8 agrees best; the real design is not known",
+    )  # fmt: skip
+    code_line_clocks: int = _published(
+        36, "clocks", "between two lines of instructions from L2",
+        f"{CODE_LOG}: 35.6, straight code of 160 KiB and more",
     )  # fmt: skip
     atomic_clocks: float = _published(
         1.3, "clocks", "each integer atomic on one address", f"{SYNC}: 108 in 141 clocks, 216 in 282"

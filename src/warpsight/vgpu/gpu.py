@@ -108,6 +108,12 @@ class Gpu(Limits):
     split_sector_clocks: int = Field(
         default=0, ge=0, strict=True, description="of such a load by the read-only path, clocks of each sector"
     )
+    code_l0_bytes: int = Field(
+        default=0, ge=0, strict=True, description="bytes of a scheduler's instruction cache; 0 for all that is needed"
+    )
+    code_l1_bytes: int = Field(
+        default=0, ge=0, strict=True, description="bytes of the SM's instruction cache; 0 for all that is needed"
+    )
     tensor_f16: int = _count("tensor FMAs on f16, accumulating in f32")
     tensor_f16_acc16: int = _count("tensor FMAs on f16, accumulating in f16")
     tensor_bf16: int = _count("tensor FMAs on bf16")
@@ -118,6 +124,9 @@ class Gpu(Limits):
     latency_l1: int = _positive("clocks of a global load that hits L1")
     latency_l2: int = _positive("clocks of a global load that hits L2")
     latency_dram: int = _positive("clocks of a global load from DRAM")
+    constant_l15_bytes: int = Field(
+        default=65536, ge=256, strict=True, description="size of the larger constant cache of an SM"
+    )
     l2_port_bytes: int = Field(default=32, gt=0, strict=True, description="bytes between L2 and one SM, each way")
     l2_bytes: int = _positive("size of the L2 cache")
     l2_bytes_per_clock: int = _positive("bytes that L2 delivers to all SMs together")

@@ -46,6 +46,10 @@ class _Entry:
 _Sheets = Mapping[str, Mapping[str, _Entry]]
 
 
+class UnknownGpu(UsageError):
+    """No GPU, or more than one, has this name."""
+
+
 def user_file(environment: Mapping[str, str] = os.environ) -> Path | None:
     """The file with the user's own GPUs, or None when there is none. A file that WARPSIGHT_GPUS names must exist."""
     chosen = environment.get("WARPSIGHT_GPUS", "")
@@ -88,11 +92,11 @@ def find_gpu(name: str, environment: Mapping[str, str] = os.environ) -> Gpu:
     if len(partial) == 1:
         return gpus[partial[0]]
     if partial:
-        raise UsageError(f"{name!r} is a part of several GPUs: {', '.join(partial)}", "say which one")
+        raise UnknownGpu(f"{name!r} is a part of several GPUs: {', '.join(partial)}", "say which one")
     near = difflib.get_close_matches(wanted, [w for words in spellings.values() for w in words], n=5, cutoff=0.5)
     close = [key for key, words in spellings.items() if words & set(near)]
     listed = f"near: {', '.join(close)}" if close else f"known: {', '.join(gpus)}"
-    raise UsageError(f"expected the name of a known GPU, found {name!r}; {listed}", "`warpsight gpus` lists them all")
+    raise UnknownGpu(f"expected the name of a known GPU, found {name!r}; {listed}", "`warpsight gpus` lists them all")
 
 
 def block_limits(gpu_arch: str) -> Limits:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ALIGN, GAP = 256, 4096
 HEAP_BYTES = 8 << 20
 MOST_VARIABLE_BYTES = 256 << 20  # this is the memory of our own process
+ROUND_TRIP = 64
 NO_END = 0xFFFFFFFF
 DEFAULT_INSTRUCTIONS = 4_000_000_000
 Dim3 = tuple[int, int, int]
@@ -78,7 +79,8 @@ class Launched:
     """What a launch did. `counts` is indexed [instruction, counter] as counters.RAW says.
 
     Of a watched launch: `work` is what each block did, indexed [block, number of core/work.hpp], and distinct sectors
-    that the launch loaded and stored, and the atomic passes at the sector that had most of them.
+    that the launch loaded and stored, and the atomic passes at the sector that had most of them; polls that saw what
+    they had seen, and by instruction exchanges on condition (CAS) that were not made, or made once after a load.
     `unwritten` are the arrays that came uninitialised and still have bytes that nothing wrote; only of checked launches
     of all blocks without a fault.
     """
@@ -96,6 +98,7 @@ class Launched:
     stored_sectors: int
     hottest_atomic: int
     failed_polls: int
+    excused_swaps: dict[int, int]
     unwritten: tuple[Unwritten, ...] = ()
 
 
@@ -197,6 +200,7 @@ def launch(
     traced: Sequence[int] = (),
     pipe_clocks: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
+    round_trip: int = ROUND_TRIP,
     swap_passes: int = 1,
     source: str = "",
     variables: Variables | None = None,
@@ -206,6 +210,7 @@ def launch(
     With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model; of the `traced` blocks
     if some are given. With `pipe_clocks`, one number an instruction, the launch is watched: each block's work is kept.
     So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
+    Where they do, an access that may wait costs `round_trip` ticks of a turn.
     An exchange on condition (CAS) that succeeds counts as `swap_passes` atomics at its address: the next must see it.
     `variables` are those that a launch before has left, and are changed in place; without, all have their first values.
     """
@@ -245,6 +250,7 @@ def launch(
         traced=list(traced),
         pipe_clocks=[] if pipe_clocks is None else pipe_clocks.tolist(),
         concurrent=concurrent,
+        round_trip=round_trip,
         swap_passes=swap_passes,
     )
     report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
@@ -262,6 +268,7 @@ def launch(
         stored_sectors=raw["stored_sectors"],
         hottest_atomic=raw["hottest_atomic"],
         failed_polls=raw["failed_polls"],
+        excused_swaps=dict(raw["excused_swaps"]),
         unwritten=_unwritten(program, memory, core_memory, raw, params, math.prod(grid) * math.prod(block))
         if check and not raw["faults"]
         else (),

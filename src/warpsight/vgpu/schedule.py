@@ -2,7 +2,7 @@
 
 Built from the text and the control bits of every instruction and the rates of a GPU; no number depends on a kernel. The
 rows follow `core/sm.hpp` (StaticStep): pipe, kind, stall, write barrier, read barrier, wait mask, path, groups
-kept, latency, interval, three operands.
+kept, latency, interval, three operands, line of code.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ REDUX_LANES = 16
 REUSE, OPERAND = 0x100, 0x200  # flags of a register that is read
 KIND = 1  # the column of what an instruction is
 INTERVAL = 9  # the column of the clocks that a pipe is taken
+CODE_LINE_BYTES = 128  # of an instruction cache: eight instructions
+MOST_LINES = 0xFFFF
 
 
 class Pipe(IntEnum):
@@ -56,7 +58,7 @@ class Kind(IntEnum):
 
 STALLS = (
     "selected", "not_selected", "wait", "long_scoreboard", "short_scoreboard", "math_pipe_throttle", "lg_throttle",
-    "mio_throttle", "barrier", "branch_resolving", "membar",
+    "mio_throttle", "barrier", "branch_resolving", "membar", "no_instruction",
 )  # fmt: skip
 """Why a warp does not issue, in the words of Nsight Compute; the order of core/sm.hpp."""
 
@@ -112,6 +114,7 @@ _MEMORY: dict[str, Kind] = {
     "LDS": Kind.SHARED_LOAD, "LDSM": Kind.SHARED_LOAD, "STS": Kind.SHARED_STORE, "ATOMS": Kind.SHARED_ATOMIC,
     "LDL": Kind.LOCAL_LOAD, "STL": Kind.LOCAL_STORE, "LDC": Kind.CONSTANT_LOAD, "SHFL": Kind.SHUFFLE,
     "LDGSTS": Kind.ASYNC_COPY,
+    "MOVM": Kind.SHUFFLE,  # it moves registers from lane to lane; nobody published its time
 }  # fmt: skip
 _OTHER: dict[str, Kind] = {
     "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH,
@@ -254,9 +257,10 @@ def step_table(
     assert program.sched is not None, "only machine code has a schedule"
     rows: list[tuple[int, ...]] = []
     known: dict[str, tuple[StepRow, int, Path]] = {}  # by operation: most programs have few, many times
+    lines = np.minimum(program.sched["address"] // CODE_LINE_BYTES, MOST_LINES).tolist()
     for i, text in enumerate(program.texts):
         if not text:
-            rows.append((0, 0, 1, 7, 7, 0, 0, 0, 0, 1, 0, 0, 0))
+            rows.append((0, 0, 1, 7, 7, 0, 0, 0, 0, 1, 0, 0, 0, lines[i]))
             continue
         word = _GUARD.sub("", text.strip()).partition(" ")[0]
         if word not in known:
@@ -273,8 +277,8 @@ def step_table(
         stall = 1 if "stall counts" in without else int(bits["stall"])
         control = (stall, int(bits["write_bar"]), int(bits["read_bar"]), int(bits["wait_mask"]))
         read = operands_read(text) if pipe in _READS else (0, 0, 0)
-        rows.append((pipe, kind, *control, path, keep, latency, interval, *read))
-    return np.array(rows, dtype=np.uint16).reshape(-1, 13)
+        rows.append((pipe, kind, *control, path, keep, latency, interval, *read, lines[i]))
+    return np.array(rows, dtype=np.uint16).reshape(-1, 14)
 
 
 def operands_read(text: str) -> tuple[int, int, int]:

@@ -3,14 +3,14 @@
 Everything is simulated and no constant is fitted: rates, sizes and latencies come from the GPU's data sheet, what all
 GPUs share from `constants.py`. `sample.py` says which blocks stand for the launch, and how many of each kind the SM
 with most to do has; each kind is simulated with as many blocks as fit on an SM at once. L2 and DRAM are pools whose
-traffic `reach.py` estimates. Not modelled: instruction cache, TLB, power and its effect on the clock (the time at the
-base clock is given as well).
+traffic `reach.py` estimates. Not modelled: TLB, power and its effect on the clock (the time at the base
+clock is given as well).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,17 @@ from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.occupancy import Occupancy, occupancy
 from warpsight.vgpu.reach import dram_share, local_share, reach_of
-from warpsight.vgpu.sample import Grid, Part, Sample, Tracer
+from warpsight.vgpu.sample import Grid, Sample, Tracer
+from warpsight.vgpu.simulated import (
+    Simulated,
+    add_up,
+    code_sectors,
+    load_misses,
+    local_misses,
+    sm_cycles_of,
+    spread_of,
+    stalls_of,
+)
 
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 STEP_BUDGET = 1_500_000
@@ -58,6 +68,8 @@ TERMS = (
     "read-only path",
     "split loads",
     "atomics by slice",
+    "constant caches",
+    "instruction cache",
 )
 """What `predict` can leave out."""
 
@@ -139,8 +151,8 @@ def predict(
     written = min(stores, reach.stored(total_blocks)) + spilled * taken.moved.local_stores
     active = total_blocks / grid.per_sm  # an SM with more blocks than others has their part when they are done
 
-    def simulated(l2_miss: float, waves: int) -> list[_Simulated]:
-        found: list[_Simulated] = []
+    def simulated(l2_miss: float, waves: int) -> list[Simulated]:
+        found: list[Simulated] = []
         for part in taken.parts:
             resident = max(1, min(grid.resident, part.on_sm))
             numbers = _numbers(gpu, constants, resident, shared_bytes, active, without)
@@ -154,18 +166,19 @@ def predict(
                 simulate(traces, table, numbers | (sizes | {"blocks": traces.blocks} if part.exact else sizes))
                 for traces in part.stretches
             )
-            found.append(_Simulated(part, done, resident))
+            found.append(Simulated(part, done, resident))
         return found
 
     first = simulated(0.5, 1)
-    misses, local = _load_misses(first, taken), _local_misses(first, taken)
+    misses, local = load_misses(first, taken), local_misses(first, taken)
     fetched = dram_share(gpu, reach, misses - local, resident) * (misses - local) + reloaded * local
     l2_miss = min(1.0, fetched / max(1.0, misses))
     runs = simulated(l2_miss, grid.waves)
-    sm_cycles = taken.missed * _sm_cycles(runs, grid, tail="tail" not in without)
-    load_misses = _load_misses(runs, taken)
-    l2_bytes = 32.0 * (load_misses + taken.moved.stores + taken.moved.atomics)
-    dram_bytes = 32.0 * (load_misses * l2_miss + written)
+    sm_cycles = taken.missed * sm_cycles_of(runs, grid, tail="tail" not in without)
+    missed_sectors = load_misses(runs, taken)
+    code = active * code_sectors(runs)
+    l2_bytes = 32.0 * (missed_sectors + taken.moved.stores + taken.moved.atomics + code)
+    dram_bytes = 32.0 * (missed_sectors * l2_miss + written)
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
     hot = _hottest(taken, table, total_blocks) * atomic_clocks
@@ -185,11 +198,11 @@ def predict(
         return max(sm_cycles, *needed.values()), needed
 
     cycles, needed = at(gpu.boost_mhz)
-    busy = _added(one.busy(gpu) for one in runs)
+    busy = add_up(one.busy(gpu) for one in runs)
     shares = {name: taken.missed * clocks / cycles for name, clocks in busy.items()}
     shares |= {name: value / cycles for name, value in needed.items()}
     bound = max(shares, key=lambda name: shares[name])
-    stalls = _stalls(runs)
+    stalls = stalls_of(runs)
     samples = max(1, int(stalls.sum()))
     hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
     issued, spent = (sum(one.mean(what) * one.repeats for one in runs) for what in ("issued", "cycles"))
@@ -211,80 +224,10 @@ def predict(
         stalls=stalls,
         stall_share={name: round(float(stalls[:, i].sum()) / samples, 4) for i, name in enumerate(schedule.STALLS)},
         simulated_cycles=sum(int(run["cycles"]) for one in runs for run in one.runs),
-        spread=min(MOST_SPREAD, max(_spread(runs, tail="tail" not in without), taken.drift)),
+        spread=min(MOST_SPREAD, max(spread_of(runs, tail="tail" not in without), taken.drift)),
         failed_polls=0 if done is None else done.failed_polls,
         notes=taken.notes,
     )
-
-
-@dataclass(frozen=True)
-class _Simulated:
-    """One kind of blocks on one SM, as simulated over each of its stretches."""
-
-    part: Part
-    runs: tuple[dict[str, Any], ...]
-    resident: int
-
-    @property
-    def blocks(self) -> float:
-        """Blocks that a run simulated, on average."""
-        return sum(len(run["block_end"]) for run in self.telling) / len(self.telling)
-
-    @property
-    def repeats(self) -> float:
-        """How often the SM does what was simulated."""
-        return self.part.stretch * (1.0 if self.part.exact else self.part.on_sm / self.blocks)
-
-    @property
-    def telling(self) -> tuple[dict[str, Any], ...]:
-        """The runs that say what the busiest SM does: the first, or all together."""
-        return self.runs[:1] if self.part.exact else self.runs
-
-    def mean(self, what: str) -> float:
-        return sum(run[what] for run in self.telling) / len(self.telling)
-
-    def in_launch(self, what: str) -> float:
-        """Sectors of a sort in the whole launch: their share of those that were simulated."""
-        sorts = ("l1_hits", "l1_misses", "store_sectors", "atomic_sectors")
-        moved = sum(run[sort] for run in self.runs for sort in sorts)
-        return self.part.sectors * sum(run[what] for run in self.runs) / max(1.0, moved)
-
-    def busy(self, gpu: Gpu) -> dict[str, float]:
-        """Clocks of each unit of the SM for all of its blocks of this kind."""
-        clocks = _added(_busy_clocks(run, gpu) for run in self.telling)
-        return {name: self.repeats * value / len(self.telling) for name, value in clocks.items()}
-
-    def each(self, *, tail: bool) -> list[float]:
-        """Clocks of the SM by each run."""
-        exact, on_sm = self.part.exact, self.part.on_sm
-        ends = [run["block_end"] for run in self.runs]
-        return [_whole_sm(end, self.resident, len(end) if exact else on_sm, tail=tail) for end in ends]
-
-    def cycles(self, gpu: Gpu, *, tail: bool) -> float:
-        """By itself: the pace of a few blocks can promise more than a unit can do."""
-        each = self.each(tail=tail)
-        paced = max(each) if self.part.exact else sum(each) / len(each)
-        return max(self.part.stretch * paced, *self.busy(gpu).values())
-
-    def added(self, gpu: Gpu, places: int) -> float:
-        """Beside blocks of another kind that take longer: the busiest unit's clocks, or its part of the places."""
-        held = self.part.stretch * self.part.on_sm
-        if self.blocks < 2 * self.resident:
-            held *= self.mean("cycles") / math.ceil(self.blocks / self.resident) / places
-        else:
-            held *= sum(_pace(sorted(run["block_end"]), self.resident) for run in self.runs) / len(self.runs)
-        return max(held, *self.busy(gpu).values())
-
-
-def _load_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
-    """Sectors of loads in the whole launch that L1 does not have: as many as were counted, missed as simulated."""
-    hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
-    return taken.moved.loads * missed / max(1.0, hits + missed)
-
-
-def _local_misses(runs: Sequence[_Simulated], taken: Sample) -> float:
-    hits, missed = (sum(run[what] for one in runs for run in one.runs) for what in ("local_hits", "local_misses"))
-    return taken.moved.local_loads * missed / max(1.0, hits + missed)
 
 
 def _dram_bytes_per_clock(gpu: Gpu, mhz: float, without: Sequence[str]) -> float:
@@ -292,59 +235,11 @@ def _dram_bytes_per_clock(gpu: Gpu, mhz: float, without: Sequence[str]) -> float
     return gpu.dram_bytes_per_clock(mhz) * (1.0 if "DRAM efficiency" in without else gpu.dram_efficiency)
 
 
-def _stalls(runs: Sequence[_Simulated]) -> NDArray[np.uint64]:
-    """Samples of several simulations as those of one."""
-    each = [(run["stalls"], one.repeats / len(one.telling)) for one in runs for run in one.telling]
-    if len(each) == 1:
-        return np.asarray(each[0][0], dtype=np.uint64)
-    return np.rint(sum(np.asarray(stalls, np.float64) * weight for stalls, weight in each)).astype(np.uint64)
-
-
-def _sm_cycles(runs: Sequence[_Simulated], grid: Grid, *, tail: bool) -> float:
-    """The SM with most to do: the kind that takes longest, and what the others add to it."""
-    here = [one for one in runs if one.part.on_sm]
-    alone = [one.cycles(grid.gpu, tail=tail) for one in here]
-    longest = int(np.argmax(alone))
-    return alone[longest] + sum(one.added(grid.gpu, grid.resident) for at, one in enumerate(here) if at != longest)
-
-
-def _spread(runs: Sequence[_Simulated], *, tail: bool) -> float:
-    """Half the distance between what the stretches of the longest kind say, as a share of it.
-
-    Or half of that between the paces of the first and of the second half of its fillings, if that is more.
-    """
-    sampled = [(one.each(tail=tail), one) for one in runs if one.part.on_sm and not one.part.exact]
-    if not sampled:
-        return 0.0
-    longest, one = max(sampled, key=lambda each: sum(each[0]))
-    apart = (max(longest) - min(longest)) / (max(longest) + min(longest))
-    return max(apart, *(_unsettled(run["block_end"], one.resident, one.part.on_sm) for run in one.runs))
-
-
-def _unsettled(ends: Sequence[int], resident: int, per_sm: int) -> float:
-    """Half the distance between the paces of both halves of the fillings, as a share; nothing where all ran."""
-    full = len(ends) // resident - 1
-    if per_sm <= len(ends) or full < 3:
-        return 0.0
-    done, half = sorted(ends), (1 + full) // 2
-    first, middle, last = (done[k * resident - 1] for k in (1, half, full))
-    early, late = (middle - first) / (half - 1), (last - middle) / (full - half)
-    return abs(early - late) / max(1.0, early + late)
-
-
 def _hottest(taken: Sample, table: NDArray[np.uint16], total_blocks: int) -> float:
     """Atomic passes at the sector that gets most: counted, or as the neighbours foretell."""
     if taken.whole is not None:
         return taken.whole.hottest_atomic
     return taken.near_stretch * taken.near.hottest_atomic(table) * total_blocks / taken.near.blocks
-
-
-def _added(parts: Iterable[dict[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for part in parts:
-        for name, clocks in part.items():
-            total[name] = total.get(name, 0.0) + clocks
-    return total
 
 
 def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -> dict[str, Any]:
@@ -383,6 +278,9 @@ def _numbers(
         "latency_barrier": 1 if "barriers" in without else constants.barrier_clocks,
         "barrier_cycles": 0 if "barriers" in without else constants.barrier_warp_clocks,
         "latency_constant": constants.constant_clocks,
+        "latency_constant_l15": constants.constant_l15_clocks,
+        "constant_l1_bytes": 0 if "constant caches" in without else constants.constant_l1_bytes,
+        "constant_l15_bytes": gpu.constant_l15_bytes,
         "clocks_per_ns": gpu.boost_mhz / 1e3,
         "latency_shuffle": constants.shuffle_clocks,
         "port_bytes": gpu.l2_port_bytes,
@@ -396,6 +294,10 @@ def _numbers(
         "read_only_sectors": "read-only path" not in without,
         "split_clocks": 0 if "split loads" in without else gpu.split_clocks,
         "split_sector_clocks": 0 if "read-only path" in without else gpu.split_sector_clocks,
+        "code_l0_bytes": 0 if "instruction cache" in without or not gpu.code_l1_bytes else gpu.code_l0_bytes,
+        "code_l1_bytes": gpu.code_l1_bytes,
+        "code_ahead": constants.code_lines_ahead,
+        "code_line_cycles": constants.code_line_clocks,
         "local_allocates": "local memory" not in without,
         "least_blocks": NEVER,
         "settle": SETTLED,
@@ -403,37 +305,4 @@ def _numbers(
         "free_lsu": "load/store cycles" in without,
         "free_tags": "tag passes" in without,
         "free_banks": "bank conflicts" in without,
-    }
-
-
-def _whole_sm(ends: Sequence[int], resident: int, per_sm: int, *, tail: bool = True) -> float:
-    """The time of all of an SM's blocks from those that were simulated."""
-    done, simulated = sorted(ends), len(ends)
-    if per_sm <= simulated:
-        return float(done[-1]) if tail else done[-1] * per_sm / (resident * -(-per_sm // resident))
-    return done[-1] + _pace(done, resident) * (per_sm - simulated)
-
-
-def _pace(done: Sequence[int], resident: int) -> float:
-    """Clocks from block to block, between the first wave and the last.
-
-    The first starts cold, and in the last the blocks that are left have the SM to themselves.
-    """
-    first, last = resident - 1, max(2, len(done) // resident - 1) * resident - 1
-    return (done[last] - done[first]) / (last - first)
-
-
-def _busy_clocks(run: dict[str, Any], gpu: Gpu) -> dict[str, float]:
-    """Clocks that each unit of the SM was taken."""
-    pipes = run["pipe_busy"]
-    units = schedule.fma_units(gpu)
-    p = schedule.Pipe
-    return {
-        "issue slots": run["issued"] / gpu.schedulers,
-        "FP32/IMAD pipe": (pipes[p.FMA] + pipes[p.FMA_HEAVY]) / gpu.schedulers / units,
-        "integer pipe": pipes[p.ALU] / gpu.schedulers,
-        "special-function pipe": pipes[p.SFU] / gpu.schedulers,
-        "FP64 pipe": pipes[p.FP64] / gpu.schedulers,
-        "tensor pipe": pipes[p.TENSOR] / gpu.schedulers,
-        "load/store unit": run["lsu_busy"],
     }

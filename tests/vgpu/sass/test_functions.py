@@ -61,3 +61,9 @@ def test_both_give_the_same_bits(function: str, fast: bool) -> None:
     b = np.random.default_rng(4).permutation(a)
     options = ("--use_fast_math",) if fast else ()
     both(source, {"x": a, "y": b, "out": np.zeros_like(a)}, "sm_80", grid=16, block=256, options=options)
+
+
+def test_many_texts_are_printed_and_asserted() -> None:
+    lines = " ".join(f'if (x[{k}] == {k}) printf("line {k} %d\\n", x[{k}]); assert(x[{k}] < 999);' for k in range(30))
+    text = '#include <assert.h>\n#include <stdio.h>\nextern "C" __global__ void k(int *x) { ' + lines + " }"
+    both(text, {"x": np.arange(32, dtype=np.int32)}, "sm_80", block=1)

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from tests.vgpu.sass.both import both, build, launch, programs
 
+from warpsight.vgpu.gpus import find_gpu
+from warpsight.vgpu.schedule import Kind, step_row
+
 _TF32 = "for (int i = 0; i < f{0}.num_elements; i++) f{0}.x[i] = wmma::__float_to_tf32(f{0}.x[i]);"
 RESULTS = {"float": np.float32, "half": np.float16, "int": np.int32, "double": np.float64}
 
@@ -55,6 +58,34 @@ def arguments(stored: str, result: str, m: int, n: int) -> dict[str, np.ndarray]
 )
 def test_products_are_equal(stored: str, element: str, result: str, m: int, n: int, k: int) -> None:
     both(source(stored, element, result, m, n, k), arguments(stored, result, m, n), "sm_80")
+
+
+@pytest.mark.parametrize("gpu_arch", ["sm_80", "sm_86", "sm_90"])
+@pytest.mark.parametrize("left, right", [("row", "row"), ("col", "row"), ("col", "col")])
+def test_matrices_in_any_order_are_transposed_on_the_way(left: str, right: str, gpu_arch: str) -> None:
+    text = source("half", "half", "float", 16, 16, 16)
+    for what, old, new in (("matrix_a", "row", left), ("matrix_b", "col", right)):
+        text = text.replace(f"{what}, 16, 16, 16, half, wmma::{old}", f"{what}, 16, 16, 16, half, wmma::{new}")
+    both(text, arguments("half", "float", 16, 16), gpu_arch)
+
+
+def test_a_transposed_matrix_is_moved_in_the_machine_code() -> None:
+    text = """#include <mma.h>
+    using namespace nvcuda;
+    extern "C" __global__ void k(const half *x, const half *y, float *out) {
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+        wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+        wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+        wmma::fill_fragment(c, 0.0f);
+        wmma::load_matrix_sync(a, x, 16); wmma::load_matrix_sync(b, y, 16);
+        wmma::mma_sync(c, a, b, c);
+        wmma::store_matrix_sync(out, c, 16, wmma::mem_row_major);
+    }"""
+    _, program = programs(build(text, "sm_80"))
+    moves = [step_row(t, find_gpu("a100")) for t in program.texts if t.startswith("MOVM")]
+    assert moves and all(move.kind is Kind.SHUFFLE for move in moves)
+    given = arguments("half", "float", 16, 16)
+    both(text, {"x": given["x"].astype(np.float16), "y": given["y"].astype(np.float16), "out": given["out"]}, "sm_80")
 
 
 @pytest.mark.parametrize(

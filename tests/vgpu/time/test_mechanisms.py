@@ -241,3 +241,15 @@ def test_a_barrier_that_no_lane_reaches_is_not_waited_for() -> None:
     never = 'asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p bar.sync 0; }" :: "r"(n + j) : "memory");'
     with_it, without = (run(body.format(text), grid=(108, 1, 1)).sm_cycles for text in (never, ""))
     assert with_it < 1.5 * without
+
+
+def test_code_that_does_not_fit_comes_from_l2_again_and_again() -> None:
+    """Straight code of about 100 KiB, twice what a T4 keeps, and a little that it does keep."""
+    body = "float s = x[i];\n#pragma unroll\nfor (int j = 0; j < {}; ++j) s = s * (1.5f + j) + s; y[i] = s;"
+    whole, apart = (run(body.format(6400), "t4", without=w) for w in ((), ("instruction cache",)))
+    assert whole.l2_bytes > 2 * apart.l2_bytes == 2 * 8 * N
+    assert whole.stall_share["no_instruction"] > 0.1 > apart.stall_share["no_instruction"] == 0
+    assert whole.time_us > 1.05 * apart.time_us
+    small, plain = (run(body.format(640), "t4", without=w) for w in ((), ("instruction cache",)))
+    assert small.l2_bytes == plain.l2_bytes
+    assert small.time_us == pytest.approx(plain.time_us, rel=0.02)

@@ -24,9 +24,12 @@ from warpsight.vgpu.gpus import find_gpu
 
 ON_SM = ("issue", "fma", "alu", "sfu", "fp64", "tensor", "lsu")
 POOLS = ("l2", "dram", "atomics")
-WAITS = ("selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "branch_resolving", "membar")
+WAITS = (
+    "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "branch_resolving", "membar",
+    "no_instruction",
+)  # fmt: skip
 # Scaled as the issue slots are unless a finding says otherwise: fewer instructions, fewer of these.
-WITH_ISSUE = ("selected", "wait", "branch_resolving")
+WITH_ISSUE = ("selected", "wait", "branch_resolving", "no_instruction")
 SCOREBOARDS = ("long_scoreboard", "short_scoreboard")
 QUEUED = 0.6  # a load/store unit, L2 or DRAM this busy has a queue: the wait for values is mostly the wait in it
 SCHEDULERS = 4

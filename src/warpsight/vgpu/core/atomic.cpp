@@ -141,6 +141,8 @@ void atomic(Warp &w, const Ins &x, u32 m) {
         const E expected = operand<E>(w, x.b, lane), next = operand<E>(w, x.c, lane);
         const E old = update<E>(host, (u8)x.tb, expected, next);
         if constexpr (std::is_integral_v<E>)
+            if (b.touched && x.tb == (decltype(x.tb))kCas) watch_swap(w, lane, old == expected);
+        if constexpr (std::is_integral_v<E>)
             if (x.tb == (decltype(x.tb))kCas && old == expected && next != old && b.touched && p.space == kGlobal)
                 b.touched->atomics[(a.base + a.offset[lane]) / 32] += o.swap_passes;
         if (!(x.flags & kUnusedResult)) result<E>(w, x.d0, lane, old);

@@ -93,7 +93,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
                 double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
-                std::vector<u16> pipe_clocks, u64 concurrent, u32 swap_passes) {
+                std::vector<u16> pipe_clocks, u64 concurrent, u64 round_trip, u32 swap_passes) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -116,7 +116,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
     o.traced = std::move(traced);
     o.watch = !pipe_clocks.empty(), o.pipe_clocks = std::move(pipe_clocks);
-    o.swap_passes = swap_passes;
+    o.swap_passes = swap_passes, o.round_trip = round_trip;
     if (concurrent) o.concurrent = concurrent, o.quantum = kTurn;
     if (o.watch && o.pipe_clocks.size() != p.program->code.size())
         throw nb::value_error("a watched launch needs the clocks of every instruction");
@@ -142,6 +142,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     d["work"] = nb::ndarray<nb::numpy, u64>(work->data(), {work->size(), (size_t)kWorks}, work_owner);
     d["loaded_sectors"] = r.loaded_sectors, d["stored_sectors"] = r.stored_sectors;
     d["hottest_atomic"] = r.hottest_atomic, d["failed_polls"] = r.failed_polls;
+    d["excused_swaps"] = std::vector<std::pair<i32, u64>>(r.excused_swaps.begin(), r.excused_swaps.end());
     d["traces"] = nb::cast(new PyTraces{std::move(r.traces)}, nb::rv_policy::take_ownership);
     return d;
 }
@@ -192,8 +193,8 @@ nb::ndarray<nb::numpy, u32> dispatch_blocks(Array<double> clocks, u32 multiproce
 }
 
 // Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, path, keep_groups,
-// latency, interval, three operands.
-constexpr int kColumns = 13;
+// latency, interval, three operands, line of code.
+constexpr int kColumns = 14;
 std::vector<StaticStep> to_steps(
     const nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> &table) {
     std::vector<StaticStep> steps(table.shape(0));
@@ -203,7 +204,7 @@ std::vector<StaticStep> to_steps(
             throw nb::value_error("unknown pipe, kind or path");
         steps[i] = {
             (Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
-            r[9],       {r[10], r[11], r[12]}};
+            r[9],       {r[10], r[11], r[12]}, r[13]};
     }
     return steps;
 }
@@ -223,6 +224,8 @@ SmNumbers to_numbers(const nb::dict &d) {
         get("l1_bytes_per_clock", n.l1_bytes_per_clock);
     get("port_bytes", n.port_bytes), get("l1_bytes", n.l1_bytes), get("l2_miss", n.l2_miss),
         get("resident_blocks", n.resident_blocks);
+    get("constant_l1_bytes", n.constant_l1_bytes), get("constant_l15_bytes", n.constant_l15_bytes),
+        get("latency_constant_l15", n.latency_constant_l15);
     get("clocks_per_ns", n.clocks_per_ns);
     get("blocks", n.blocks), get("max_cycles", n.max_cycles), get("least_blocks", n.least_blocks);
     get("store_miss", n.store_miss), get("l2_bytes_per_clock", n.l2_bytes_per_clock),
@@ -230,6 +233,8 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("bank_window", n.bank_window), get("partial_sectors", n.partial_sectors), get("atomic_clocks", n.atomic_clocks);
     get("read_only_sectors", n.read_only_sectors), get("split_clocks", n.split_clocks);
     get("split_sector_clocks", n.split_sector_clocks);
+    get("code_l0_bytes", n.code_l0_bytes), get("code_l1_bytes", n.code_l1_bytes),
+        get("code_ahead", n.code_ahead), get("code_line_cycles", n.code_line_cycles);
     get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||
@@ -254,6 +259,8 @@ nb::dict simulate(const PyTraces &t,
     d["pipe_busy"] = std::vector<u64>(r.pipe_busy.begin(), r.pipe_busy.end());
     d["l1_hits"] = r.l1_hits, d["l1_misses"] = r.l1_misses, d["load_sectors"] = r.load_sectors;
     d["store_sectors"] = r.store_sectors, d["atomic_sectors"] = r.atomic_sectors;
+    d["constant_misses"] = r.constant_misses;
+    d["code_sectors"] = r.code_sectors;
     d["local_hits"] = r.local_hits, d["local_misses"] = r.local_misses;
     d["block_end"] = r.block_end;
     auto *raw = new std::vector<std::array<u64, kStalls>>(std::move(r.stalls));
@@ -324,7 +331,7 @@ NB_MODULE(_core, m) {
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
           "traced"_a = std::vector<u64>(), "pipe_clocks"_a = std::vector<u16>(), "concurrent"_a = 0,
-          "swap_passes"_a = 1);
+          "round_trip"_a = 64, "swap_passes"_a = 1);
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {

@@ -78,7 +78,7 @@ void Block::start(u64 linear) {
     std::fill(choices.begin(), choices.end(), Choice{});
     barriers.fill(Barrier{});
     work.fill(0);
-    if (touched) near.clear();
+    if (touched) near.clear(), near_constants.clear();
     const size_t n = warps.size();
     std::memset(rows, 0, (size_t)(local - rows) + (o.local_bytes ? (size_t)(shared - local) : 0));
     std::memset(shared, 0, o.shared_bytes);
@@ -91,6 +91,7 @@ void Block::start(u64 linear) {
         w.executed = w.waited = w.at_barrier_before = 0;
         w.last_sync = w.fences = 0;
         w.acquired = w.follows = false;
+        w.swapped = 0;
         std::fill(w.local_written.begin(), w.local_written.end(), false);
         w.pending.clear();
         w.preds[0] = kFull;

@@ -11,8 +11,8 @@
 namespace warpsight {
 namespace {
 
-constexpr u64 kRoundTrip = 64;     // ticks of an access that may wait for others, in a launch whose blocks take turns
 constexpr u64 kFenceWeight = 760;  // instructions that a fence outweighs, where blocks are told apart
+constexpr u8 kSwap = 7;            // Ins::tb of an exchange on condition
 constexpr u32 kPatience = 4096;    // instructions of one group while other groups of the warp could run
 
 struct Group {
@@ -183,12 +183,16 @@ void allocate(Warp &w, const Ins &x, u32 m) {
 // Runs one warp until it waits, ends, or has used its turn.
 namespace {
 
-// Whoever reads again what it has read before, at the same place by the same instruction, waits for somebody.
+// Whoever reads again what it has read before, at the same place by the same instruction, waits for somebody. Of
+// exchanges on condition, whatever the instruction: one that retries has just been told the value, and would succeed.
 void note_poll(Warp &w, const Ins &x, i32 pc, u32 m) {
-    if (!w.block->touched || x.op == Op::ST || x.vec > 1 || (x.flags & kUnusedResult)) return;
-    const u32 lane = lowest(m);
-    const Poll seen{pc, Row::at(w, x.a)[lane], Row::at(w, x.d0)[lane]};
-    Poll &last = w.polls[(size_t)pc % w.polls.size()];
+    if (!w.block->touched || x.op == Op::ST || (x.flags & kUnusedResult)) return;
+    const u32 lane = lowest(m), address = Row::at(w, x.a)[lane];
+    const bool swaps = x.op == Op::ATOM && (u8)x.tb == kSwap;
+    const u32 value = Row::at(w, x.op == Op::LD ? x.list[0] : x.d0)[lane];
+    if (swaps && value == Row::at(w, x.b)[lane]) return;
+    const Poll seen{swaps ? -2 : pc, address + (u32)x.imm, value};
+    Poll &last = w.polls[(swaps ? seen.address / 4 : (u32)pc) % w.polls.size()];
     w.block->touched->failed_polls += seen == last;
     last = seen;
 }
@@ -252,7 +256,7 @@ Turn run_warp(Warp &w) {
                     follow(w, x, m);
                 if (m) x.run(w, x, m);
                 if (takes_turns && (x.op == Op::ATOM || (x.flags & kVolatile))) {
-                    left -= std::min(left - 1, kRoundTrip);  // who polls must not do so at the pace of arithmetic
+                    left -= std::min(left - 1, launch.options.round_trip);  // who polls must not do so at the pace of arithmetic
                     if (m) note_poll(w, x, pc, m);
                 }
                 pc++;

@@ -222,6 +222,23 @@ void trace_global(Warp &w, MemoryStep &r, const Access &x, u32 size, u64 base) {
     r.tag_passes = (u16)(r.tag_passes + *std::max_element(in_set, in_set + 4));
 }
 
+// Lines of constant memory that a load wants, each once. Parameters are there when a launch begins.
+void trace_constant(Warp &w, MemoryStep &r, const Access &x, u32 size) {
+    std::vector<u32> &all = w.trace->sectors;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u64 at = x.base + x.offset[lowest(rest)];
+        for (u64 line = at / 64; line <= (at + size - 1) / 64; line++) {
+            const u32 number = kConstantTrace + (u32)line;
+            if (std::find(all.begin() + r.first_sector, all.end(), number) != all.end()) continue;
+            all.push_back(number);
+            r.constant_lines++;
+        }
+    }
+}
+
+// A generic address of constant memory is an address of global memory on a GPU.
+bool by_generic_address(const Warp &w) { return w.block->launch->program.code[(size_t)w.now].sub != kConst; }
+
 void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefronts) {
     WarpTrace &t = *w.trace;
     if (t.steps.size() >= w.block->launch->options.max_trace_steps || t.steps.empty()) return;
@@ -233,6 +250,12 @@ void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefr
         const u32 before = r.sectors, bytes = (u32)__builtin_popcount(x.m) * size;
         trace_global(w, r, x, size, x.base - kGlobalBase);
         r.partial = (u16)(r.partial + std::max(0, (i32)(r.sectors - before) - (i32)(bytes / 32)));
+    }
+    if (p.space == kConst) {
+        if (by_generic_address(w))
+            trace_global(w, r, x, size, x.base - kConstWindow + kConstantTrace * 32ull);
+        else
+            trace_constant(w, r, x, size);
     }
     if (p.space == kLocal) {  // its lanes' words side by side; where a warp's memory lies is up to its place on the SM
         Access y = x;
@@ -288,7 +311,7 @@ void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
     const Counts before = n;
     n[k_requests]++;
     n[k_bytes] += lanes * size;
-    switch (p.space) {
+    switch (p.space == kConst && by_generic_address(w) ? (u8)kGlobal : p.space) {
         case kGlobal: {
             u32 sectors, lines;
             count_blocks(x, size, &sectors, &lines);

@@ -31,6 +31,7 @@ constexpr u64 kSharedWindow = 0x700000000000, kLocalWindow = 0x710000000000, kCo
               kParamWindow = 0x730000000000, kFunctionWindow = 0x740000000000;
 constexpr u64 kGlobalBase = 0x200000000,
               kLocalTrace = 1ull << 36;  // traces place local memory after 64 GiB of global memory
+constexpr u32 kConstantTrace = 0xf0000000;  // and number lines of constant memory from here
 constexpr int kBarriers = 16;
 
 enum class FaultKind : u8 {
@@ -146,6 +147,7 @@ struct LaunchOptions {
     std::vector<u64> traced;       // linear ids to trace; empty: all that run
     u64 quantum = 1 << 16;         // ticks of a warp before another one gets a turn
     u64 concurrent = ~0ull;        // blocks that take turns, where they may wait for one another
+    u64 round_trip = 64;           // ticks of an access that may wait for others, where blocks take turns
     bool watch = false;            // keep what each block did
     std::vector<u16> pipe_clocks;  // of each instruction, for watched launches
     u32 swap_passes = 1;           // that an exchange on condition counts for where it succeeds: the next must see it
@@ -212,9 +214,10 @@ struct Warp : WarpRows {
     char *local = nullptr;            // kLanes * local_bytes
     std::vector<bool> local_written;  // [lane][word], while checking
     WarpTrace *trace = nullptr;
+    u32 swapped = 0;  // lanes whose last access, stores left out, was an exchange on condition that was made
     std::vector<AsyncCopy> pending;
     u32 clock_reads[kLanes];      // times each lane looked at a clock
-    std::array<Poll, 8> polls{};  // the last ones, by instruction, where blocks take turns
+    std::array<Poll, 32> polls{};  // the last ones, by instruction, where blocks take turns
     u32 group[kLanes];            // number of the open group of asynchronous copies
 };
 
@@ -254,7 +257,8 @@ struct Block {
     BlockTrace *trace = nullptr;
     Touched *touched = nullptr;  // only while watching
     BlockWork work{};
-    NearLines near;
+    NearLines<256> near;           // 32 KiB
+    NearLines<32> near_constants;  // 2 KiB of constant memory
     Allocation *last_allocation = nullptr;
 
     Block(Launch &, std::vector<Counts> *counts);
@@ -298,6 +302,7 @@ struct LaunchResult {
     Traces traces;
     std::vector<BlockWork> work;  // of each block, in the order of the launch
     u64 loaded_sectors = 0, stored_sectors = 0, hottest_atomic = 0, failed_polls = 0;
+    std::unordered_map<i32, u64> excused_swaps;
     u64 blocks_run = 0, warp_instructions = 0;
     int cores_used = 1;
 };

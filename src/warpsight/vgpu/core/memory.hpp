@@ -33,6 +33,7 @@ void trace_sleep(Warp &, const Ins &, u32 m);  // how long the warp sleeps
 void trace_barrier(Warp &, u32 id, u32 threads, bool arrives);
 void watch_access(Warp &, const Access &, const Place &, u32 size, const Counts &before, const Counts &after);
 void watch_atomic(Warp &, const Access &, const Place &, u32 passes);
+void watch_swap(Warp &, u32 lane, bool made);
 void count_access(Warp &, const Access &, const Place &, u32 size);
 void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
 

@@ -4,45 +4,42 @@
 #include <algorithm>
 #include <cmath>
 
-#include "l1.hpp"
-#include "sm_state.hpp"
+#include "sm_memory.hpp"
 
 namespace warpsight {
 namespace {
 
 constexpr u32 kSampleEvery = 32;
-constexpr u64 kNever = ~0ull;
 
-struct Sm {
+struct Sm : MemorySide {
     const Traces &traces;
     const std::vector<StaticStep> &program;
-    const SmNumbers &n;
-    SmResult result;
     std::vector<SimWarp> warps;
     std::vector<SimBlock> blocks;
     std::vector<Scheduler> schedulers;
-    L1 l1;
-    u64 now = 0, lsu_free = 0, read_port_free = 0, write_port_free = 0, barrier_free = 0;
-    double dram_debt = 0;
-    Share l2, dram;
+    u64 now = 0, lsu_free = 0, barrier_free = 0;
     u32 local_each;
     u32 lsu_turn = 0, started = 0, finished = 0, wanted, warps_per_block;
     OwnSectors own;
+    CodeCache code;
+    u32 code_lines = 0;
+    u64 code_free = 0;
 
     Sm(const Traces &t, const std::vector<StaticStep> &p, const SmNumbers &numbers)
-        : traces(t),
+        : MemorySide(numbers),
+          traces(t),
           program(p),
-          n(numbers),
-          l1(numbers.l1_bytes),
           wanted(numbers.blocks),
           warps_per_block((u32)t[0]->warps.size()),
-          own(numbers.move_replayed && numbers.blocks > t.size() ? own_sectors(t) : OwnSectors{}) {
-        l2 = {n.l2_bytes_per_clock, (double)n.latency_l2, 0};
-        dram = {n.dram_bytes_per_clock, (double)n.latency_dram, 0};
+          own(numbers.move_replayed && numbers.blocks > t.size() ? own_sectors(t) : OwnSectors{}),
+          code(numbers.code_l1_bytes) {
         local_each = local_sectors(traces);
         warps.resize((size_t)n.resident_blocks * warps_per_block);
         blocks.resize(n.resident_blocks);
         schedulers.resize(n.schedulers);
+        for (const StaticStep &x : program) code_lines = std::max<u32>(code_lines, x.line + 1u);
+        for (u32 k = 0; k < code_lines; k++) code.insert(k, 0, true);  // a launch finds what the last one left
+        for (Scheduler &s : schedulers) s.code = CodeCache(n.code_l0_bytes);
         result.stalls.resize(program.size());
         for (u32 w = 0; w < warps.size(); w++) schedulers[w % n.schedulers].warps.push_back(w);
         for (u32 b = 0; b < n.resident_blocks; b++) start_block(b);
@@ -67,6 +64,7 @@ struct Sm {
             w.next = now;
             w.done = t.warps[i].steps.empty();
             b.alive -= w.done;
+            if (!w.done) fetch(b.first_warp + i);
         }
         if (!b.alive) end_block(slot);
     }
@@ -86,12 +84,6 @@ struct Sm {
         const auto end = [&](u32 filling) { return (double)result.block_end[filling * n.resident_blocks - 1]; };
         const double early = (end(half) - end(1)) / (half - 1), late = (end(full) - end(half)) / (full - half);
         return std::abs(early - late) <= n.settle * (early + late) / 2;
-    }
-
-    static u32 placed(const SimWarp &w, const MemoryStep &m, u32 i) {
-        const u32 at = m.first_sector + i, sector = w.trace->sectors[at];
-        if (m.space == kLocal) return sector + w.local;
-        return w.own && (*w.own)[at] ? sector + w.apart : sector;
     }
 
     void arrive(SimWarp &w, SimBlock &b, BarrierStep at) {
@@ -123,6 +115,7 @@ struct Sm {
         if (w.at_barrier) return Stall::barrier;
         const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
         if (w.fenced > now) return Stall::membar;
+        if (w.next > now && w.fetched >= w.next) return Stall::no_instruction;
         if (w.next > now) return x.kind == StepKind::branch ? Stall::branch : Stall::wait;
         for (int k = 0; k < 6; k++)
             if ((x.wait_mask >> k & 1) && (w.queued[k] || w.ready[k] > now))
@@ -183,13 +176,53 @@ struct Sm {
             w.next = now + (u64)(w.trace->memory[w.memory++].first_sector * n.clocks_per_ns) + 1;
         if (x.kind == StepKind::barrier && (step & kTouchesMemory))
             arrive(w, b, BarrierStep::of(w.trace->memory[w.memory++].first_sector));
-        if (w.step < w.trace->steps.size()) return;
+        if (w.step < w.trace->steps.size()) return fetch(index);
         w.done = true;
         b.alive--;
         if (b.alive)
             release_barriers(b);
         else if (!b.outstanding)
             end_block(w.block);
+    }
+
+    // A warp that goes on to another line of code waits until its scheduler has it.
+    void fetch(u32 index) {
+        SimWarp &w = warps[index];
+        const u32 line = program[w.trace->steps[w.step] & ~kTouchesMemory].line;
+        if (line == w.line || !n.code_l0_bytes) return;
+        w.line = line;
+        w.fetched = line_ready(schedulers[index % n.schedulers], line);
+        w.next = std::max(w.next, w.fetched);
+    }
+
+    // When a scheduler has a line. The first use of one asks for those behind it.
+    u64 line_ready(Scheduler &s, u32 line) {
+        CodeCache::Line *found = s.code.find(line);
+        if (found && found->used_once) return found->ready;
+        const u64 ready = found ? found->ready : ask_for_line(line);
+        if (found)
+            found->used_once = true;
+        else
+            s.code.insert(line, ready, true);
+        const u32 last = std::min<u32>(line + 1 + n.code_ahead, code_lines);
+        for (u32 k = line + 1; k < last; k++)
+            if (!s.code.has(k)) s.code.insert(k, ask_for_line(k), false);
+        return ready;
+    }
+
+    // From the SM's own cache, or from L2 through it.
+    u64 ask_for_line(u32 line) {
+        const CodeCache::Line *found = code.find(line);
+        u64 there = found ? found->ready : 0;
+        if (!found) {
+            constexpr u32 sectors = kCodeLineBytes / 32;
+            result.code_sectors += sectors;
+            const u64 late = l2.wait(now, 32.0 * sectors);
+            code_free = std::max(code_free, now) + n.code_line_cycles;
+            there = std::max(transfer(now, sectors, false) + late, code_free - n.code_line_cycles + n.latency_l2);
+            code.insert(line, there, true);
+        }
+        return std::max(there, now);
     }
 
     static void set_ready(SimWarp &w, u32 bar, u64 when, bool is_long) {
@@ -211,87 +244,6 @@ struct Sm {
         if (x.write_bar < 6) w.queued[x.write_bar]++, w.is_long[x.write_bar] = is_long;
         if (x.read_bar < 6) w.queued[x.read_bar]++, w.is_long[x.read_bar] = false;
         if (x.kind == StepKind::async_copy) w.async_queued++;
-    }
-
-    static u32 registers_of(const Request &q) { return std::max(1u, q.memory.bytes_per_lane / 4u); }
-
-    u32 cost_of(Request q) const {
-        const u32 registers = registers_of(q);
-        if (n.free_lsu) return 0;
-        if (n.free_tags) q.memory.tag_passes = 1;
-        if (n.free_banks) q.memory.wavefronts = std::min<u16>(q.memory.wavefronts, (u16)registers);
-        switch (q.what->kind) {
-            case StepKind::shuffle: return n.shuffle_cycles;
-            case StepKind::shared_load:
-            case StepKind::shared_store:
-                return std::max<u32>(n.address_cycles, n.wavefront_cycles * q.memory.wavefronts);
-            case StepKind::shared_atomic:
-                return std::max<u32>({n.address_cycles, n.wavefront_cycles * q.memory.wavefronts, q.memory.passes});
-            case StepKind::constant_load: return std::max<u32>(1, q.memory.wavefronts);
-            case StepKind::async_copy:
-                return std::max<u32>({n.address_cycles, q.memory.tag_passes, n.wavefront_cycles * q.memory.wavefronts});
-            default:  // registers go back one after the other
-                return std::max<u32>(
-                    {n.address_cycles, n.register_cycles * registers, read_cycles(q), q.memory.tag_passes});
-        }
-    }
-
-    // Clocks in which L1 reads what a load wants. Bytes that several lanes share are read once; the read-only path
-    // moves the sectors they lie in.
-    u32 read_cycles(const Request &q) const {
-        const u32 least = q.memory.bytes_per_lane, sectors = q.memory.sectors;
-        const bool read_only = q.what->path == Path::read_only, load = q.what->kind == StepKind::global_load;
-        const u32 bytes = 32u * (read_only && n.read_only_sectors ? sectors : std::min(sectors, least));
-        const u32 read = n.l1_bytes_per_clock ? (bytes + n.l1_bytes_per_clock - 1) / n.l1_bytes_per_clock : 0;
-        const bool split = load && sectors <= least + 1 && q.memory.lines == (least + 3) / 4 + 1;
-        return split ? std::max({read, n.split_clocks, read_only ? n.split_sector_clocks * sectors : 0}) : read;
-    }
-
-    u32 port_cycles(u32 sectors) const { return (sectors * 32u + n.port_bytes - 1) / n.port_bytes; }
-
-    // Bytes over the port from L2; the time at which they are there. Latencies are those of a single sector.
-    u64 transfer(u64 start, u32 sectors, bool from_dram) {
-        read_port_free = std::max(read_port_free, start) + port_cycles(sectors);
-        return read_port_free - port_cycles(1) + (from_dram ? n.latency_dram : n.latency_l2);
-    }
-
-    // What atomics take of L2: at least what storing parts of the same sectors takes.
-    double atomic_sectors(const MemoryStep &m) const {
-        return std::max(n.atomic_clocks * m.sectors, m.sectors + (n.partial_sectors - 1) * m.partial);
-    }
-
-    void send(u64 start, u32 cycles) { write_port_free = std::max(write_port_free, start) + cycles; }
-
-    bool goes_to_dram(u32 missed) {
-        dram_debt += missed ? n.l2_miss : 0;
-        if (dram_debt < 1) return false;
-        dram_debt -= 1;
-        return true;
-    }
-
-    // `start` is one clock before the request was taken: its issue, had it not waited.
-    u64 load_done(const Request &q, const SimWarp &w, u64 start, u32 latency) {
-        u32 missed = 0;
-        u64 ready = start + latency;
-        for (u32 i = 0; i < q.memory.sectors; i++) {
-            u64 there = q.what->path == Path::past_l1 ? kNever : l1.find(placed(w, q.memory, i));
-            if (there == kNever)
-                missed++;
-            else
-                ready = std::max(ready, there);
-        }
-        result.load_sectors += q.memory.sectors;
-        result.l1_hits += q.memory.sectors - missed;
-        result.l1_misses += missed;
-        if (q.memory.space == kLocal) result.local_hits += q.memory.sectors - missed, result.local_misses += missed;
-        if (!missed) return ready;
-        send(start, 1);
-        const bool from_dram = goes_to_dram(missed);
-        const u64 late = std::max(l2.wait(start, 32.0 * missed), dram.wait(start, from_dram ? 32.0 * missed : 0));
-        ready = std::max(ready, transfer(start, missed, from_dram) + late);
-        if (q.what->path != Path::past_l1)
-            for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), ready);
-        return ready;
     }
 
     void accept(Request q) {
@@ -333,7 +285,7 @@ struct Sm {
                     for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), done);
                 break;
             }
-            case StepKind::constant_load: done = issued + n.latency_constant + cost - 1; break;
+            case StepKind::constant_load: done = constant_done(q, w, issued, cost ? cost - 1 : 0); break;
             case StepKind::shuffle: done = issued + n.latency_shuffle; break;
             default: break;
         }

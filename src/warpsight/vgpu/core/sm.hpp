@@ -1,8 +1,8 @@
 // One streaming multiprocessor, cycle by cycle, over the real schedule of the machine code: schedulers, stall counts,
 // scoreboards, pipes, the load/store unit, an L1 cache, barriers, and blocks that replace one another. L2 and DRAM are
 // a latency, a share of misses, a port, and this SM's part of a bandwidth that all share.
-// Not modelled: instruction cache, TLB, power. Deterministic: the same traces and numbers give the same
-// cycles.
+// Instructions come from caches of their own (icache.hpp). Not modelled: TLB, power. Deterministic: the same traces and
+// numbers give the same cycles.
 #pragma once
 #include <array>
 #include <vector>
@@ -48,6 +48,7 @@ enum class Stall : u8 {
     barrier,
     branch,
     membar,
+    no_instruction,
     count
 };
 constexpr int kStalls = (int)Stall::count;
@@ -67,6 +68,7 @@ struct StaticStep {
     u16 latency = 0;                // of results that are waited for by a scoreboard and are not memory
     u16 interval = 1;               // cycles the pipe is taken
     std::array<u16, 3> operands{};  // registers that arithmetic of fixed latency reads, with kOperand and kReuse
+    u16 line = 0;                   // of its machine code
 };
 
 struct SmNumbers {
@@ -75,6 +77,8 @@ struct SmNumbers {
     // From the issue of an access to the issue of what uses its value, when nothing else is under way.
     u32 latency_shared = 24, latency_l1 = 32, latency_l2 = 238, latency_dram = 498, latency_constant = 29,
         latency_shuffle = 26, latency_async = 39;
+    u64 constant_l1_bytes = 0, constant_l15_bytes = 0;  // caches of constant memory; 0: always there
+    u32 latency_constant_l15 = 89;
     double clocks_per_ns = 1.0;                     // for sleeping
     u32 latency_barrier = 21, barrier_cycles = 2;   // from the last arrival to the release; for each arriving warp
     u32 wavefront_cycles = 1, register_cycles = 1;  // of a pass through shared memory; of a register that a load fills
@@ -91,6 +95,9 @@ struct SmNumbers {
     double l2_bytes_per_clock = 0, dram_bytes_per_clock = 0;  // this SM's part of what all share; 0 sets no limit
     u32 bank_window =
         0;  // clocks in which an instruction must get its registers from two banks; 0: banks do not matter
+    // Bytes of the instruction caches of a scheduler and of the SM (0: instructions are always there), lines that are
+    // asked for ahead, clocks between two lines from L2.
+    u32 code_l0_bytes = 0, code_l1_bytes = 0, code_ahead = 0, code_line_cycles = 0;
     bool local_allocates = true;  // stores to local memory stay in L1
     u32 resident_blocks = 1, blocks = 1;
     u32 least_blocks = ~0u;  // from here on the simulation ends when its pace has settled; `blocks` end it anyway
@@ -104,7 +111,9 @@ struct SmResult {
     u64 cycles = 0, issued = 0, lsu_busy = 0;
     std::array<u64, (int)Pipe::count> pipe_busy{};
     u64 l1_hits = 0, l1_misses = 0, store_sectors = 0, atomic_sectors = 0, load_sectors = 0;
+    u64 constant_misses = 0;                       // lines that the small constant cache did not have
     u64 local_hits = 0, local_misses = 0;          // of the hits and misses, those of local memory
+    u64 code_sectors = 0;                          // of instructions, from L2
     std::vector<u64> block_end;                    // completion of the n-th block to finish
     std::vector<std::array<u64, kStalls>> stalls;  // per instruction: samples by reason
     u64 samples = 0;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include "icache.hpp"
 #include "sm.hpp"
 
 namespace warpsight {
@@ -55,6 +56,8 @@ struct SimWarp {
     u32 block = 0;
     size_t step = 0, memory = 0;
     u64 next = 0;          // first cycle at which it may issue
+    u64 fetched = 0;       // when its next instruction is there
+    u32 line = ~0u;        // of code, that it is in
     u64 fenced = 0;        // a fence holds it until then
     u64 ready[6] = {};     // scoreboards: when the last known operation ends
     u16 queued[6] = {};    // operations that the load/store unit has not taken yet
@@ -124,6 +127,7 @@ struct Banks {
 struct Scheduler {
     std::vector<u32> warps;
     Banks banks;
+    CodeCache code;
     std::deque<Request> queue;
     std::deque<u64> leaving;  // requests that were taken and still hold their place in the queue
     u64 address_free = 0;     // when it can hand over the next request

@@ -20,6 +20,7 @@ struct MemoryStep {
     u8 space = 0;
     u16 partial = 0;     // of the sectors, those that the lanes cover in part
     u16 tag_passes = 0;  // cycles in the tag stage: lines, four sets at a time
+    u16 constant_lines = 0;  // of constant memory, 64 bytes each; they too are listed in WarpTrace::sectors
 };
 
 // A step at a barrier has in `first_sector` which one it is, whether the warp goes on, and how many warps meet (0:
@@ -35,7 +36,7 @@ struct BarrierStep {
 struct WarpTrace {
     std::vector<u32> steps;  // instruction index; the top bit says that it has a MemoryStep
     std::vector<MemoryStep> memory;
-    std::vector<u32> sectors;  // (address - start of global memory) / 32
+    std::vector<u32> sectors;  // (address - start of global memory) / 32; lines of constant memory
 };
 
 struct BlockTrace {

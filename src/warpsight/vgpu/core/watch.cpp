@@ -6,6 +6,8 @@
 namespace warpsight {
 namespace {
 
+constexpr u8 kSwap = 7;  // Ins::tb of an exchange on condition
+
 void set_bits(std::vector<u64> &bits, u64 first, u64 last) {
     for (u64 s = first; s <= last;) {
         const u64 end = std::min(last, s | 63);
@@ -35,6 +37,15 @@ void touch_global(Warp &w, const Access &x, const Allocation &a, u32 size) {
     }
 }
 
+void touch_constant(Warp &w, const Access &x) {
+    u64 last = ~0ull;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u64 line = (x.base + x.offset[lowest(rest)]) / 64;
+        if (line != last) w.block->work[k_work_far_lines] += w.block->near_constants.miss(line);
+        last = line;
+    }
+}
+
 u64 set_in(const std::vector<std::vector<u64>> &all) {
     u64 n = 0;
     for (const auto &bits : all)
@@ -60,10 +71,18 @@ Touched begin_watching(const Memory &memory) {
 
 void watch_access(Warp &w, const Access &x, const Place &p, u32 size, const Counts &before, const Counts &after) {
     BlockWork &work = w.block->work;
+    const Ins &i = w.block->launch->program.code[w.now];
+    if (i.op == Op::LD || (i.op == Op::ATOM && (u8)i.tb != kSwap)) w.swapped &= ~x.m;
     work[k_work_sectors] += after[k_sectors] - before[k_sectors];
     work[k_work_lines] += after[k_lines] - before[k_lines];
     work[k_work_passes] += after[k_wavefronts] - before[k_wavefronts];
     if (p.space == kGlobal) touch_global(w, x, *p.allocation, size);
+    if (p.space == kConst) touch_constant(w, x);
+}
+
+void watch_swap(Warp &w, u32 lane, bool made) {
+    if (!made || !(w.swapped >> lane & 1)) w.block->touched->excused_swaps[w.now]++;
+    if (made) w.swapped |= 1u << lane;
 }
 
 void watch_atomic(Warp &w, const Access &x, const Place &p, u32 passes) {
@@ -84,10 +103,12 @@ void end_watching(std::vector<Touched> &cores, LaunchResult &result) {
         merge(all.stored, cores[c].stored);
         for (auto [sector, passes] : cores[c].atomics) all.atomics[sector] += passes;
         all.failed_polls += cores[c].failed_polls;
+        for (auto [pc, lanes] : cores[c].excused_swaps) all.excused_swaps[pc] += lanes;
     }
     result.loaded_sectors = set_in(all.loaded);
     result.stored_sectors = set_in(all.stored);
     result.failed_polls = all.failed_polls;
+    result.excused_swaps = std::move(all.excused_swaps);
     for (auto [sector, passes] : all.atomics) result.hottest_atomic = std::max(result.hottest_atomic, passes);
 }
 

@@ -24,13 +24,13 @@ enum Work {
 };
 using BlockWork = std::array<u64, kWorks>;
 
-// A direct-mapped cache of 32 KiB, only to tell blocks that come back to what they touched from blocks that do not.
+// A direct-mapped cache, only to tell blocks that come back to what they touched from blocks that do not.
+template <u32 Lines>
 struct NearLines {
-    static constexpr u32 kLines = 256;
-    std::array<u64, kLines> tags{};
+    std::array<u64, Lines> tags{};
     void clear() { tags.fill(0); }
     bool miss(u64 line) {
-        u64 &slot = tags[(line ^ line >> 8) & (kLines - 1)];
+        u64 &slot = tags[(line ^ line >> 8) & (Lines - 1)];
         if (slot == line + 1) return false;
         slot = line + 1;
         return true;
@@ -41,6 +41,7 @@ struct NearLines {
 struct Touched {
     std::vector<std::vector<u64>> loaded, stored;
     std::unordered_map<u64, u64> atomics;
+    std::unordered_map<i32, u64> excused_swaps;  // exchanges on condition that no poll makes, by instruction
     u64 failed_polls = 0;  // accesses that saw again what they had seen: their warp waits for another
 };
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.vgpu.bytecode import LOCAL_WINDOW, SHARED_WINDOW, Program
+from warpsight.vgpu.bytecode import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, Program
 
 STACK_TOP = 0x28
+CONST_WINDOW_AT = {0x160: 0x50, 0x210: 0xD0}  # by where the parameters begin, which tells designs apart
 
 
 def bank_zero(
@@ -18,6 +19,9 @@ def bank_zero(
     words[0:6] = (*block, *grid)
     for offset, window in ((0x18, SHARED_WINDOW), (0x20, LOCAL_WINDOW)):
         words[offset // 4], words[offset // 4 + 1] = window & 0xFFFFFFFF, window >> 32
+    at = CONST_WINDOW_AT.get(program.param_base)
+    if at is not None:  # where generic addresses of `__constant__` data begin
+        words[at // 4], words[at // 4 + 1] = CONST_WINDOW & 0xFFFFFFFF, CONST_WINDOW >> 32
     words[STACK_TOP // 4] = program.local_bytes
     words.view(np.uint8)[program.param_base : program.param_base + len(params)] = np.frombuffer(params, np.uint8)
     return words

@@ -10,6 +10,7 @@ from warpsight.vgpu.sass.body import Body, Refused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
 from warpsight.vgpu.sass.read import Line, Operand
 
+MOST_ADDRESSES = 512
 _SPACES = {"G": Space.GLOBAL, "S": Space.SHARED, "L": Space.LOCAL, "": Space.GENERIC}
 _SMALL = {"U8": T.U8, "S8": T.S8, "U16": T.U16, "S16": T.S16}
 _ORDER = ("STRONG", "SYS", "GPU", "SM", "CTA", "WEAK", "MMIO", "VC", "PRIVATE", "CONSTANT")
@@ -140,7 +141,7 @@ def _load_indexed(body: Body, line: Line, c: Operand, t: T, words: int) -> None:
 
 def _select_address(body: Body, line: Line, index: int, offset: int, words: int) -> None:
     """Bank 4 holds addresses that are known at launch only: one selection per entry."""
-    if words != 2 or len(body.image.addresses) > 20:
+    if words != 2 or len(body.image.addresses) > MOST_ADDRESSES:
         raise Refused("an indexed load of many addresses")
     found = body.temp(2)
     body.emit("MOV", hidden=True, ta=T.B64, d0=found, a=-1)

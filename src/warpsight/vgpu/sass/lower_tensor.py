@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpsight.vgpu.bytecode import Space, T
+from warpsight.vgpu.bytecode import SPECIALS, Space, T
 from warpsight.vgpu.sass.body import Body, Refused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
 from warpsight.vgpu.sass.lower_memory import address
@@ -85,3 +85,24 @@ def load_matrix(body: Body, line: Line) -> None:
     body.emit(
         "LDMATRIX", sub=int(line.has("MT88")), ta=T.B16, width=2, vec=count, a=a, imm=offset, list=body.new_list(rows)
     )
+
+
+@lowers("MOVM")
+def transpose(body: Body, line: Line) -> None:
+    """An 8 x 8 matrix of 16-bit elements. Lane i holds two neighbours of row i / 4, and wants those of column i / 4."""
+    allow(line, "16", "MT88")
+    if not line.has("MT88") or len(line.operands) != 2:
+        raise Refused("a move of a matrix that is not transposed")
+    d, source = line.operands
+    lane = body.hide("S2R", sub=SPECIALS.index("laneid"))
+    row = body.hide("SHR", ta=T.U32, a=lane, b=body.word(2))
+    column = body.hide("AND", ta=T.B32, a=lane, b=body.word(3))
+    first = body.hide("SHL", ta=T.B32, a=column, b=body.word(3))  # the lane that starts row 2 * column
+    first = body.hide("ADD", ta=T.U32, a=first, b=body.hide("SHR", ta=T.U32, a=row, b=body.word(1)))
+    second = body.hide("ADD", ta=T.U32, a=first, b=body.word(4))
+    held = body.row(source)
+    low, high = (body.hide("SHFLA", sub=3, ta=T.B32, a=held, b=at, c=body.word(31)) for at in (first, second))
+    odd = body.hide("AND", ta=T.B32, a=row, b=body.word(1))
+    shifted = body.hide("MUL", ta=T.U32, a=odd, b=body.word(0x2222))  # the upper halves of both
+    chosen = body.hide("ADD", ta=T.U32, a=shifted, b=body.word(0x5410))
+    body.emit("PRMT", ta=T.B32, d0=body.dest(d), a=low, b=high, c=chosen)
