@@ -1,7 +1,8 @@
 """Starts a command, sends it a signal, and says what was left: `last_parent.py SIGNAL WAIT COMMAND...`.
 
 Whatever loses its parent below this process becomes its child, also what has left its session or has no environment:
-so what is left is known to the last process. WAIT is seconds, or +SECONDS after the command's first grandchild.
+so what is left is known to the last process. WAIT is seconds, or +SECONDS after the command's first grandchild, or
+FILE+SECONDS after there is such a file.
 """
 
 from __future__ import annotations
@@ -52,10 +53,12 @@ def reap() -> None:
 
 def wait_for_moment(pid: int, wait: str) -> None:
     latest = time.monotonic() + 120
-    if wait.startswith("+"):
-        while not children(pid) and time.monotonic() < latest and Path(f"/proc/{pid}/exe").exists():
-            time.sleep(0.005)
-    time.sleep(float(wait))
+    file, plus, seconds = wait.rpartition("+")
+    while plus and not (Path(file).exists() if file else children(pid)):
+        if time.monotonic() > latest or not Path(f"/proc/{pid}/exe").exists():
+            break
+        time.sleep(0.005)
+    time.sleep(float(seconds))
 
 
 def ends(process: subprocess.Popen[bytes]) -> int | None:

@@ -5,31 +5,65 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from warpsight.cli.train import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 KILLER = Path(__file__).with_name("last_parent.py")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CORPUS = "corpus.jsonl"
 OURS = ("-m", "warpsight.cli.app")
-QUICK = (("corpus", signal.SIGKILL), ("corpus", signal.SIGTERM), ("mcp", signal.SIGTERM))
+SFT = """traces = ["some.jsonl"]
+output = "{output}"
+[start]
+lora_rank = 0
+dtype = "float32"
+scratch = {{ vocabulary = 400, hidden = 32, layers = 1, heads = 2 }}
+[train]
+max_steps = {steps}
+batch = 2
+max_tokens = 2000
+log_steps = 1
+save_minutes = 1e-9
+"""
+RL = """corpus = "train.jsonl"
+output = "rl"
+group = 2
+resample = 1
+[start]
+weights = "{weights}"
+lora_rank = 4
+dtype = "float32"
+[train]
+max_steps = 5
+batch = 2
+max_tokens = 600
+log_steps = 1
+save_minutes = 1e-9
+"""
 
 
 @dataclass(frozen=True)
 class Long:
-    """A command, how to go on with it, what it writes, and how long after its first process it is in full swing."""
+    """A command, how to go on with it, what it writes, and how long after its first process (or the file `begun`) it is
+    in full swing. `ended` is there once it has ended by itself."""
 
     words: tuple[str, ...]
     again: tuple[str, ...] = ()
     file: str = ""
     latest_s: float = 4.0
     serves: bool = False
+    begun: str = ""
+    ended: str = ""
     program: tuple[str, ...] = OURS
 
 
@@ -47,6 +81,8 @@ COMMANDS = {
         ("train", "traces", "train.jsonl", "traces.jsonl", "--processes", "2"),
         file="traces.jsonl",
     ),
+    "sft": Long(("train", "sft", "sft.toml"), begun="sft/spent.json", ended="sft/summary.json", latest_s=2.0),
+    "rl": Long(("train", "rl", "rl.toml"), begun="rl/spent.json", ended="rl/summary.json", latest_s=2.0),
     "optimize": Long(("optimize", "transpose", "--model", "scripted:demo"), again=("resume", "last")),
     "tune": Long(("tune", "transpose_tiled", "--tries", "3"), again=("tune", "--resume", "last")),
     "check": Long(("check", "matmul_naive"), latest_s=2.0),
@@ -68,6 +104,22 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ("bench", "run", CORPUS, "said.jsonl", "--model", "rival:top-finding")
     assert run(folder, words).returncode == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def trainings(corpora: Path) -> Path:
+    """What the trainers need, in the same folder: traces, weights to reinforce, and a checkpoint after every step."""
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            pytest.skip(f"needs {package}")
+    assert run(corpora, ("train", "traces", "train.jsonl", "some.jsonl")).returncode == 0
+    begin = corpora / "begin.toml"
+    begin.write_text(SFT.format(steps=2, output=corpora / "begin"))
+    ended = run(corpora, ("train", "sft", str(begin)))
+    assert ended.returncode == 0, ended.stderr
+    (corpora / "sft.toml").write_text(SFT.format(steps=40, output="sft"))
+    (corpora / "rl.toml").write_text(RL.format(weights=corpora / "begin" / "final"))
+    return corpora
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -122,11 +174,15 @@ def goes_on(folder: Path, long: Long) -> None:
         assert nothing or ended.returncode in (0, 1), ended.stderr
     ended = run(folder, long.words, long.program)
     assert ended.returncode in (0, 1) and "Traceback" not in ended.stderr, ended.stderr
+    if long.ended:
+        steps = [int(step) for step in re.findall(r"^step (\d+):", ended.stderr, re.MULTILINE)]
+        assert not steps or steps[0] > 1, "a checkpoint was there when it was killed"
+        assert (folder / long.ended).is_file() and ended.returncode == 0, ended.stderr
 
 
 def place(tmp_path: Path, corpora: Path | None) -> Path:
     (tmp_path / "tasks").symlink_to(ROOT / "tasks")
-    for file in corpora.glob("*.jsonl") if corpora else ():
+    for file in [*corpora.glob("*.jsonl"), *corpora.glob("*.toml")] if corpora else ():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     return tmp_path
 
@@ -142,13 +198,15 @@ def test_a_command_that_is_killed_leaves_no_process(name: str, by: signal.Signal
 @pytest.mark.parametrize("by", SIGNALS, ids=[one.name for one in SIGNALS])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_long_command_can_be_killed_at_any_moment(
-    name: str, by: signal.Signals, tmp_path: Path, corpora: Path
+    name: str, by: signal.Signals, tmp_path: Path, corpora: Path, request: pytest.FixtureRequest
 ) -> None:
+    if COMMANDS[name].ended:
+        request.getfixturevalue("trainings")
     folder, long = place(tmp_path, corpora), COMMANDS[name]
     if name == "view":
         assert run(folder, ("runs",)).returncode == 0, "makes the store that it shows"
     moments = random.Random(f"{name} {by}")
-    working = "" if long.serves else "+"
+    working = "" if long.serves else f"{long.begun}+"
     for wait in (f"{working}{moments.uniform(0, long.latest_s):.3f}", f"{moments.uniform(0.05, 3):.3f}"):
         hold_to_it(folder, long, by, wait)
     if not long.serves:
