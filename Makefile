@@ -10,6 +10,10 @@ CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
 test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cache
 
+# Many containers set this. Without compiled files each of the hundreds of processes that the tests start, and each worker
+# that reads the tests, compiles every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup test test-all check redteam format demo bench train results picture sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -24,8 +24,8 @@ from warpsight.corpus.families import families
 from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import Spec, draw_specs, task_of
 from warpsight.corpus.truth import BelowRoof, Truth, measure
+from warpsight.session.search import search
 from warpsight.tools.open import open_box
-from warpsight.tools.rewrite import search
 
 TASKS, SEED, RUN_SEED = 60, 1, 1
 CLOSE = 0.9
@@ -60,7 +60,7 @@ def outcome_of(spec: Spec, truth: Truth) -> Outcome | None:
     task = task_of(spec)
     box = open_box(task, gpu=spec.gpu, seed=RUN_SEED, cores=1)
     began = time.perf_counter()
-    found = search(box.bench, task.kernel, cause)
+    found = search(box.session, task.kernel, cause)
     seconds = time.perf_counter() - began
     box.close()
     rewritten = 1.0 if found.winner is None else found.winner.ratio or 1.0

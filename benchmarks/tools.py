@@ -30,13 +30,13 @@ from warpsight.reason.opening import opening_of
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.sqlite import SqliteStore
 from warpsight.runs.store import Store
+from warpsight.session.session import Session
 from warpsight.tasks import read_task
 from warpsight.tools import check as check_tool
 from warpsight.tools.answer import Answer
 from warpsight.tools.describe import describe
 from warpsight.tools.open import open_box
 from warpsight.tools.task_box import SPECS, TOOLS, TaskBox
-from warpsight.tools.workbench import Workbench
 
 TASKS = Path(__file__).parents[1] / "tasks"
 CALLS = 200
@@ -47,7 +47,7 @@ UNLIMITED = 10**9
 began: list[float] = []  # when the tool that does nothing was called
 
 
-def check(bench: Workbench, kernel: check_tool.Kernel) -> Answer[check_tool.Checked]:
+def check(session: Session, kernel: check_tool.Kernel) -> Answer[check_tool.Checked]:
     """Does nothing."""
     began.append(time.perf_counter())
     return Answer("c000000: right", check_tool.Checked(kernel="c000000", verdict="right"))
@@ -55,7 +55,7 @@ def check(bench: Workbench, kernel: check_tool.Kernel) -> Answer[check_tool.Chec
 
 def idle_box(task: Task) -> TaskBox:
     """A box whose `check` does no work; everything around it is the real one."""
-    return TaskBox(open_box(task, seed=1).bench, tools={**TOOLS, "check": describe(check)})
+    return TaskBox(open_box(task, seed=1).session, tools={**TOOLS, "check": describe(check)})
 
 
 def spread(samples_s: list[float]) -> str:
@@ -148,8 +148,8 @@ def examples() -> None:
 
 
 def sizes(box: TaskBox) -> tuple[int, int]:
-    bench = box.bench
-    profile, findings = bench.profile(bench.given), bench.findings(bench.given)
+    session = box.session
+    profile, findings = session.counters(session.given), session.diagnose(session.given)
     return tokens(render(profile, findings, "raw", UNLIMITED)), tokens(render(profile, findings, "curated", UNLIMITED))
 
 

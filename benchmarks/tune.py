@@ -27,9 +27,9 @@ from warpsight.reason.optimize import open_tools, opened_box, outcome_of, plan
 from warpsight.reason.resume import run_job
 from warpsight.runs.memory import MemoryStore
 from warpsight.tasks import read_candidate, read_task
-from warpsight.tune import run as tuning
-from warpsight.tune.declared import space_of
-from warpsight.tune.journal import ASKED, Journal
+from warpsight.tuning import run as tuning
+from warpsight.tuning.declared import space_of
+from warpsight.tuning.journal import ASKED, Journal
 
 TASKS = Path(__file__).parents[1] / "tasks"
 WORK = Path(__file__).parents[1] / "build" / "tune-bench"  # tunings that were cut off go on from here

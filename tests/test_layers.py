@@ -20,13 +20,15 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("devices",),
     ("gate",),
     ("lens", "rewrite"),
+    ("session",),
     ("tools",),
     ("models", "runs"),
-    ("reason", "tune"),
+    ("reason", "tuning"),
     ("corpus",),
     ("learn",),
     ("bench",),
     ("serve", "report"),
+    ("verbs",),
     ("cli",),
 )
 RANK = {part: rank for rank, row in enumerate(ORDER) for part in row}
@@ -59,10 +61,17 @@ def imported_parts(tree: ast.AST, path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name[1]  # type: ignore[attr-defined]
 
 
+def _for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
 def violations(text: str, path: Path) -> list[str]:
     own = part_of(path)
     found: list[str] = []
-    for line, other in imported_parts(ast.parse(text), path):
+    tree = ast.parse(text)
+    if own is None:  # the package names what it offers for type checkers, and loads nothing
+        tree.body = [node for node in tree.body if not _for_types(node)]
+    for line, other in imported_parts(tree, path):
         if other == own:
             continue
         if own is None or RANK[other] >= RANK[own]:

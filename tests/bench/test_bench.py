@@ -20,7 +20,7 @@ from warpsight.cli.app import main
 from warpsight.errors import UsageError
 from warpsight.learn.traces import NotAnswered
 from warpsight.models.scripted import ScriptedModel
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_rival_that_follows_findings_really_looks(corpus: Path, tmp_path: Path
 
 
 def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=3, allow_train=True)
+    plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True)
     found = run_bench(plan, tmp_path / "out.jsonl")
     assert all(outcome.ended == "submitted" and outcome.is_right for outcome in found)
     assert all(outcome.tool_calls >= 1 and outcome.source == "simulated" for outcome in found)
@@ -51,7 +51,7 @@ def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_pat
 
 
 def test_a_rival_that_tries_without_a_look_makes_one_call(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=corpus, suite="optimize", model="rival:any", feedback=("curated",), count=3, allow_train=True)
+    plan = Plan(corpus=corpus, suite="optimize", model="rival:any", feedback=("curated",), count=2, allow_train=True)
     found = run_bench(plan, tmp_path / "out.jsonl")
     assert all(outcome.ended == "submitted" and outcome.is_right and outcome.tool_calls == 1 for outcome in found)
 

@@ -29,8 +29,8 @@ from warpsight.reason.resume import run_job
 from warpsight.reason.transcript import transcript_bytes
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.sqlite import SqliteStore
+from warpsight.nouns import kernel_id
 from warpsight.tasks import read_task
-from warpsight.tools.edits import kernel_id
 
 Command = Callable[..., Ran]
 DEMO = ("optimize", "transpose", "--model", "scripted:demo")
@@ -67,19 +67,14 @@ def test_a_slow_kernel_becomes_a_certified_faster_one_from_both_doors(command: C
     assert replay(store, job.id).same
 
 
-def test_text_says_where_numbers_come_from(command: Command, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("rough_model")
+def test_text_says_where_numbers_come_from_and_what_is_only_likely(command: Command, tmp_path: Path) -> None:
     done = command(*DEMO, "--out", str(tmp_path / "new.cu"), "--quiet")
-    assert done.code == 0 and done.err == ""
+    assert done.code == 0 and done.err == "" and (tmp_path / "new.cu").is_file()
     assert "simulated" in done.out and "certificate: " in done.out and f"kernel: {tmp_path / 'new.cu'}" in done.out
     assert "global_store_sectors 1048576 -> 131072" in done.out
     shown = command("replay", "last")
     assert shown.code == 0 and shown.out.startswith("same: ")
-
-
-@pytest.mark.usefixtures("rough_model")
-def test_a_likely_faster_kernel_is_written_out_and_said_to_be_one(command: Command, tmp_path: Path) -> None:
-    done = command(*DEMO, "--out", str(tmp_path / "new.cu"), "--quiet")
-    assert done.code == 0 and (tmp_path / "new.cu").is_file()
     assert "the gate: right, LIKELY_FASTER: " in done.out and " % of such pairs were measured faster" in done.out
     assert "certificate: none, since the kernel is likely faster" in done.out
     page = Outline(next((tmp_path / "data").rglob("*.html")).read_text(encoding="utf-8"))
@@ -139,6 +134,7 @@ def test_a_wrong_kernel_is_no_start(command: Command, changed: Callable[[str, st
     assert done.code == 2 and "expected a right kernel to begin with" in done.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_the_run_goes_on(command: Command, tmp_path: Path, own_store: Path) -> None:
     whole = command(*DEMO, "--out", str(tmp_path / "whole.cu"), "--json").document()
     program = [sys.executable, "-m", "warpsight.cli.app", *DEMO, "--out", str(tmp_path / "new.cu")]

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from warpsight.cli.profile_device import reports_since
+from warpsight.cli.profile_show import reports_since
 from warpsight.cli.profile_text import GROUPS, MIX, number_text
-from warpsight.cli.roofline import dominant_arithmetic, roofline
 from warpsight.cli.time_text import BUSY, BUSY_LABELS, STALL, STALL_MEANINGS, bar, us_text
 from warpsight.devices.machine_code import TIME_UNITS
 from warpsight.devices.profiles import LAUNCH_UNITS
+from warpsight.lens.roofline import dominant_arithmetic, roofline
 from warpsight.nouns import InstructionCounters, Profile
 from warpsight.vgpu.counters import DERIVED
 from warpsight.vgpu.gpus import find_gpu

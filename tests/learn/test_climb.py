@@ -10,8 +10,8 @@ from tests.model_errors import likely_faster
 from warpsight.learn.climb import LAST, MOST_ROUNDS, Climbed, climb
 from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult
 from warpsight.rewrite import CAUSES
+from warpsight.nouns import kernel_id
 from warpsight.tools.box import ToolResult
-from warpsight.tools.edits import kernel_id
 from warpsight.tools.rewrite import Rewritten
 
 GIVEN = "given"  # here a text is the causes that were put on top of one another

@@ -9,7 +9,7 @@ from warpsight.learn.tokens import Tokens, fit_of, tokens_of, tokens_of_run
 from warpsight.learn.traces import oracle_run
 from warpsight.nouns.run import Run
 from warpsight.runs.hf import hf_row
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 
 def characters(text: str, special: bool) -> list[int]:

@@ -22,7 +22,7 @@ from warpsight.learn.traces import NotAnswered, Words, build_traces, confirmed, 
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.models.text_calls import read_calls
 from warpsight.nouns.run import Run
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 
 def helped() -> Row:
@@ -231,6 +231,7 @@ def test_a_teacher_is_kept_only_where_its_kernel_was_measured_to_be_faster(tmp_p
         assert build_traces([row], file, suite="optimize", feedback="curated", teacher=teacher) == kept, name
 
 
+@pytest.mark.slow
 def test_an_oracle_that_makes_a_detour_goes_back(tmp_path: Path) -> None:
     row = small_row(90, "points", ("slow_math", "uncoalesced"))
     traps = [defect for defect, without in row.truth.without_us.items() if row.truth.time_us / without < 1.03]

@@ -171,6 +171,7 @@ def test_a_resumed_run_ends_where_an_unbroken_one_does(traces: tuple[str, ...], 
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_run_goes_on_and_ends_where_an_unbroken_one_does(traces: tuple[str, ...], tmp_path: Path) -> None:
     from warpsight.learn.sft import train_sft
@@ -208,6 +209,7 @@ def test_a_run_resumed_within_its_second_epoch_ends_the_same(traces: tuple[str, 
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_reinforcement_with_the_same_seed_ends_the_same(traces: tuple[str, ...], tmp_path: Path) -> None:
     """Once in this process and once in another. What is begun with knows the calls and guesses the answers: rewards

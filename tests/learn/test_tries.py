@@ -18,9 +18,9 @@ from warpsight.learn.small_box import SmallBox, steps_of, store
 from warpsight.lens.findings import WORTH_SAYING
 from warpsight.reason.schema import problems
 from warpsight.rewrite import CAUSES
+from warpsight.session.feedback import Feedback
+from warpsight.nouns import kernel_id
 from warpsight.tools.box import ToolResult
-from warpsight.tools.edits import kernel_id
-from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten, Try
 from warpsight.tools.task_box import TaskBox
@@ -64,6 +64,7 @@ def test_of_equal_gains_the_first_named_is_the_best() -> None:
     assert best_cause({}) == ""
 
 
+@pytest.mark.slow
 def test_what_helps_is_put_together_and_is_no_slower_than_the_best_alone() -> None:
     result = rewrite(box_of("curated"), "accidental_double", "block_too_large", "divergence", "accidental_double")
     alone = each_alone(result)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-gguf = pytest.importorskip("gguf")
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
+for package in ("gguf", "torch", "transformers"):
+    if find_spec(package) is None:  # not imported: every worker reads this file, one needs the seconds of torch
+        pytest.skip(f"needs {package}", allow_module_level=True)
 
 from tests.models.fabricated import SHAPES, bytes_vocabulary, fabricate  # noqa: E402
 from tests.models.shapes import TOOLS  # noqa: E402

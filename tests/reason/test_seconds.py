@@ -17,8 +17,8 @@ from warpsight.reason.job import Job, Opening
 from warpsight.reason.loop import run_loop
 from warpsight.reason.replay import replay
 from warpsight.runs.sqlite import SqliteStore
+from warpsight.session.until import OutOfTime, require_time, time_limit
 from warpsight.tools.box import ToolResult, ToolSpec
-from warpsight.tools.until import OutOfTime, require_time, time_limit
 
 
 class Clock:

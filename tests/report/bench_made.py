@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.learn.rows import some_rows
 
 from warpsight.bench.suite import Plan, run_bench
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 FOLLOWER, DRAWER = "rival:top-finding", "rival:random"
 

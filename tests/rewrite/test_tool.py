@@ -21,7 +21,7 @@ from warpsight.reason.opening import opening_of
 from warpsight.reason.replay import replay
 from warpsight.rewrite import CAUSES
 from warpsight.runs.memory import MemoryStore
-from warpsight.tools.edits import kernel_id
+from warpsight.nouns import kernel_id
 from warpsight.tools.open import open_box
 from warpsight.tools.rewrite import Rewritten, changed_lines
 from warpsight.tools.task_box import SPECS, TaskBox
@@ -102,7 +102,7 @@ def test_the_loop_goes_on_with_the_kernel_that_was_made(twice: Task) -> None:
     )
     run = run_loop(asked_for, ScriptedModel(turns), box, store)
     assert run.outcome == "submitted" and run.submitted is not None and run.best is not None
-    assert run.submitted.candidate_sha256 == run.best.candidate_sha256 != box.bench.given.sha256
+    assert run.submitted.candidate_sha256 == run.best.candidate_sha256 != box.session.given.sha256
     assert replay(store, run.id).same
 
 

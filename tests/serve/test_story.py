@@ -16,7 +16,7 @@ from tests.serve.transports import ROOT
 from warpsight.cli.app import main
 from warpsight.lens import tokens
 from warpsight.nouns import Profile
-from warpsight.tools.edits import kernel_id
+from warpsight.nouns import kernel_id
 from warpsight.tools.task_box import TOOLS
 
 MOST_TOKENS = 2000

@@ -14,8 +14,8 @@ from warpsight.errors import BrokenMachine
 from warpsight.lens import tokens
 from warpsight.models.tool_list import tool_lines
 from warpsight.reason.schema import problems, require_known
+from warpsight.nouns import kernel_id
 from warpsight.tools.describe import plain_schema
-from warpsight.tools.edits import kernel_id
 from warpsight.tools.pages import PAGE_TOKENS, handle_of, page_of, pages
 from warpsight.tools.task_box import SPECS, TOOLS, TaskBox
 
@@ -107,7 +107,7 @@ def test_a_broken_machine_is_not_a_result(monkeypatch: pytest.MonkeyPatch) -> No
     def broken(_kernel: object) -> None:
         raise BrokenMachine("no memory")
 
-    monkeypatch.setattr(box.bench, "build", broken)
+    monkeypatch.setattr(box.session, "build", broken)
     with pytest.raises(BrokenMachine):
         box.call("compile", {"base": "given"})
 
@@ -119,8 +119,8 @@ def test_asking_twice_gives_the_same_and_runs_nothing(box: TaskBox, monkeypatch:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the device was used again")
 
-    monkeypatch.setattr(box.bench.device, "profile", never)
-    monkeypatch.setattr(box.bench.device, "execute", never)
+    monkeypatch.setattr(box.session.device, "profile", never)
+    monkeypatch.setattr(box.session.device, "execute", never)
     for name, more in asked.items():
         assert call(box, name, kernel=PADDED, **more) == first[name]
 

@@ -8,8 +8,8 @@ from tests.tools.kernels import PADDED, ROOT, call, opened, transpose
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Task
+from warpsight.session.feedback import OFFERED, Feedback, require_offered
 from warpsight.tasks import read_task
-from warpsight.tools.feedback import OFFERED, Feedback, require_offered
 from warpsight.tools.task_box import TaskBox
 
 COUNTERS = ("sectors", "stall", "busy_", "uncoalesced", "efficiency", "bound by")
@@ -84,6 +84,6 @@ def test_wrong_is_a_true_diagnosis_of_another_kernel() -> None:
     assert "uncoalesced_access" not in found.text and found.data["findings"]
     assert found.text.split(": ", 1)[1].startswith(transpose().entry), "it goes by the name of the kernel asked about"
     assert call(other, "profile", base="given").text == found.text, "always the same one"
-    true = found.profiled[box.bench.given.sha256]
+    true = found.profiled[box.session.given.sha256]
     assert true.counters["global_store_sectors"] == 1048576, "predictions are held to the truth"
     assert "FASTER" in call(box, "time", kernel=PADDED, against="given").text

@@ -126,7 +126,7 @@ def run_of_malformed_calls(store: SqliteStore) -> str:
     turns = [ScriptedTurn(text="trying", calls=tuple(calls[at : at + 8])) for at in range(0, len(calls), 8)]
     box = opened()
     try:
-        opening = Opening(system="s", user="u", kernel=box.bench.given.source)
+        opening = Opening(system="s", user="u", kernel=box.session.given.source)
         job = Job(
             id="malformed", task="t", model="scripted", device="virtual", opening=opening, tools=box.specs(),
             max_problems=1000,

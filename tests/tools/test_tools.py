@@ -21,7 +21,7 @@ from tests.tools.kernels import (
 from warpsight.gate.certificate import read_certificate
 from warpsight.gate.ledger import read_ledger
 from warpsight.nouns.timing import IMPROVEMENTS
-from warpsight.tools.edits import kernel_id
+from warpsight.nouns import kernel_id
 from warpsight.tools.task_box import TaskBox
 
 

@@ -32,7 +32,7 @@ from warpsight.models.open import open_model
 from warpsight.models.precision import fast_precision
 from warpsight.nouns import Task
 from warpsight.runs.lines import cut_half_line, read_records
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 Progress = Callable[[int, int], None]
 DECOYS = 12

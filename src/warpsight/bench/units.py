@@ -14,7 +14,7 @@ from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
 from warpsight.nouns.timing import IMPROVEMENTS, Timing
 from warpsight.reason.predictions import accuracy
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 
 class Unit(Noun):

@@ -11,7 +11,7 @@ from warpsight.cli.output import emit
 
 if TYPE_CHECKING:
     from warpsight.bench.units import Outcome
-    from warpsight.tools.feedback import Feedback
+    from warpsight.session.feedback import Feedback
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
 FILE_HELP = "A file of outcomes, one JSON row a finished unit."
@@ -252,7 +252,7 @@ def _suite(word: str) -> Any:
 
 def _modes(words: str) -> tuple[Feedback, ...]:
     from warpsight.errors import UsageError
-    from warpsight.tools.feedback import MODES
+    from warpsight.session.feedback import MODES
 
     wanted = [word.strip() for word in words.split(",") if word.strip()]
     unknown = [word for word in wanted if word not in MODES]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.device_argument import DEVICE_HELP, DeviceName
+from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.cli.output import ExitCode, emit
 
 TASK_HELP = "A task folder, or the name of one under ./tasks."
@@ -24,7 +24,7 @@ def check(
         list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
-    device: Annotated[DeviceName | None, typer.Option(help=DEVICE_HELP)] = None,
+    device: Annotated[str | None, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = None,
     deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that one launch may take.")] = 120.0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -38,38 +38,23 @@ def check(
       warpsight check saxpy --device opencl
     """
     from warpsight.cli import check_text
-    from warpsight.cli.device_argument import device_for, language_for, opened
-    from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import choose_workloads, document_of, find_task, gpu_of, read_kernel, usage_of
-    from warpsight.gate.check import check_candidate
-    from warpsight.gate.evaluate import build_for
+    from warpsight.cli.asked import asked
+    from warpsight.cli.task_argument import choose_workloads, document_of, find_task, usage_of
 
-    found = find_task(task)
-    gpu_of(found)  # a name that means no GPU is refused before anything is compiled
-    file, candidate = read_kernel(found, kernel, language_for(device))
-    where = device_for(device, candidate, file)
-    chosen = choose_workloads(found, workload or [])
-    with progress_on_stderr() as say, opened(where, cores=cores, deadline_s=deadline) as run_on:
-        say("compiling")
-        build = build_for(found, candidate, run_on)
-        result = check_candidate(
-            found,
-            candidate,
-            run_on,
-            seed=seed,
-            workloads=chosen if workload else None,
-            progress=say,
-            build=build,
-        )
+    chosen = choose_workloads(find_task(task), workload or [])
+    with asked(task, kernel, device=device, seed=seed, deadline=deadline, cores=cores) as question:
+        session = question.session
+        result = session.check(question.kernel, workloads=chosen if workload else None)
+        build = session.build(question.kernel)
     document = {
         **document_of(result),
-        "task": found.name,
-        "kernel": {"file": file, "sha256": candidate.sha256},
+        "task": session.task.name,
+        "kernel": {"file": question.file, "sha256": question.kernel.sha256},
         "seed": seed,
-        "device": run_on.name,
+        "device": session.device.name,
         "gpu_arch": build.gpu_arch,
-        "usage": usage_of(build, found.entry),
+        "usage": usage_of(build, session.task.entry),
     }
-    shown = check_text.Shown(found, file, candidate.source, chosen, build, seed)
+    shown = check_text.Shown(session.task, question.file, question.kernel.source, chosen, build, seed)
     emit(document, as_json=as_json, render=lambda console: check_text.render(console, result, shown))
     raise typer.Exit(int(ExitCode.FINE if result.verdict == "right" else ExitCode.WRONG))

@@ -14,7 +14,7 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import emit
-from warpsight.cli.profile import GPU_HELP, does_not_compile, launch_size, target_document, target_gpu, what_ran
+from warpsight.cli.profile import GPU_HELP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,32 +45,20 @@ def diagnose(
       warpsight diagnose matmul_naive --gpu rtx-a6000
       warpsight diagnose tasks/transpose --kernel mine.cu --json
     """
-    from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import document_of, find_task, profiled_workload, read_kernel
-    from warpsight.devices.virtual import VirtualGpu
-    from warpsight.gate.check import build_candidate, kernel_values
-    from warpsight.lens import find_findings, rederive
-    from warpsight.tasks import launch_of
+    from warpsight.cli.asked import asked, require_build
+    from warpsight.cli.profile_show import target_document
+    from warpsight.cli.task_argument import document_of
+    from warpsight.lens import rederive
 
-    found = find_task(task)
-    target = target_gpu(found, gpu)
-    file, candidate = read_kernel(found, kernel)
-    chosen = profiled_workload(found, workload)
-    size = launch_size(candidate, chosen, file)
-    with progress_on_stderr() as say:
-        say("compiling")
-        build = build_candidate(found, candidate, gpu_arch=target.arch)
-        if not build.ok:
-            does_not_compile(found, file, candidate, build, as_json, outcome="nothing to diagnose")
-        say(f"counting and timing workload {chosen.name}")
-        values = kernel_values(found, chosen, seed)[1]
-        profile = VirtualGpu(cores=cores, gpu=target).profile(
-            build, found.entry, values, launch_of(build, size), source_text=candidate.source
-        )
-    findings = find_findings(profile, build)
+    with asked(task, kernel, device="virtual", gpu=gpu, workload=workload, seed=seed, cores=cores) as question:
+        require_build(question, as_json, outcome="nothing to diagnose")
+        session = question.session
+        profile, findings = session.counters(question.kernel), session.diagnose(question.kernel)
+    target = session.gpu
+    assert target is not None
     document = {
-        **what_ran(found, file, candidate, build),
-        "workload": {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed},
+        **question.what_ran,
+        "workload": question.workload,
         "target": target_document(target),
         "source": profile.source,
         "trust": profile.trust,
@@ -83,11 +71,12 @@ def diagnose(
         "notes": list(profile.notes),
         "not_measured": list(profile.not_measured),
     }
-    head = f"{found.name}: {file}, workload {chosen.name}, virtual GPU as {target.key} ({profile.source})"
+    where = f"workload {session.workload.name}, virtual GPU as {target.key} ({profile.source})"
+    head = f"{session.task.name}: {question.file}, {where}"
     emit(
         document,
         as_json=as_json,
-        render=lambda console: render_findings(console, head, profile, findings, candidate.source),
+        render=lambda console: render_findings(console, head, profile, findings, question.kernel.source),
     )
 
 

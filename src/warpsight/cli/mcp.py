@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.device_argument import DEVICE_HELP, DeviceName
+from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.errors import ToolMissing
 
 ROOT_HELP = "Only tasks and kernels below this folder are read; can be repeated. By default the current folder."
@@ -29,7 +29,7 @@ def serve(
     http: Annotated[bool, typer.Option("--http", help="HTTP on 127.0.0.1 instead of stdin and stdout.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="For --http; 0 takes a free one.")] = HTTP_PORT,
     root: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=ROOT_HELP)] = None,
-    device: Annotated[DeviceName, typer.Option(help=DEVICE_HELP)] = DeviceName.VIRTUAL,
+    device: Annotated[str, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = "virtual",
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run without the protections that this system lacks; results say so.")
@@ -48,10 +48,10 @@ def serve(
     from warpsight.folders import data_folder
     from warpsight.serve.places import Places
     from warpsight.serve.settings import Settings
-    from warpsight.tools.feedback import require_offered
+    from warpsight.session.feedback import require_offered
 
     roots = Places(root or [Path.cwd()]).roots
-    settings = Settings(roots, data_folder(), device.value, require_offered(feedback), unsafe)
+    settings = Settings(roots, data_folder(), device, require_offered(feedback), unsafe)
     try:
         from warpsight.serve.run import serve_http, serve_stdio
     except ModuleNotFoundError as missing:

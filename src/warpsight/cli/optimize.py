@@ -14,27 +14,15 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
+from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import GPU_HELP
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
-
-    from warpsight.cli.optimize_view import View
-    from warpsight.learn.shipped import Shipped
-    from warpsight.models.model import Model
-    from warpsight.nouns import Task
-    from warpsight.nouns.run import Run
     from warpsight.reason.job import Job
     from warpsight.reason.optimize import Outcome
-    from warpsight.reason.resume import OpenedBox
-    from warpsight.runs.sqlite import SqliteStore
-    from warpsight.tools.task_box import TaskBox
 
-REPORTS = "reports"  # in the data folder, a page a run
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
-LOCAL = "local"
-MAX_TOKENS = 8192  # of one reply
 MODEL_HELP = (
     "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json or scripted:demo;"
     " by default the trained model of this package, or the embedded local model."
@@ -51,10 +39,7 @@ def optimize(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
     model: Annotated[str | None, typer.Option(metavar="MODEL", help=MODEL_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
-    device: Annotated[
-        Literal["virtual", "opencl", "cuda", "hip"],
-        typer.Option(help="The virtual GPU, this machine through OpenCL, or its GPU through CUDA or HIP."),
-    ] = "virtual",
+    device: Annotated[str, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = "virtual",
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with this kernel, and beat it.")] = None,
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
     budget: Annotated[str | None, typer.Option(metavar="LIMITS", help=BUDGET_HELP)] = None,
@@ -90,83 +75,36 @@ def optimize(
       warpsight optimize tasks/softmax --model anthropic:NAME --budget calls=30,usd=1
       warpsight optimize matmul_naive --model openai:NAME --base-url http://127.0.0.1:8000/v1 --strategy refine
     """
-    from warpsight.cli.task_argument import find_task
-    from warpsight.reason.budget import parse_budget
     from warpsight.reason.job import Strategy
-    from warpsight.reason.optimize import plan
-    from warpsight.tools.feedback import require_offered
+    from warpsight.verbs.optimize import plan_job
 
-    found = find_task(task)
-    no_model = model is None
-    as_trained = no_model and adapter is None and prompt is None and device == "virtual" and calling == "native"
-    trained = _trained() if as_trained else None
-    if trained is not None:
-        model, adapter = trained.model, trained.adapter
-    limits = None if budget is None else parse_budget(budget)
-    settings: dict[str, JsonValue] = {
-        "base_url": base_url,
-        "api_key_env": api_key_env,
-        "adapter": None if adapter is None else str(adapter.resolve()),
-    }
-    job = plan(
-        found,
-        model_word(model),
-        device=device,
-        gpu=gpu,
-        kernel=None if kernel is None else _text(found, kernel),
-        feedback=require_offered(feedback),
-        budget=limits,
-        strategy=Strategy(name=strategy, attempts=attempts, width=width),
-        prompt=prompt or ("trained" if adapter is not None else "untrained"),
-        calling=calling,
-        temperature=temperature,
-        sampling_seed=seed,
-        max_tokens=max_tokens or MAX_TOKENS,
-        unsafe=unsafe,
-        settings={name: value for name, value in settings.items() if value is not None},
-    )
-    if trained is not None:
-        from warpsight.learn.shipped import ask_small
-
-        job = ask_small(job, found, trained, budget=limits, max_tokens=max_tokens)
-    if no_model and not quiet:
-        used = "the trained model of this package" if trained else "the embedded local model (SmolLM2-135M)"
-        print(f"no --model was given: using {used}", file=sys.stderr)
-    run_and_report(job, out, quiet=quiet, as_json=as_json)
-
-
-def _trained() -> Shipped | None:
-    from warpsight.learn.shipped import find_shipped
-
-    return find_shipped()
+    planned = plan_job(
+        task, kernel, model=model, device=device, gpu=gpu, feedback=feedback, budget=budget,
+        strategy=Strategy(name=strategy, attempts=attempts, width=width), prompt=prompt, calling=calling,
+        temperature=temperature, seed=seed, max_tokens=max_tokens, adapter=adapter, base_url=base_url,
+        api_key_env=api_key_env, unsafe=unsafe,
+    )  # fmt: skip
+    if planned.chosen and not quiet:
+        print(f"no --model was given: using {planned.chosen}", file=sys.stderr)
+    run_and_report(planned.job, out, quiet=quiet, as_json=as_json)
 
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     """Start a job or go on with it, and end the command as it ended."""
     from warpsight.cli.optimize_view import View
-    from warpsight.reason.optimize import LEDGER
-    from warpsight.reason.resume import model_of
-    from warpsight.report.write import write_report
-    from warpsight.runs.sqlite import SqliteStore
+    from warpsight.verbs.optimize import run
 
-    with SqliteStore() as store, View(job.id, job.budget, quiet=quiet) as view:
-        view.say("opening the model")
-        model = model_of(job)
-        try:
-            found = _run(job, model, store, store.folder / LEDGER, view)
-        finally:
-            model.close()
-        view.say("writing the report")
-        page = store.folder / REPORTS / f"{job.id}.html"
-        write_report(store, job.id, page)
-    report(found, out, page, as_json=as_json)
+    with View(job.id, job.budget, quiet=quiet) as view:
+        found = run(job, watch=view.watch, say=view.say, begin=view.begin)
+    report(found, out, as_json=as_json)
 
 
-def report(found: Outcome, out: Path | None, page: Path, *, as_json: bool) -> None:
+def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
     """Write the kernel, say what came of the run, and end with the code that it means."""
     from warpsight.cli import optimize_text
 
-    file = _write_kernel(found, out)
+    file, page = _write_kernel(found, out), found.report_file
+    assert page is not None
     emit(
         optimize_text.document_of(found, file) | {"report_file": str(page)},
         as_json=as_json,
@@ -183,52 +121,6 @@ def _code_of(reason: str) -> int:
 
     kind = getattr(errors, reason.partition(":")[0], None)
     return kind.exit_code if isinstance(kind, type) and issubclass(kind, errors.ModelError) else int(ExitCode.BROKEN)
-
-
-def _run(job: Job, model: Model, store: SqliteStore, ledger: Path, view: View) -> Outcome:
-    from warpsight.reason.optimize import SMALL_BOX, Outcome, open_tools, opened_box, outcome_of
-    from warpsight.reason.resume import run_job
-
-    view.begin("checking the given kernel; a budget of seconds starts after that")
-    box: TaskBox = open_tools(job, store, ledger, say=view.say)
-    opened = opened_box(job, box) if job.settings.get("box") != SMALL_BOX else _open_small(job, box)
-    try:
-        run: Run = run_job(job, model, opened, store, watch=view.watch)
-        if run.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
-            return Outcome(run)
-        try:
-            return outcome_of(run, box, store)
-        except KeyboardInterrupt:
-            return Outcome(run)
-    finally:
-        box.close()
-
-
-def _open_small(job: Job, box: TaskBox) -> OpenedBox:
-    from warpsight.learn.shipped import open_small
-
-    return open_small(job, box)
-
-
-def model_word(model: str | None) -> str:
-    """The model as it is stored: files by their whole path, so that the run can be resumed from any folder."""
-    from warpsight.models.open import weights_path
-    from warpsight.models.scripted import shipped_script
-
-    if model is None:
-        return LOCAL
-    if (path := weights_path(model)) is not None:
-        return f"{LOCAL}:{path.resolve()}"
-    kind, _, rest = model.partition(":")
-    if kind == "scripted" and shipped_script(rest) is not None:
-        return model
-    return f"{kind}:{Path(rest).resolve()}" if kind in ("scripted", LOCAL) and rest else model
-
-
-def _text(task: Task, file: Path) -> str:
-    from warpsight.cli.task_argument import read_kernel
-
-    return read_kernel(task, file)[1].source
 
 
 def _write_kernel(found: Outcome, out: Path | None) -> Path | None:

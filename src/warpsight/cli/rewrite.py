@@ -19,7 +19,7 @@ from warpsight.cli.profile import GPU_HELP
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warpsight.tools.rewrite import Search
+    from warpsight.session.search import Search
 
 CAUSE_HELP = "What is wrong with the kernel, such as bank_conflicts; without it every cause is tried."
 OUT_HELP = "Where to write the new kernel; by default a file named after its id, in this folder."
@@ -31,7 +31,7 @@ def rewrite(
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Rewrite this kernel, and beat it.")] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the contents; random by default.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the contents.")] = 0,
     unsafe: Annotated[bool, typer.Option("--unsafe", help=UNSAFE_HELP)] = False,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -43,34 +43,27 @@ def rewrite(
       warpsight rewrite transpose_tiled bank_conflicts
       warpsight rewrite matmul_naive --out faster.cu
     """
-    from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import find_task, read_kernel
+    from warpsight.cli.asked import asked
     from warpsight.errors import UsageError
     from warpsight.rewrite import CAUSES
-    from warpsight.tools.open import open_box
-    from warpsight.tools.rewrite import search
+    from warpsight.nouns import kernel_id
 
     if cause is not None and cause not in CAUSES:
         raise UsageError(f"expected a cause, {cause!r} came", hint=f"one of {', '.join(CAUSES)}")
-    found = find_task(task)
-    file, given = read_kernel(found, kernel)
-    with progress_on_stderr() as say:
-        box = open_box(found, kernel=given.source, gpu=gpu, seed=seed, unsafe=unsafe, cores=cores)
+    with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
         searched: dict[str, Search] = {}
         for one in CAUSES if cause is None else (cause,):
-            say(f"trying {one}")
-            searched[one] = search(box.bench, given.source, one)
-        box.close()
+            question.session.say(f"trying {one}")
+            searched[one] = question.session.rewrite(one)
+    name, file = question.session.task.name, question.file
     ranked = sorted(searched, key=lambda one: (-_ratio(searched[one]), one))
     best = searched[ranked[0]].winner
     written = None
     if best is not None:
-        from warpsight.tools.edits import kernel_id
-
         written = (out or Path(f"{kernel_id(best.rewrite.text)}.cu")).resolve()
         written.write_text(best.rewrite.text, encoding="utf-8")
     document = {
-        "task": found.name,
+        "task": name,
         "kernel": file,
         "causes": {one: _document(searched[one]) for one in ranked},
         "best": ranked[0] if best is not None else None,

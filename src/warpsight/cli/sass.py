@@ -15,7 +15,7 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import emit
-from warpsight.cli.profile import GPU_HELP, does_not_compile, launch_size, target_document, target_gpu, what_ran
+from warpsight.cli.profile import GPU_HELP
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,42 +49,28 @@ def sass(
       warpsight sass tasks/transpose --kernel mine.cu --no-run
     """
     from warpsight.cli import sass_text
-    from warpsight.cli.progress import progress_on_stderr
-    from warpsight.cli.task_argument import find_task, profiled_workload, read_kernel
-    from warpsight.devices.virtual import VirtualGpu
-    from warpsight.gate.check import build_candidate, kernel_values
-    from warpsight.tasks import launch_of
+    from warpsight.cli.asked import asked, require_build
+    from warpsight.cli.profile_show import target_document
 
-    found = find_task(task)
-    target = target_gpu(found, gpu)
     wanted = None if lines is None else line_range(lines)
-    file, candidate = read_kernel(found, kernel)
-    chosen = profiled_workload(found, workload)
-    profile: Profile | None = None
-    with progress_on_stderr() as say:
-        say("compiling")
-        build = build_candidate(found, candidate, gpu_arch=target.arch)
-        if not build.ok:
-            does_not_compile(found, file, candidate, build, as_json, "nothing to show")
-        if not no_run:
-            size = launch_size(candidate, chosen, file)
-            say(f"counting and timing workload {chosen.name}")
-            values = kernel_values(found, chosen, seed)[1]
-            device = VirtualGpu(cores=cores, gpu=target)
-            profile = device.profile(build, found.entry, values, launch_of(build, size), source_text=candidate.source)
-    rows = _rows(found, build, profile)
+    with asked(task, kernel, device="virtual", gpu=gpu, workload=workload, seed=seed, cores=cores) as question:
+        session = question.session
+        build = require_build(question, as_json, "nothing to show")
+        profile = None if no_run else session.counters(question.kernel)
+    target = session.gpu
+    assert target is not None
+    rows = _rows(session.task, build, profile)
     kept = rows if wanted is None else _of_lines(rows, wanted)
-    ran = None if profile is None else {"name": chosen.name, "axes": dict(chosen.axes), "seed": seed}
     document = {
-        **what_ran(found, file, candidate, build),
+        **question.what_ran,
         "target": target_document(target),
-        "workload": ran,
+        "workload": None if profile is None else question.workload,
         **_outcome(profile),
         "instructions": [row.document() for row in kept],
     }
-    shown = sass_text.Shown(
-        found.name, file, candidate.source, target, None if profile is None else chosen, profile, rows, kept
-    )
+    ran = None if profile is None else session.workload
+    source = question.kernel.source
+    shown = sass_text.Shown(session.task.name, question.file, source, target, ran, profile, rows, kept)
     emit(document, as_json=as_json, render=lambda console: sass_text.render(console, shown))
 
 

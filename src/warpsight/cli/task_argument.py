@@ -5,7 +5,6 @@ Only reads. What must stay true: a wrong word is a UsageError that names the wor
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,23 +16,12 @@ if TYPE_CHECKING:
     from warpsight.nouns import Build, Candidate, Language, Noun, Task, Workload
     from warpsight.vgpu.gpu import Gpu
 
-TASKS_FOLDER = Path("tasks")
-
 
 def find_task(word: str) -> Task:
     """The task in the folder `word`, or in the folder of that name under ./tasks."""
-    from warpsight.tasks import read_task
+    from warpsight.session.opening import open_task
 
-    for folder in (Path(word), TASKS_FOLDER / word):
-        if (folder / "task.toml").is_file() or folder.name == "task.toml":
-            return read_task(folder)
-    if Path(word).is_dir():
-        raise UsageError(f"expected a task folder, {word} has no task.toml", hint="warpsight new NAME makes a task")
-    known = sorted(path.parent.name for path in TASKS_FOLDER.glob("*/task.toml"))
-    raise UsageError(
-        f"no task {word!r}: neither a folder with a task.toml nor the name of one under ./{TASKS_FOLDER}",
-        hint=_near(word, known, nothing="give the path of a task folder, or make one with `warpsight new NAME`"),
-    )
+    return open_task(word)
 
 
 def gpu_of(task: Task) -> Gpu:
@@ -49,28 +37,21 @@ def gpu_of(task: Task) -> Gpu:
 
 def read_kernel(task: Task, file: Path | None, language: Language = "cuda") -> tuple[str, Candidate]:
     """The kernel to run and the name it is shown by: the task's own in `language`, or the text of another file."""
-    from warpsight.tasks import read_candidate
+    from warpsight.session.opening import given_kernel
+    from warpsight.tasks import kernel_name
 
-    if file is None and language == "opencl":
-        if not task.opencl_file:
-            hint = 'add `opencl = "kernel.cl"` to its task.toml, or give a file with --kernel'
-            raise UsageError(f"task {task.name} has no OpenCL kernel", hint=hint)
-        return task.opencl_file, read_candidate(task.opencl, task, task.opencl_file, "opencl")
-    if file is None:
-        return task.kernel_file, read_candidate(task.kernel, task, task.kernel_file)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"expected a kernel file in UTF-8 at {file}: {problem}") from None
-    return file.name, read_candidate(text, task, file.name)
+    found = given_kernel(task, "opencl" if language == "opencl" else "virtual", file)
+    return kernel_name(task, found.language) if file is None else file.name, found
 
 
 def choose_workloads(task: Task, names: Sequence[str]) -> tuple[Workload, ...]:
     """The workloads of these names, in the task's order; all when no name is given."""
+    from warpsight.session.opening import near
+
     known = [workload.name for workload in task.workloads]
     for name in names:
         if name not in known:
-            raise UsageError(f"task {task.name} has no workload {name!r}", hint=_near(name, known))
+            raise UsageError(f"task {task.name} has no workload {name!r}", hint=near(name, known))
     return tuple(workload for workload in task.workloads if not names or workload.name in names)
 
 
@@ -95,10 +76,3 @@ def usage_of(build: Build, entry: str) -> dict[str, Any] | None:
     """What the kernel needs of the machine, for a document; None when there is no program."""
     found = next((use for use in build.entries if use.name == entry), None)
     return None if found is None else document_of(found)
-
-
-def _near(word: str, known: Sequence[str], nothing: str = "") -> str:
-    if not known:
-        return nothing
-    near = difflib.get_close_matches(word, known, n=5, cutoff=0.5)
-    return f"one of {', '.join(near or known)}"

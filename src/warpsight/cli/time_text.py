@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli.roofline import Roofline
+from warpsight.lens.roofline import Roofline
 from warpsight.nouns import Profile
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import Occupancy
@@ -41,6 +41,7 @@ STALL_MEANINGS = {
     "barrier": "the other warps at a block barrier",
     "branch_resolving": "a branch, for a fixed latency before it",
     "membar": "a memory fence",
+    "no_instruction": "the next instruction, from L2",
 }
 STALLS_SHOWN = 6
 NAME_WIDTH = 9

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.text import Text
 
 from warpsight.gate.likely import chance_words, interval_words
@@ -78,7 +79,8 @@ def certificate_line(timing: Timing, file: object) -> str:
     return f"certificate: {file}"
 
 
-def render_comparison(console: Console, found: Evaluation, header: str) -> None:
+def render_comparison(console: Console, found: Evaluation, header: str, file: object, *, booked: bool) -> None:
+    """`file` is the certificate, if there is one; `booked`: whether a ledger was kept, so that one was to be had."""
     console.print(Text(header))
     if found.check.verdict != "right" or found.timing is None:
         told = found.check.verdict.replace("_", " ")
@@ -99,6 +101,8 @@ def render_comparison(console: Console, found: Evaluation, header: str) -> None:
     console.print(decision_text(timing))
     if found.unsafe:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
+    if file is not None or (booked and timing.decision == "LIKELY_FASTER"):
+        console.print(Text(certificate_line(timing, file)), soft_wrap=True)
 
 
 def render_verified(console: Console, certificate: Certificate | None, looked: Sequence[Verified]) -> None:
@@ -115,3 +119,14 @@ def render_verified(console: Console, certificate: Certificate | None, looked: S
         mark, style = ("holds", "green") if one.ok else ("does not hold", "bold red")
         text = Text.assemble(("  " + mark, style), f"  {one.name}")
         console.print(text.append("" if one.ok or not one.detail else f": {one.detail}"))
+
+
+def render_alone(console: Console, head: str, timing: Timing) -> None:
+    """The time of one kernel, compared with nothing."""
+    console.print(escape(head))
+    if timing.samples_us:
+        console.print(time_line("kernel", timing, timing.samples_us))
+    for note in timing.notes:
+        console.print(f"[dim]note: {escape(note)}[/]")
+    if timing.decision is not None:
+        console.print(decision_text(timing))

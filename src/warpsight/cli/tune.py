@@ -1,7 +1,7 @@
 """`warpsight tune TASK`: what plain autotuning gives: launch and named constants searched through the gate, no model.
 
-Thin: the search is in `tune/`, what is shown in `tune_text.py`. Exit code 0 when a right and faster kernel was found, 1
-when not, 130 when interrupted; an interrupted tuning goes on with --resume.
+Thin: the search is in `tuning/`, what is shown in `tune_text.py`. Exit code 0 when a right and faster kernel was found,
+1 when not, 130 when interrupted; an interrupted tuning goes on with --resume.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
-from warpsight.cli.device_argument import DEVICE_HELP, DeviceName
+from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import GPU_HELP
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Task
-    from warpsight.tune.journal import Journal
-    from warpsight.tune.records import Space
-    from warpsight.tune.run import Tuned
+    from warpsight.tuning.journal import Journal
+    from warpsight.tuning.records import Space
+    from warpsight.tuning.run import Tuned
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 STRATEGY_HELP = (
@@ -41,7 +41,7 @@ TOP_HELP = "Also list the N fastest right kernels with their likely times, to me
 
 def tune(
     task: Annotated[str | None, typer.Argument(metavar="[TASK]", help=TASK_HELP)] = None,
-    device: Annotated[DeviceName | None, typer.Option(help=DEVICE_HELP)] = None,
+    device: Annotated[str | None, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Tune this kernel, and beat it.")] = None,
     space: Annotated[Path | None, typer.Option(metavar="FILE", help=SPACE_HELP)] = None,
@@ -68,8 +68,8 @@ def tune(
       warpsight tune matmul_tiled --top 5 --out to-measure
       warpsight tune --resume last
     """
-    from warpsight.tune.journal import Journal, find_tuning
-    from warpsight.tune.run import plan
+    from warpsight.tuning.journal import Journal, find_tuning
+    from warpsight.tuning.run import plan
 
     if (task is None) == (resume is None):
         raise UsageError("expected either a task or --resume ID", hint="warpsight tune matmul_tiled")
@@ -88,7 +88,7 @@ def tune(
         _show(found, given, searched, as_json)
         return
     asked = plan(
-        found, given, searched, device=where.value, gpu=gpu, strategy=strategy, tries=tries or 60, seconds=seconds,
+        found, given, searched, device=where, gpu=gpu, strategy=strategy, tries=tries or 60, seconds=seconds,
         search_seed=seed, unsafe=unsafe,
     )  # fmt: skip
     run_and_report(Journal.create(asked), out, top=top, quiet=quiet, as_json=as_json)
@@ -98,7 +98,7 @@ def run_and_report(journal: Journal, out: Path | None, *, top: int = 0, quiet: b
     """Start a tuning or go on with it, and end the command as it ended."""
     from warpsight.cli import tune_text
     from warpsight.folders import data_folder
-    from warpsight.tune.run import ENDINGS, LEDGER, tune
+    from warpsight.tuning.run import ENDINGS, LEDGER, tune
 
     with tune_text.View(journal.asked(), quiet=quiet) as view:
         found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say, top=top)
@@ -128,7 +128,7 @@ def _write_kernels(
     return None if found.kernel is None else file, listed
 
 
-def _kernel(word: str, file: Path | None, device: DeviceName | None) -> tuple[Task, Candidate, DeviceName]:
+def _kernel(word: str, file: Path | None, device: str | None) -> tuple[Task, Candidate, str]:
     from warpsight.cli.device_argument import device_for, language_for
     from warpsight.cli.task_argument import find_task, read_kernel
 
@@ -138,7 +138,7 @@ def _kernel(word: str, file: Path | None, device: DeviceName | None) -> tuple[Ta
 
 
 def _space(task: Task, given: Candidate, file: Path | None, words: list[str]) -> Space:
-    from warpsight.tune.declared import space_of
+    from warpsight.tuning.declared import space_of
 
     return space_of(task, given, file, dict(_values(word) for word in words))
 
@@ -154,7 +154,7 @@ def _values(word: str) -> tuple[str, tuple[int, ...]]:
 def _show(task: Task, given: Candidate, space: Space, as_json: bool) -> None:
     from warpsight.cli import tune_text
     from warpsight.cli.task_argument import document_of
-    from warpsight.tune.space import Configurations
+    from warpsight.tuning.space import Configurations
 
     configurations = Configurations(task, given, space)
     count, document = len(configurations.allowed), document_of(space)

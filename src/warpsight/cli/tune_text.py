@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from warpsight.nouns import Task
-    from warpsight.tune.records import Asked, Space, Trial
-    from warpsight.tune.run import Tuned
-    from warpsight.tune.shortlist import Shortlisted
+    from warpsight.tuning.records import Asked, Space, Trial
+    from warpsight.tuning.run import Tuned
+    from warpsight.tuning.shortlist import Shortlisted
 
 SHOWN_TRIALS = 8
 STOPPED = {
@@ -133,7 +133,7 @@ def render_space(console: Console, task: Task, space: Space, count: int) -> None
         now = "?" if one.given is None else str(one.given)
         table.add_row(one.name, now, " ".join(map(str, one.values)), one.about)
     console.print(table)
-    from warpsight.tune.launches import launch_line
+    from warpsight.tuning.launches import launch_line
 
     console.print(Text(launch_line(space.launch).removeprefix("// ")))
     for rule in space.rules:

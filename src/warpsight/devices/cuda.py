@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from warpsight.devices.triton_lane import TRITON_WORKER, triton_request
 from warpsight.errors import UsageError
 from warpsight.jail import wire
 from warpsight.jail.worker import told_unsafe
-from warpsight.nouns import Build, Fault, Profile, Source
+from warpsight.nouns import Build, Fault, Language, Profile, Source
 from warpsight.nouns.dtypes import wire_dtype
 from warpsight.tasks import LaunchSize
 
@@ -73,6 +73,8 @@ class CudaDevice:
 
     name = "cuda"
     source: Source = "measured"
+    ladder: ClassVar[str] = "nvidia"
+    languages: ClassVar[tuple[Language, ...]] = ("cuda", "triton")
 
     def __init__(
         self,
@@ -117,6 +119,20 @@ class CudaDevice:
     def missing_walls(self) -> tuple[str, ...]:
         """Walls that every worker goes without, and those that a worker so far really ran without."""
         return all_missing(self._walls)
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        gpu: str | None = None,
+        default_gpu: str | None = None,
+        cores: int | None = None,
+        deadline_seconds: float = 120.0,
+        unsafe: bool = False,
+    ) -> Self:
+        """`gpu` is one of this machine's."""
+        del default_gpu, cores, unsafe  # a GPU is what it is, and no worker of it lives behind all walls
+        return cls(gpu=gpu, deadline_seconds=deadline_seconds)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""

@@ -64,7 +64,26 @@ def caveats(device: object) -> tuple[str, ...]:
     return tuple(getattr(device, "caveats", ()))
 
 
+def arch_of(device: object) -> str | None:
+    """What to compile CUDA C++ for; None where any architecture will do."""
+    return getattr(device, "gpu_arch", None) or None
+
+
+def teach(device: object, text: str) -> None:
+    """Devices that compile a kernel themselves are told its text before they get a build of it."""
+    learn = getattr(device, "learn", None)
+    if learn is not None:
+        learn(text)
+
+
 class Device(Protocol):
+    """What every device has. Some have more, which is asked for by name and may be absent:
+
+    `languages` (which kernels it runs, CUDA C++ by default), `gpu_arch`, `learn(text)`, `open_lane` (it measures),
+    `observe`, `limited` and `gpu` (it simulates), `copy_build()` (its own copy kernel, for the roof), `ladder` (which
+    profilers of other vendors see it), `caveats`, `missing_walls`, `close`.
+    """
+
     @property
     def name(self) -> str: ...
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from importlib import util
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from warpsight.devices.cuda import (
     WARM_UP_LAUNCHES,
@@ -27,7 +27,7 @@ from warpsight.devices.device import Execution, Value
 from warpsight.devices.opencl_build import worker_argv
 from warpsight.devices.opencl_lane import Settings
 from warpsight.errors import GpuPackageMissing, UsageError
-from warpsight.nouns import Build, Profile, Source
+from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
 
 WORKER = Path(__file__).with_name("hip_worker.py")
@@ -41,6 +41,8 @@ class HipDevice:
 
     name = "hip"
     source: Source = "measured"
+    ladder: ClassVar[str] = "amd"
+    languages: ClassVar[tuple[Language, ...]] = ("cuda",)
 
     def __init__(self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
         self.gpu = os.environ.get("ROCR_VISIBLE_DEVICES", "0").split(",")[0].strip() if gpu is None else gpu
@@ -63,6 +65,20 @@ class HipDevice:
     def learn(self, text: str) -> None:
         """Keep a kernel's text, for lanes of its build."""
         self._texts[hashlib.sha256(text.encode()).hexdigest()] = text
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        gpu: str | None = None,
+        default_gpu: str | None = None,
+        cores: int | None = None,
+        deadline_seconds: float = 120.0,
+        unsafe: bool = False,
+    ) -> Self:
+        """`gpu` is one of this machine's."""
+        del default_gpu, cores, unsafe  # a GPU is what it is, and no worker of it lives behind all walls
+        return cls(gpu=gpu, deadline_seconds=deadline_seconds)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""

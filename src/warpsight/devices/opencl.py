@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.opencl_build import compiler_identity, processor
 from warpsight.devices.opencl_lane import OpenClLane, Settings
 from warpsight.errors import UsageError
-from warpsight.nouns import Build, Profile, Source
+from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
 
 WARM_UP_LAUNCHES, TIMED_LAUNCHES = 3, 15
@@ -28,6 +28,8 @@ class OpenClDevice:
 
     name = "opencl"
     source: Source = "measured"
+    ladder: ClassVar[str] = "processor"
+    languages: ClassVar[tuple[Language, ...]] = ("opencl",)
 
     def __init__(
         self,
@@ -40,6 +42,22 @@ class OpenClDevice:
         given = Settings(deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=unsafe)
         self.settings = given if threads is None else Settings(threads, deadline_seconds, memory_bytes, unsafe)
         self._lane: OpenClLane | None = None
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        gpu: str | None = None,
+        default_gpu: str | None = None,
+        cores: int | None = None,
+        deadline_seconds: float = 120.0,
+        unsafe: bool = False,
+    ) -> Self:
+        """On this machine's processor: there is no GPU to choose."""
+        del default_gpu
+        if gpu is not None:
+            raise UsageError("--gpu is for GPUs, OpenCL runs on this machine's processor")
+        return cls(threads=cores, deadline_seconds=deadline_seconds, unsafe=unsafe)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""

@@ -11,11 +11,11 @@ import copy
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from warpsight.devices.device import CHECK_FIRST, CannotProfile, Execution, Value
+from warpsight.devices.device import CHECK_FIRST, CannotProfile, Device, Execution, Value
 from warpsight.devices.machine_code import (
     FaultInLaunch,
     MachineCode,
@@ -27,12 +27,12 @@ from warpsight.devices.machine_code import (
 from warpsight.devices.memory import lay_out
 from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
 from warpsight.devices.whole_launch import time_whole_launch
-from warpsight.nouns import Build, Profile, Source
+from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.gpus import block_limits
+from warpsight.vgpu.gpus import block_limits, find_gpu, known_gpus
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.ptx import load_ptx
 from warpsight.vgpu.timemodel import Prediction
@@ -53,11 +53,12 @@ def program_of(ptx: str, entry: str) -> Program:
 
 @dataclass(frozen=True)
 class Observed:
-    """A launch that ran whole: its profile, every array after it, and its simulated time."""
+    """A launch that ran whole: its profile, every array after it, its simulated time; whether the order matters."""
 
     profile: Profile
     arrays: Mapping[str, np.ndarray]
     time: Prediction
+    order_matters: int = 0
 
 
 class VirtualGpu:
@@ -70,6 +71,7 @@ class VirtualGpu:
 
     name = "virtual"
     source: Source = "simulated"
+    languages: ClassVar[tuple[Language, ...]] = ("cuda", "triton")
 
     def __init__(
         self,
@@ -91,6 +93,27 @@ class VirtualGpu:
         self.deadline_seconds = deadline_seconds
         self.max_instructions = max_instructions
         self.profile_budget = profile_budget
+
+    @property
+    def gpu_arch(self) -> str:
+        """What to compile for; nothing in particular where it is of no kind."""
+        return "" if self.gpu is None else self.gpu.arch
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        gpu: str | None = None,
+        default_gpu: str | None = None,
+        cores: int | None = None,
+        deadline_seconds: float = 120.0,
+        unsafe: bool = False,
+    ) -> Self:
+        """Of the kind that is asked for, else of the default one; without either it tells no time."""
+        del unsafe  # nothing native runs here
+        known_gpus()  # first, so that what is wrong in the user's own file of GPUs is not blamed on the name
+        kind = gpu or default_gpu
+        return cls(gpu=None if kind is None else find_gpu(kind), cores=cores, deadline_seconds=deadline_seconds)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
@@ -200,12 +223,21 @@ class VirtualGpu:
         return with_trust(make_profile(counted, source_text, self.name, time, self._told), build)
 
     def observe(
-        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str, seed: int = 0
+        self,
+        build: Build,
+        entry: str,
+        values: Sequence[Value],
+        size: LaunchSize,
+        *,
+        source_text: str,
+        seed: int = 0,
+        other_turns: bool = False,
     ) -> Observed:
         """The complete run of the machine code: its outputs, exact counters, and the time of that very run.
 
-        `seed` decides which of its blocks are simulated; a kernel must not be able to know it. Raises CannotProfile
-        where there is no machine code to run, and FaultInLaunch where it faults.
+        `seed` decides which of its blocks are simulated; a kernel must not be able to know it. With `other_turns`, it
+        is seen as well whether threads do another number of accesses when blocks have their turns otherwise. Raises
+        CannotProfile where there is no machine code to run, and FaultInLaunch where it faults.
         """
         code = self._possible(build, entry, size)
         if self.gpu is None or code.program is None:
@@ -222,12 +254,13 @@ class VirtualGpu:
             cores=self.cores,
             max_instructions=self.max_instructions,
             deadline_seconds=self.deadline_seconds,
+            other_turns=other_turns,
         )
         total = size.grid[0] * size.grid[1] * size.grid[2]
         launched = launch_counters(build, entry, size, self.gpu)
         counted = Counted(code.program, found.launched.counts, total, total, launched)
         profile = with_trust(make_profile(counted, source_text, self.name, found.time, self._told), build)
-        return Observed(profile, found.arrays, found.time)
+        return Observed(profile, found.arrays, found.time, found.order_matters)
 
     @property
     def _told(self) -> tuple[str, ...]:
@@ -272,6 +305,11 @@ class VirtualGpu:
         if per_block * total <= self.profile_budget:
             return ()
         return choose(total, max(PROBE_BLOCKS, self.profile_budget // per_block))
+
+
+def simulator(device: Device) -> VirtualGpu | None:
+    """The device where it simulates: a virtual GPU, or one of another package with its methods; None if it measures."""
+    return cast(VirtualGpu, device) if hasattr(device, "observe") else None
 
 
 def first_blocks(total: int, count: int) -> list[int]:

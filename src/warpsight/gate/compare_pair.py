@@ -74,7 +74,7 @@ def compare_simulated(
     """
     given = FreshContents(task, workload, seed, pool=1).draw()
     try:
-        mine = _observed(task, candidate, device, given.values, seed)
+        mine = _observed(task, candidate, device, given.values, seed, other_turns=True)
     except FaultInLaunch as faulted:
         return _rejected(device.name, "fault_in_timed_call", faulted.fault.message, workload), None
     except CannotProfile as impossible:
@@ -97,8 +97,8 @@ def compare_simulated(
         round(spread, 6),
         likely.likelihood_of(ratio, theirs.time.bound, mine.time.bound),
     )
-    if found.improves and mine.time.failed_polls:
-        return waiting(found, mine.time.failed_polls), mine.profile
+    if found.improves and (mine.time.failed_polls or mine.order_matters):
+        return waiting(found, mine.time.failed_polls, mine.order_matters), mine.profile
     if found.improves:
         result = verify_outputs(task, workload, given.inputs, mine.arrays)
         if not result.ok:
@@ -109,9 +109,18 @@ def compare_simulated(
     return found, mine.profile
 
 
-def _observed(task: Task, kernel: Kernel, device: VirtualGpu, values: Sequence[Value], seed: int) -> Observed:
-    text = kernel.candidate.source
-    return device.observe(kernel.build, task.entry, values, kernel.size, source_text=text, seed=seed)
+def _observed(
+    task: Task, kernel: Kernel, device: VirtualGpu, values: Sequence[Value], seed: int, *, other_turns: bool = False
+) -> Observed:
+    return device.observe(
+        kernel.build,
+        task.entry,
+        values,
+        kernel.size,
+        source_text=kernel.candidate.source,
+        seed=seed,
+        other_turns=other_turns,
+    )
 
 
 def _clocks(found: Observed) -> tuple[float, float]:
@@ -218,9 +227,10 @@ def held_to_roof(found: Timing) -> Timing:
     return rejected(found, "faster_than_roofline", told)
 
 
-def waiting(found: Timing, polls: int) -> Timing:
+def waiting(found: Timing, polls: int, order_matters: int = 0) -> Timing:
     """Not decided: what the simulated multiprocessor cannot know is when another one has what a block waits for."""
-    told = f"threads wait for what others write ({polls} polls failed); how long is not simulated"
+    seen = f"{polls} polls failed" if polls else f"{order_matters} accesses depend on the order of blocks"
+    told = f"threads wait for what others write ({seen}); how long is not simulated"
     return found.model_copy(update={"decision": "AMBIGUOUS", "reason": "waits_for_others", "detail": told})
 
 

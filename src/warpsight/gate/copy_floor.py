@@ -12,9 +12,7 @@ from contextlib import closing
 
 import numpy as np
 
-from warpsight.devices.cuda import CudaDevice
-from warpsight.devices.device import Lane, TimedDevice, Value
-from warpsight.devices.hip import HipDevice
+from warpsight.devices.device import Lane, TimedDevice, Value, arch_of, teach
 from warpsight.devices.opencl_build import compile_opencl
 from warpsight.errors import DeviceError
 from warpsight.gate.roofline_cap import compulsory_bytes, measured_roof
@@ -27,6 +25,7 @@ CALLS = 12
 BLOCK = 256
 WORDS_PER_ITEM = 16
 SMALLEST_BYTES = 4096
+ANY_ARCH = "sm_80"
 ENTRY = "warpsight_copy"
 COPY = """
 __kernel void warpsight_copy(__global const uint* from, __global uint* to, int words) {
@@ -77,14 +76,14 @@ def _best_us(device: TimedDevice, lane: Lane, moved: int) -> float:
 
 def _copy_build(device: TimedDevice) -> Build:
     """The copy kernel in the device's language."""
-    if isinstance(device, HipDevice):
-        device.learn(CUDA_COPY)  # HIP compiles the text itself
-        return compile_cuda(CUDA_COPY, entry=ENTRY)
-    if isinstance(device, CudaDevice):
-        return compile_cuda(CUDA_COPY, entry=ENTRY, gpu_arch=device.gpu_arch)
-    if device.name != "opencl":
-        raise DeviceError(f"no copy kernel is known for {device.name}, so nothing can be held to its roof")
-    build = compile_opencl(COPY, entry=ENTRY, blocks=[(BLOCK, 1, 1)])
+    own = getattr(device, "copy_build", None)
+    if own is not None:
+        build: Build = own(ENTRY)
+    elif "opencl" in getattr(device, "languages", ("cuda",)):
+        build = compile_opencl(COPY, entry=ENTRY, blocks=[(BLOCK, 1, 1)])
+    else:
+        teach(device, CUDA_COPY)
+        build = compile_cuda(CUDA_COPY, entry=ENTRY, gpu_arch=arch_of(device) or ANY_ARCH)
     if not build.ok:
         raise DeviceError(f"the copy kernel does not compile: {build.log[:500]}")
     return build

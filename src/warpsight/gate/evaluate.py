@@ -15,11 +15,9 @@ from datetime import UTC, datetime
 from typing import cast
 
 from warpsight import jail
-from warpsight.devices.cuda import CudaDevice
-from warpsight.devices.device import CannotProfile, Device, TimedDevice, caveats, missing_walls
-from warpsight.devices.hip import HipDevice
+from warpsight.devices.device import CannotProfile, Device, TimedDevice, arch_of, caveats, missing_walls, teach
 from warpsight.devices.opencl_build import build_opencl
-from warpsight.devices.virtual import VirtualGpu
+from warpsight.devices.virtual import simulator
 from warpsight.errors import BrokenMachine, UsageError
 from warpsight.gate import keys
 from warpsight.gate.certificate import environment, write_certificate
@@ -105,13 +103,8 @@ def build_for(task: Task, candidate: Candidate, device: Device, *, unsafe: bool 
     """The candidate compiled for the device that will run it."""
     if candidate.language == "opencl":
         return build_opencl(task, candidate, unsafe=unsafe)
-    if isinstance(device, VirtualGpu) and device.gpu is not None:
-        return build_candidate(task, candidate, gpu_arch=device.gpu.arch)
-    if isinstance(device, CudaDevice):
-        return build_candidate(task, candidate, gpu_arch=device.gpu_arch)
-    if isinstance(device, HipDevice):
-        device.learn(candidate.source)  # it compiles the text itself, for its own GPU
-    return build_candidate(task, candidate)
+    teach(device, candidate.source)
+    return build_candidate(task, candidate, gpu_arch=arch_of(device))
 
 
 def compare_on(
@@ -125,9 +118,9 @@ def compare_on(
     progress: Progress = lambda _: None,
 ) -> tuple[Timing, Profile | None]:
     """The decision of whichever kind the device gives."""
-    if isinstance(device, VirtualGpu):
+    if (simulated := simulator(device)) is not None:
         progress("simulating both kernels")
-        found, profile = compare_simulated(task, workload, baseline, candidate, device, seed=seed)
+        found, profile = compare_simulated(task, workload, baseline, candidate, simulated, seed=seed)
         return trusted(found, baseline.build, candidate.build), profile
     if not hasattr(device, "open_lane"):
         raise UsageError(f"expected a device that tells time, {device.name} does not")
@@ -220,7 +213,8 @@ def _certify(
     missing: tuple[str, ...],
 ) -> str:
     assert found.timing is not None
-    gpu = attempt.device.gpu.key if isinstance(attempt.device, VirtualGpu) and attempt.device.gpu else ""
+    simulated = simulator(attempt.device)
+    gpu = simulated.gpu.key if simulated is not None and simulated.gpu else ""
     certificate = Certificate(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         task=attempt.task.name,

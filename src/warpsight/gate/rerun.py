@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from warpsight.devices.cuda import CudaDevice
 from warpsight.devices.device import Device
-from warpsight.devices.hip import HipDevice
-from warpsight.devices.opencl import OpenClDevice
-from warpsight.devices.virtual import VirtualGpu
+from warpsight.devices.registry import device_names, open_device
 from warpsight.errors import UsageError
 from warpsight.gate.evaluate import evaluate
 from warpsight.gate.timing import Progress
@@ -21,7 +18,6 @@ from warpsight.gate.verify import Verified
 from warpsight.nouns import Task, Timing
 from warpsight.nouns.certificate import Certificate
 from warpsight.tasks import read_candidate, written_in
-from warpsight.vgpu.gpus import find_gpu
 
 
 def rerun_certificate(found: Certificate, task: Task, progress: Progress = lambda _: None) -> Verified:
@@ -60,14 +56,10 @@ def _agrees(stated: Timing, now: Timing) -> Verified:
 
 def _device(name: str, stack: ExitStack) -> Device:
     kind, _, gpu = name.partition(":")
-    if kind == "virtual":
-        return VirtualGpu(gpu=find_gpu(gpu))
-    if kind == "opencl":
-        return stack.enter_context(OpenClDevice())
-    if kind == "cuda":
-        return stack.enter_context(CudaDevice())
-    if kind == "hip":
-        return stack.enter_context(HipDevice())
-    raise UsageError(
-        f"expected a certificate of the virtual, the OpenCL, the CUDA or the HIP device, it is of {name!r}"
-    )
+    if kind not in device_names():
+        raise UsageError(f"expected a certificate of {', '.join(device_names())}, it is of {name!r}")
+    device = open_device(kind, default_gpu=gpu or None)
+    close = getattr(device, "close", None)
+    if close is not None:
+        stack.callback(close)
+    return device

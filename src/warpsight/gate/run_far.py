@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from warpsight.devices.device import Device, Execution
-from warpsight.devices.virtual import VirtualGpu
+from warpsight.devices.virtual import VirtualGpu, simulator
 from warpsight.errors import TaskError
 from warpsight.gate.hidden_far import MORE_ROOM, ROOM, FarWorkload
 from warpsight.gate.run import Subject, Trial, prepare, run
@@ -64,7 +64,7 @@ def run_far(subject: Subject, own: Build, far: FarWorkload, family: str, seed: i
         return done
     if launched.own_is_wrong(far, done.trial):
         return launched.skipped(far, OWN_IS_WRONG)
-    if not isinstance(subject.device, VirtualGpu):  # nothing is counted there
+    if simulator(subject.device) is None:  # nothing is counted there
         return _unjudged(far, done, TOO_LONG_HERE, jumps=False)
     again = launched.at(far, MORE_ROOM)
     return _shorter(launched, far, again) if _too_long(again) else again
@@ -183,4 +183,5 @@ def _looser(trial: Trial, growth: float) -> Trial:
 
 
 def _limited(device: Device, far: FarWorkload, room: int) -> Device:
-    return device.limited(int(room * far.work) + 100_000) if isinstance(device, VirtualGpu) else device
+    simulated = simulator(device)
+    return device if simulated is None else simulated.limited(int(room * far.work) + 100_000)

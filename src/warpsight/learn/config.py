@@ -16,7 +16,7 @@ from warpsight.errors import UsageError
 from warpsight.learn.prompting import Suite
 from warpsight.learn.reward import Prices
 from warpsight.nouns.base import Count, Noun
-from warpsight.tools.feedback import Feedback
+from warpsight.session.feedback import Feedback
 
 Positive = Annotated[int, Field(gt=0)]
 

@@ -21,8 +21,8 @@ from warpsight.learn.compact import BEST, NO_REWRITE
 from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.session.feedback import Feedback
 from warpsight.tools.box import SUBMIT
-from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found
 
 FIRST = ("Look first.", "The text does not say what limits it here.", "What does it wait for?", "Profile it.", "")

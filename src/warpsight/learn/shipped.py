@@ -73,7 +73,7 @@ def ask_small(
 
 def open_small(job: Job, box: TaskBox) -> OpenedBox:
     """The short tools over the real ones, and how a conversation about another kernel begins."""
-    task, listed = box.bench.task, job.settings.get(LISTED) is not False
+    task, listed = box.session.task, job.settings.get(LISTED) is not False
     suite: Suite = "apply" if job.settings.get(SUITE) == "apply" else "optimize"
 
     def open_with(kernel: str, _note: str) -> Opening:
@@ -86,7 +86,7 @@ class _Short(SmallBox):
     """The short tools of a box that is open already: with the run's own seed and its ledger."""
 
     def __init__(self, task: Task, opened: TaskBox, suite: Suite, *, listed: bool) -> None:
-        super().__init__(task, suite, opened.bench.feedback, listed=listed)
+        super().__init__(task, suite, opened.session.feedback, listed=listed)
         self._opened = opened
 
     @functools.cached_property

@@ -33,21 +33,22 @@ from warpsight.learn.compact import (
 from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
 from warpsight.nouns import Evaluation, Task
 from warpsight.rewrite import CAUSES as CAN_REWRITE
+from warpsight.session.feedback import Feedback, shows_time
+from warpsight.session.session import IMPOSSIBLE
+from warpsight.nouns import kernel_id
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.answer import result_of
 from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
-from warpsight.tools.edits import KERNEL, kernel_id
-from warpsight.tools.feedback import Feedback, shows_time
+from warpsight.tools.edits import KERNEL
 from warpsight.tools.open import open_box
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten, draft
 from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
-from warpsight.tools.workbench import IMPOSSIBLE
 
-PROFILE_PARTS = ("vgpu", "devices", "lens", "tools")
+PROFILE_PARTS = ("vgpu", "devices", "lens", "session", "tools")
 GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")
 _LOCKS = tuple(threading.Lock() for _ in range(64))  # two keys that share one only wait
 PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model
@@ -132,13 +133,13 @@ class SmallBox:
 
     def _duration(self, kernel: str) -> ToolResult:
         """In a run that shows times alone, a profile is the time and nothing else."""
-        bench = self.box.bench
+        session = self.box.session
         try:
-            found = bench.profile(bench.candidate(kernel))
+            found = session.counters(session.candidate(kernel))
         except IMPOSSIBLE as impossible:
             return ToolResult(text=f"error: {impossible.message}", is_error=True)
         shown = Profiled(
-            kernel=kernel_id(kernel), profiled=True, source=found.source, gpu=found.gpu, workload=bench.workload.name,
+            kernel=kernel_id(kernel), profiled=True, source=found.source, gpu=found.gpu, workload=session.workload.name,
             counters={"duration_us": float(found.counters.get("duration_us", 0.0))},
         )  # fmt: skip
         return ToolResult(text="", data=json.loads(shown.model_dump_json()))
@@ -191,7 +192,7 @@ class SmallBox:
 
     def _drafted(self, kernel: str, cause: str) -> ToolResult:
         try:
-            answer = draft(self.box.bench, kernel, cause)
+            answer = draft(self.box.session, kernel, cause)
         except (*IMPOSSIBLE, TaskError) as impossible:
             return ToolResult(text=f"error: {impossible.message}", is_error=True)
         return result_of(answer, answer.text)

@@ -40,8 +40,8 @@ from warpsight.runs.hf import hf_row
 from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.store import RESUMABLE
+from warpsight.session.feedback import Feedback
 from warpsight.tasks import read_candidate
-from warpsight.tools.feedback import Feedback
 from warpsight.tools.profile import Found, Profiled
 
 Progress = Callable[[int, int], None]

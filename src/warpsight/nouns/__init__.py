@@ -61,6 +61,7 @@ from warpsight.nouns.task import (
     Task,
     Tolerance,
     Workload,
+    kernel_id,
 )
 from warpsight.nouns.timing import (
     Timing,
@@ -107,4 +108,5 @@ __all__ = [
     "Workload",
     "WorkloadResult",
     "WorstElement",
+    "kernel_id",
 ]

@@ -109,6 +109,11 @@ class Launch(Noun):
     shared: str = "0"
 
 
+def kernel_id(text: str) -> str:
+    """The short name of a kernel, from its content."""
+    return "c" + hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
 class Candidate(Noun):
     """One kernel text. Its launch and options were read from its own first lines."""
 

@@ -18,8 +18,8 @@ from warpsight.nouns.base import Noun
 from warpsight.nouns.run import Spent
 from warpsight.reason.pending import Pending
 from warpsight.runs.store import Record, Store
-from warpsight.tools.box import ToolResult
-from warpsight.tools.until import OutOfTime, cut_result
+from warpsight.session.until import OutOfTime
+from warpsight.tools.box import ToolResult, cut_result
 
 Clock = Callable[[], float]
 # A tool may say so with an error as well as with a result: the kernel or the request is wrong, not the machine.

@@ -34,8 +34,8 @@ from warpsight.reason.progress import Progress, roofline_left, sha256_of, speed_
 from warpsight.reason.schema import require_known
 from warpsight.reason.transcript import Transcript
 from warpsight.runs.store import RESUMABLE, Ending, Store, StoreConflict
-from warpsight.tools.box import SUBMIT, ToolBox, ToolResult
-from warpsight.tools.until import time_limit, was_cut
+from warpsight.session.until import time_limit
+from warpsight.tools.box import SUBMIT, ToolBox, ToolResult, was_cut
 
 TIME = "time"  # the tool that checks and times one kernel
 LEAST_SECONDS = 0.01

@@ -27,13 +27,14 @@ from warpsight.reason.progress import better
 from warpsight.reason.resume import OpenedBox
 from warpsight.reason.strategies import require_strategy
 from warpsight.runs.store import NoSuchRun, Store
+from warpsight.session.feedback import Feedback
+from warpsight.session.opening import given_kernel
+from warpsight.session.session import SEED_BITS
 from warpsight.tasks import read_task
-from warpsight.tools.feedback import Feedback
 from warpsight.tools.more import Shelf
-from warpsight.tools.open import DeviceKind, given_kernel, open_box
+from warpsight.tools.open import open_box
 from warpsight.tools.pages import handle_of
 from warpsight.tools.task_box import SPECS, TaskBox
-from warpsight.tools.workbench import SEED_BITS
 from warpsight.vgpu.gpus import find_gpu
 
 BOX = "task"  # the name of these tools in the settings of a job
@@ -46,7 +47,7 @@ class Asked(Noun):
     """What the tools of a run were opened with; part of the job's settings. `kernel` is a text to beat, if any."""
 
     folder: str
-    device: DeviceKind = "virtual"
+    device: str = "virtual"
     gpu: str | None = None
     kernel: str | None = None
     feedback: Feedback = "curated"
@@ -59,7 +60,7 @@ def plan(
     task: Task,
     model: str,
     *,
-    device: DeviceKind = "virtual",
+    device: str = "virtual",
     gpu: str | None = None,
     kernel: str | None = None,
     feedback: Feedback = "curated",
@@ -128,13 +129,13 @@ def open_tools(
         gpu=asked.gpu,
         kernel=asked.kernel,
         feedback=asked.feedback,
-        seed=asked.seed,
+        secret=asked.seed,
         ledger=ledger,
         unsafe=asked.unsafe,
         shelf=Shelf(find=lambda handle: _stored_text(store, job.id, handle)),
     )
     if say is not None:
-        box.bench.say = say
+        box.session.say = say
     if require_right:
         _require_right_baseline(box)
     return box
@@ -143,7 +144,7 @@ def open_tools(
 def opened_box(job: Job, box: TaskBox) -> OpenedBox:
     """The box with the way to begin a conversation about another kernel, for strategies of several attempts."""
     asked = asked_of(job)
-    task = as_asked(box.bench.task, asked)
+    task = as_asked(box.session.task, asked)
 
     def open_with(kernel: str, note: str) -> Opening:
         return opening_of(task, SPECS, prompt=asked.prompt, calling=job.calling, kernel=kernel, note=note)
@@ -161,23 +162,27 @@ class Outcome:
     before: Profile | None = None
     after: Profile | None = None
     certificate_file: Path | None = None
+    report_file: Path | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as fast as the given kernel; None where nothing faster was accepted."""
+        timing = None if self.final is None else self.final.timing
+        return None if timing is None else timing.ratio
 
 
 def outcome_of(run: Run, box: TaskBox, store: Store) -> Outcome:
     """The kernel of a run with its evidence: the submitted one, or a faster one that was never submitted."""
-    bench = box.bench
+    session = box.session
     final = run.submitted if _accepted(run.submitted) else None
     if run.best is not None and better(run.best, final) and not _same_kernel(run.best, final):
-        found = bench.submit(bench.candidate(store.get(run.best.candidate_sha256).decode()))
+        found = session.submit(session.candidate(store.get(run.best.candidate_sha256).decode()))
         final = found if better(found, final) else final
     if final is None:
         return Outcome(run)
-    file = None
-    if bench.ledger is not None and final.certificate is not None:
-        file = bench.ledger.certificates / f"{final.certificate}.json"
     text = store.get(final.candidate_sha256).decode()
-    before = None if final.profile is None else bench.profile(bench.given)
-    return Outcome(run, final, text, before, final.profile, file)
+    before = None if final.profile is None else session.counters(session.given)
+    return Outcome(run, final, text, before, final.profile, session.certificate_file(final))
 
 
 def _accepted(found: Evaluation | None) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from warpsight.errors import UsageError
 from warpsight.nouns import Evaluation, Profile
 from warpsight.nouns.run import Spent, Submission
+from warpsight.nouns import kernel_id
 from warpsight.tools.box import ToolResult
-from warpsight.tools.edits import kernel_id
 
 
 @dataclass

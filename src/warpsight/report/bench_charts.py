@@ -26,7 +26,7 @@ from warpsight.report.svg import (
     upward,
     words,
 )
-from warpsight.tools.feedback import MODES
+from warpsight.session.feedback import MODES
 
 _NAMES, _END, _ROW, _FOOT = 172, 26, 24, 46
 _MOST_ROWS = 14

@@ -19,7 +19,7 @@ from warpsight.corpus.build import Row, read_rows
 from warpsight.errors import UsageError
 from warpsight.nouns.run import Run
 from warpsight.report.curves import Training, read_training
-from warpsight.tools.feedback import MODES, Feedback
+from warpsight.session.feedback import MODES, Feedback
 
 PairOf = tuple[str, str]
 

@@ -23,8 +23,9 @@ from warpsight.reason.job import job_of
 from warpsight.reason.progress import Progress, better, sha256_of, speed_of
 from warpsight.report.certificates import accepted_by, find_certificate
 from warpsight.runs.store import Record, Store
+from warpsight.nouns import kernel_id
 from warpsight.tools.box import ToolResult, ToolSpec
-from warpsight.tools.edits import BASE, CURRENT, EDITS, KERNEL, EditFailed, kernel_id, whole_kernel
+from warpsight.tools.edits import BASE, CURRENT, EDITS, KERNEL, EditFailed, whole_kernel
 
 
 @dataclass(frozen=True)

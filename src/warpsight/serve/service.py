@@ -35,9 +35,10 @@ from warpsight.serve.listing import (
 from warpsight.serve.places import MOST_KERNEL_BYTES, Places
 from warpsight.serve.reply import Reply, refused, shortened
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Settings
+from warpsight.nouns import kernel_id
 from warpsight.tasks import read_task
 from warpsight.tools.box import ToolResult
-from warpsight.tools.edits import BASE, GIVEN, KERNEL, kernel_id
+from warpsight.tools.edits import BASE, GIVEN, KERNEL
 from warpsight.tools.more import Shelf, more
 from warpsight.tools.pages import page_of
 from warpsight.tools.task_box import TOOLS
@@ -97,7 +98,7 @@ class Service:
         elif len(str(given[KERNEL])) > MOST_KERNEL_BYTES:
             raise UsageError(f"expected a kernel of at most {MOST_KERNEL_BYTES} characters, got more")
         box = self._boxes.of(folder, gpu)
-        box.bench.say = say
+        box.session.say = say
         return self._reply(name, box.call(name, given))
 
     def _reply(self, name: str, found: ToolResult) -> Reply:

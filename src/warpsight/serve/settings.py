@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from warpsight.tools.feedback import Feedback
-
-if TYPE_CHECKING:
-    from warpsight.tools.open import DeviceKind
+from warpsight.session.feedback import Feedback
 
 DEFAULT_WAIT_SECONDS = 25.0
 LONGEST_WAIT_SECONDS = 50.0  # some clients give a call 60 seconds
@@ -21,6 +17,6 @@ class Settings:
 
     roots: tuple[Path, ...]
     data: Path
-    device: DeviceKind = "virtual"
+    device: str = "virtual"
     feedback: Feedback = "curated"
     unsafe: bool = False

@@ -14,12 +14,14 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field
 
 from warpsight.nouns import Evaluation, Noun, Profile
+from warpsight.session.search import KernelId
 from warpsight.tools.box import ToolResult
+
+__all__ = ["Answer", "Kernel", "KernelId", "against", "result_of"]
 
 Out = TypeVar("Out", bound=Noun, covariant=True)
 KERNEL_HELP = "the whole file, its `// launch:` line too"
 Kernel = Annotated[str, Field(description=KERNEL_HELP, min_length=1)]
-KernelId = Annotated[str, Field(description="the id of the kernel, which later calls take as `base` or `against`")]
 
 
 def against(what: str) -> str:

@@ -15,9 +15,11 @@ from pydantic import Field, JsonValue
 
 from warpsight.nouns import Evaluation, Noun, Profile, Sha256
 from warpsight.nouns.tool import ToolSpec
+from warpsight.session.until import OutOfTime
 
-__all__ = ["SUBMIT", "Tool", "ToolBox", "ToolResult", "ToolSpec", "spec_of"]
+__all__ = ["SUBMIT", "Tool", "ToolBox", "ToolResult", "ToolSpec", "cut_result", "spec_of", "was_cut"]
 
+CUT = "out_of_time"  # marks the result of a call that the end of the run cut off
 SUBMIT = "submit"  # the tool that ends a run: it is not charged, and it is still there when the tool calls are spent
 
 
@@ -65,3 +67,12 @@ class ToolBox(Protocol):
 def spec_of(tool: Tool) -> ToolSpec:
     """The specification of a tool."""
     return ToolSpec(name=tool.name, description=tool.description, parameters=tool.parameters)
+
+
+def cut_result(problem: OutOfTime) -> ToolResult:
+    """What a call that was cut gave: the words, and a mark for the loop."""
+    return ToolResult(text=f"error: {problem.message}", data={CUT: True}, is_error=True)
+
+
+def was_cut(result: ToolResult) -> bool:
+    return result.is_error and result.data.get(CUT) is True

@@ -10,10 +10,10 @@ from typing import Literal
 
 from warpsight.nouns import HOST_CODE_NOTE, Candidate, Check, Evaluation, Fault, Noun, WorkloadResult
 from warpsight.nouns.check import FAULT_KINDS
+from warpsight.session.session import Session
+from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
-from warpsight.tools.edits import kernel_id
-from warpsight.tools.workbench import Workbench
 
 MOST_FAULTS = 3
 MOST_WORKLOADS = 4
@@ -40,18 +40,18 @@ class Checked(Noun):
     faults: tuple[SaidFault, ...] = ()
 
 
-def check(bench: Workbench, kernel: Kernel) -> Answer[Checked]:
+def check(session: Session, kernel: Kernel) -> Answer[Checked]:
     """Is the kernel right? Runs every workload (hidden sizes and unusual inputs too), compares with the reference,
     looks for races, out-of-bounds accesses and other faults. Tells `right`, or why not: workload, worst element, source
     line. A wrong kernel is worth nothing: check before you time or submit."""
-    candidate = bench.candidate(kernel)
-    found = bench.check(candidate)
-    data, lines = said_of(bench, candidate, found)
+    candidate = session.candidate(kernel)
+    found = session.check(candidate)
+    data, lines = said_of(session, candidate, found)
     evaluation = Evaluation(candidate_sha256=candidate.sha256, check=found)
     return Answer("\n".join(lines), data, evaluation=evaluation)
 
 
-def said_of(bench: Workbench, candidate: Candidate, found: Check) -> tuple[Checked, list[str]]:
+def said_of(session: Session, candidate: Candidate, found: Check) -> tuple[Checked, list[str]]:
     """A verdict as it may be told."""
     name = kernel_id(candidate.source)
     if found.verdict == "right":
@@ -59,9 +59,9 @@ def said_of(bench: Workbench, candidate: Candidate, found: Check) -> tuple[Check
         trust = [] if found.trust == "kernel" else [HOST_CODE_NOTE]
         return Checked(kernel=name, verdict="right"), [told, *trust, *(f"note: {w}" for w in found.warnings)]
     if found.verdict == "does_not_compile":
-        lines = [f"{name}: does not compile", *diagnostic_lines(bench.build(candidate), candidate.source)]
+        lines = [f"{name}: does not compile", *diagnostic_lines(session.build(candidate), candidate.source)]
         return Checked(kernel=name, verdict=found.verdict, reason=found.reason), lines
-    shown = bench.shown_check(candidate)
+    shown = session.shown_check(candidate)
     if shown.verdict == "right":
         return _hidden(name, found)
     merged = _merged(shown.faults)
@@ -69,7 +69,7 @@ def said_of(bench: Workbench, candidate: Candidate, found: Check) -> tuple[Check
     lines += [line for fault in merged[:MOST_FAULTS] for line in _fault_lines(fault)]
     if len(merged) > MOST_FAULTS:
         lines.append(f"and {len(merged) - MOST_FAULTS} more faults")
-    lines += [line for bad in _bad(shown)[:MOST_WORKLOADS] for line in _workload_lines(bench, bad)]
+    lines += [line for bad in _bad(shown)[:MOST_WORKLOADS] for line in _workload_lines(session, bad)]
     faults = tuple(SaidFault(kind=f.kind, message=f.message, line=f.line, count=f.count) for f in merged)
     data = Checked(
         kernel=name, verdict=shown.verdict, named=shown.named, reason=shown.reason, faults=faults[:MOST_FAULTS]
@@ -103,10 +103,10 @@ def _bad(found: Check) -> list[WorkloadResult]:
     return [result for result in found.workloads if not result.ok]
 
 
-def _workload_lines(bench: Workbench, bad: WorkloadResult) -> list[str]:
+def _workload_lines(session: Session, bad: WorkloadResult) -> list[str]:
     sizes = ", ".join(
         f"{name}={size}"
-        for workload in bench.task.workloads
+        for workload in session.task.workloads
         if workload.name == bad.workload and not workload.hidden
         for name, size in workload.axes.items()
     )

@@ -10,12 +10,13 @@ from pydantic import Field
 from warpsight.devices.machine_code import RANGE
 from warpsight.lens.render import number
 from warpsight.nouns import Candidate, EntryUsage, Noun, Profile
+from warpsight.session.feedback import NO_PROFILE, shows_counters, shows_time
+from warpsight.session.session import IMPOSSIBLE, Session
+from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
-from warpsight.tools.edits import GIVEN, kernel_id
-from warpsight.tools.feedback import NO_PROFILE, shows_counters, shows_time
+from warpsight.tools.edits import GIVEN
 from warpsight.tools.scoring import moved
-from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 
 MOST_MOVES = 24
 TIMES = ("duration_us", "duration_us_at_base_clock", "cycles")
@@ -43,25 +44,25 @@ class Compared(Noun):
     reason: str = ""
 
 
-def compare(bench: Workbench, kernel: Kernel, against: Against = GIVEN) -> Answer[Compared]:
+def compare(session: Session, kernel: Kernel, against: Against = GIVEN) -> Answer[Compared]:
     """What moved between two kernels? Counters from what to what, those that moved most first; findings that are gone
     or new. To see whether an edit did what you predicted."""
-    after, before = bench.candidate(kernel), bench.candidate(against)
+    after, before = session.candidate(kernel), session.candidate(against)
     names = kernel_id(against), kernel_id(kernel)
     head = f"from {names[0]} to {names[1]}:"
-    static = _static(bench, before, after)
+    static = _static(session, before, after)
     empty = Compared(kernel=names[1], against=names[0])
-    if not shows_counters(bench.feedback) and not shows_time(bench.feedback):
+    if not shows_counters(session.feedback) and not shows_time(session.feedback):
         return _plain(head, empty, static, NO_PROFILE)
     try:
-        profiles = bench.profile(before), bench.profile(after)
+        profiles = session.counters(before), session.counters(after)
     except IMPOSSIBLE as impossible:
         return _plain(head, empty, static, f"not profiled: {impossible.message}")
-    if not shows_counters(bench.feedback):
+    if not shows_counters(session.feedback):
         found = [move for move in moves(*profiles)[0] if move.counter in TIMES]
         return _plain(head, empty, [*static, *found], NO_PROFILE)
     found, same = moves(*profiles)
-    was, now = ([f.name for f in bench.findings(one)] for one in (before, after))
+    was, now = ([f.name for f in session.diagnose(one)] for one in (before, after))
     gone, new = [n for n in was if n not in now], [n for n in now if n not in was]
     data = empty.model_copy(
         update={"moved": tuple(found), "unmoved": same, "findings_gone": tuple(gone), "findings_new": tuple(new)}
@@ -103,9 +104,9 @@ def _distance(move: Move) -> float:
     return abs(math.log(move.after / move.before))
 
 
-def _static(bench: Workbench, before: Candidate, after: Candidate) -> list[Move]:
+def _static(session: Session, before: Candidate, after: Candidate) -> list[Move]:
     """What the compiler says of the two: it needs no run."""
-    one, other = (_usage(bench, candidate) for candidate in (before, after))
+    one, other = (_usage(session, candidate) for candidate in (before, after))
     if one is None or other is None:
         return []
     spills = [use.spill_store_bytes + use.spill_load_bytes for use in (one, other)]
@@ -117,5 +118,5 @@ def _static(bench: Workbench, before: Candidate, after: Candidate) -> list[Move]
     return [Move(counter=n, unit=unit, before=a, after=b) for n, (a, b, unit) in pairs.items() if a != b]
 
 
-def _usage(bench: Workbench, candidate: Candidate) -> EntryUsage | None:
-    return next((use for use in bench.build(candidate).entries if use.name == bench.task.entry), None)
+def _usage(session: Session, candidate: Candidate) -> EntryUsage | None:
+    return next((use for use in session.build(candidate).entries if use.name == session.task.entry), None)

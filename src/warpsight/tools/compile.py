@@ -6,9 +6,9 @@ import math
 
 from warpsight.errors import TaskError, UsageError
 from warpsight.nouns import Build, Candidate, EntryUsage, Noun
+from warpsight.session.session import Session
+from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
-from warpsight.tools.edits import kernel_id
-from warpsight.tools.workbench import Workbench
 from warpsight.vgpu.occupancy import Occupancy, occupancy
 
 MOST_DIAGNOSTICS = 40
@@ -39,12 +39,12 @@ class Compiled(Noun):
     diagnostics: tuple[Message, ...] = ()
 
 
-def compile(bench: Workbench, kernel: Kernel) -> Answer[Compiled]:
+def compile(session: Session, kernel: Kernel) -> Answer[Compiled]:
     """Does the kernel compile? Errors and warnings with their source lines; or registers a thread, spilled bytes,
     shared memory, the launch, its occupancy and what limits that."""
-    candidate = bench.candidate(kernel)
-    build = bench.build(candidate)
-    usage = next((use for use in build.entries if use.name == bench.task.entry), None)
+    candidate = session.candidate(kernel)
+    build = session.build(candidate)
+    usage = next((use for use in build.entries if use.name == session.task.entry), None)
     target = build.gpu_arch or "OpenCL on this machine"
     messages = tuple(
         Message(severity=d.severity, line=d.line, message=d.message) for d in build.diagnostics[:MOST_DIAGNOSTICS]
@@ -53,15 +53,15 @@ def compile(bench: Workbench, kernel: Kernel) -> Answer[Compiled]:
     data = Compiled(kernel=name, ok=build.ok, target=target, diagnostics=messages)
     head = f"{name}: compiles for {target}" if build.ok else f"{name}: does not compile for {target}"
     if build.ok and usage is not None:
-        data = _with_usage(bench, candidate, usage, data)
+        data = _with_usage(session, candidate, usage, data)
         spills = f"{data.spilled_bytes} bytes spilled" if data.spilled_bytes else "no spills"
         head += f": {usage.registers} registers a thread, {usage.shared_bytes} bytes static shared, {spills}"
     lines = [head, *([data.launch] if data.launch else []), *diagnostic_lines(build, kernel)]
     return Answer("\n".join(lines), data)
 
 
-def _with_usage(bench: Workbench, candidate: Candidate, usage: EntryUsage, data: Compiled) -> Compiled:
-    told, fits = launch_line(bench, candidate, usage)
+def _with_usage(session: Session, candidate: Candidate, usage: EntryUsage, data: Compiled) -> Compiled:
+    told, fits = launch_line(session, candidate, usage)
     found = {
         "registers": usage.registers,
         "spilled_bytes": usage.spill_store_bytes + usage.spill_load_bytes,
@@ -75,16 +75,16 @@ def _with_usage(bench: Workbench, candidate: Candidate, usage: EntryUsage, data:
     return data.model_copy(update=found)
 
 
-def launch_line(bench: Workbench, candidate: Candidate, usage: EntryUsage) -> tuple[str, Occupancy | None]:
+def launch_line(session: Session, candidate: Candidate, usage: EntryUsage) -> tuple[str, Occupancy | None]:
     """The launch on the timed workload in words, with its occupancy where the GPU is of a known kind."""
     try:
-        size = bench.launch(candidate)
+        size = session.launch(candidate)
         shared = usage.shared_bytes + size.shared_bytes
-        gpu = bench.gpu
+        gpu = session.gpu
         fits = None if gpu is None else occupancy(gpu, math.prod(size.block), usage.registers, shared)
     except (TaskError, UsageError) as impossible:
         return f"the launch is not possible: {impossible.message}", None
-    told = f"launch on workload {bench.workload.name}: grid {size.grid}, block {size.block}, {shared} bytes shared"
+    told = f"launch on workload {session.workload.name}: grid {size.grid}, block {size.block}, {shared} bytes shared"
     if fits is None:
         return told, None
     limit = f", limited by {' and '.join(fits.limited_by)}" if fits.limited_by else ""

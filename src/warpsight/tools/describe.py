@@ -1,6 +1,6 @@
 """A function as a tool: its name, its docstring for a description, and JSON schemas from its type hints.
 
-The first parameter is the workbench and is not part of the tool. Schemas are made plain: no references, no titles, so
+The first parameter is the session and is not part of the tool. Schemas are made plain: no references, no titles, so
 that every provider takes them and every rule in them is held by the loop's own checker. Those of arguments are short
 too, since a model reads them in every conversation: what is left out of them is still held when a call comes.
 """

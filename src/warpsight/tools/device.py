@@ -10,8 +10,8 @@ from pydantic import Field
 from warpsight.errors import TaskError, WarpsightError
 from warpsight.lens.render import number
 from warpsight.nouns import Noun
+from warpsight.session.session import Session
 from warpsight.tools.answer import Answer, Kernel
-from warpsight.tools.workbench import Workbench
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 
@@ -42,7 +42,7 @@ class DeviceSheet(Noun):
 
 
 def device(
-    bench: Workbench,
+    session: Session,
     kernel: Kernel,
     threads: Threads = None,
     registers: Registers = None,
@@ -50,13 +50,13 @@ def device(
 ) -> Answer[DeviceSheet]:
     """The GPU: multiprocessors, clocks, bandwidths, peak arithmetic, limits, and the occupancy of the kernel's launch.
     Give `threads`, `registers` or `shared_bytes` to see what another launch would allow."""
-    gpu = bench.gpu
+    gpu = session.gpu
     if gpu is None:
-        data = DeviceSheet(device=bench.device.name, source=bench.device.source)
-        return Answer(f"device {bench.device.name} ({bench.device.source}): it has no data sheet", data)
+        data = DeviceSheet(device=session.device.name, source=session.device.source)
+        return Answer(f"device {session.device.name} ({session.device.source}): it has no data sheet", data)
     sheet = sheet_of(gpu)
-    fit, why = _fit(bench, gpu, kernel, threads, registers, shared_bytes)
-    lines = [f"{gpu.name} ({gpu.key}, {gpu.arch}), {bench.device.source}"]
+    fit, why = _fit(session, gpu, kernel, threads, registers, shared_bytes)
+    lines = [f"{gpu.name} ({gpu.key}, {gpu.arch}), {session.device.source}"]
     lines += [
         f"{name}: {number(value)}" if isinstance(value, float) else f"{name}: {value}" for name, value in sheet.items()
     ]
@@ -68,7 +68,7 @@ def device(
         )
     elif why:
         lines.append(f"occupancy: {why}")
-    data = DeviceSheet(device=bench.device.name, source=bench.device.source, gpu=gpu.key, sheet=sheet, fit=fit)
+    data = DeviceSheet(device=session.device.name, source=session.device.source, gpu=gpu.key, sheet=sheet, fit=fit)
     return Answer("\n".join(lines), data)
 
 
@@ -93,17 +93,17 @@ def sheet_of(gpu: Gpu) -> dict[str, float | str]:
 
 
 def _fit(
-    bench: Workbench, gpu: Gpu, kernel: str, threads: int | None, registers: int | None, shared: int | None
+    session: Session, gpu: Gpu, kernel: str, threads: int | None, registers: int | None, shared: int | None
 ) -> tuple[Fit | None, str]:
     """The launch of the kernel, with what is asked for put in its place."""
     if threads is None or registers is None or shared is None:
-        candidate = bench.candidate(kernel)
-        build = bench.build(candidate)
-        usage = next((use for use in build.entries if use.name == bench.task.entry), None)
+        candidate = session.candidate(kernel)
+        build = session.build(candidate)
+        usage = next((use for use in build.entries if use.name == session.task.entry), None)
         if usage is None:
             return None, "the kernel does not compile"
         try:
-            size = bench.launch(candidate)
+            size = session.launch(candidate)
         except TaskError as impossible:
             return None, impossible.message
         threads = math.prod(size.block) if threads is None else threads

@@ -9,7 +9,6 @@ text knows the id, in another process too.
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
@@ -46,11 +45,6 @@ class Edit(NamedTuple):
 
 class EditFailed(ValueError):
     """The edits do not apply; the message is for the model."""
-
-
-def kernel_id(text: str) -> str:
-    """The short name of a kernel, from its content."""
-    return "c" + hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
 def offer_edits(spec: ToolSpec) -> ToolSpec:

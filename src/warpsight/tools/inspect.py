@@ -10,12 +10,12 @@ from pydantic import Field
 from warpsight.devices.machine_code import machine_code, source_file
 from warpsight.lens.render import number
 from warpsight.nouns import Build, Candidate, Noun, Profile
+from warpsight.session.feedback import NO_PROFILE, shows_counters
+from warpsight.session.session import IMPOSSIBLE, Session
+from warpsight.nouns import kernel_id
 from warpsight.toolchain.sass import disassemble
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
-from warpsight.tools.edits import kernel_id
-from warpsight.tools.feedback import NO_PROFILE, shows_counters
-from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 from warpsight.vgpu.ptx.lines import LineMap, own_file
 
 MOST_HOT = 8
@@ -52,20 +52,20 @@ class Inspected(Noun):
 
 
 def inspect(
-    bench: Workbench, kernel: Kernel, view: View = "hot", first_line: FirstLine = 1, last_line: LastLine = 10**6
+    session: Session, kernel: Kernel, view: View = "hot", first_line: FirstLine = 1, last_line: LastLine = 10**6
 ) -> Answer[Inspected]:
     """Look closer: the source lines where warps wait most (`hot`), or the machine code (`sass`) or PTX (`ptx`) of a
     range of lines, with how often each instruction ran. To tell two causes apart, or to see what an edit did."""
-    candidate, name = bench.candidate(kernel), kernel_id(kernel)
-    build = bench.build(candidate)
+    candidate, name = session.candidate(kernel), kernel_id(kernel)
+    build = session.build(candidate)
     if not build.ok:
         lines = [f"{name}: does not compile", *diagnostic_lines(build, kernel)]
         return Answer("\n".join(lines), Inspected(kernel=name, view=view, reason="does not compile"))
     wanted = range(first_line, last_line + 1)
     if view == "hot":
-        rows, reason = _hot(bench, candidate)
+        rows, reason = _hot(session, candidate)
     elif view == "sass":
-        rows, reason = _sass(bench, candidate, build, wanted)
+        rows, reason = _sass(session, candidate, build, wanted)
     else:
         rows, reason = _ptx(build, wanted)
     if not rows and not reason:
@@ -82,11 +82,11 @@ def _row_line(row: Row) -> str:
     return f"{where} | {row.text}" + (f"   [{', '.join(parts)}]" if parts else "")
 
 
-def _hot(bench: Workbench, candidate: Candidate) -> tuple[tuple[Row, ...], str]:
-    if not shows_counters(bench.feedback):
+def _hot(session: Session, candidate: Candidate) -> tuple[tuple[Row, ...], str]:
+    if not shows_counters(session.feedback):
         return (), NO_PROFILE
     try:
-        profile = bench.profile(candidate)
+        profile = session.counters(candidate)
     except IMPOSSIBLE as impossible:
         return (), f"not profiled: {impossible.message}"
     total = sum(line.counters.get("stall_samples", 0) for line in profile.lines)
@@ -113,11 +113,11 @@ def _extra(counters: Mapping[str, int | float]) -> str:
     return f"   ({', '.join(told)})" if told else ""
 
 
-def _sass(bench: Workbench, candidate: Candidate, build: Build, wanted: range) -> tuple[tuple[Row, ...], str]:
+def _sass(session: Session, candidate: Candidate, build: Build, wanted: range) -> tuple[tuple[Row, ...], str]:
     if build.language == "opencl":
         return (), "only GPU kernels have machine code here"
-    ran = _executed(bench, candidate, build) if shows_counters(bench.feedback) else {}
-    code = [raw for raw in disassemble(build.cubin, name=bench.file) if raw.function == bench.task.entry]
+    ran = _executed(session, candidate, build) if shows_counters(session.feedback) else {}
+    code = [raw for raw in disassemble(build.cubin, name=session.file) if raw.function == session.task.entry]
     while code and code[-1].text == "NOP":
         code.pop()
     return tuple(
@@ -125,13 +125,13 @@ def _sass(bench: Workbench, candidate: Candidate, build: Build, wanted: range) -
     ), ""
 
 
-def _executed(bench: Workbench, candidate: Candidate, build: Build) -> dict[int, int]:
+def _executed(session: Session, candidate: Candidate, build: Build) -> dict[int, int]:
     """How many warps executed each instruction, by address; nothing where the profile is not of the machine code."""
     try:
-        profile: Profile = bench.profile(candidate)
+        profile: Profile = session.counters(candidate)
     except IMPOSSIBLE:
         return {}
-    program = machine_code(build.cubin, bench.task.entry, source_file(build.ptx)).program
+    program = machine_code(build.cubin, session.task.entry, source_file(build.ptx)).program
     if profile.isa != "sass" or program is None or program.sched is None:
         return {}
     addresses = program.sched["address"]

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun
+from warpsight.session.keep import Keep
 from warpsight.tools.answer import Answer
-from warpsight.tools.keep import Keep
 from warpsight.tools.pages import PAGE_TOKENS, handle_of, page_of
 
 Handle = Annotated[str, Field(max_length=32, description="it stands under the result")]

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from warpsight.lens import detect_findings, render
 from warpsight.nouns import Candidate, Finding, Noun, Profile
+from warpsight.session.feedback import NO_PROFILE
+from warpsight.session.session import IMPOSSIBLE, Session
+from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
-from warpsight.tools.edits import kernel_id
-from warpsight.tools.feedback import NO_PROFILE
-from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 from warpsight.tools.wrong_profile import wrong_profile
 
 UNLIMITED = 10**9
@@ -45,39 +45,39 @@ class Profiled(Noun):
     reason: str = ""
 
 
-def profile(bench: Workbench, kernel: Kernel) -> Answer[Profiled]:
+def profile(session: Session, kernel: Kernel) -> Answer[Profiled]:
     """Why is the kernel slow? Its time, what limits it, and findings: counters, source line, estimated gain, what to
     try, which counters should then move. Look before you edit, and again after: the limit may have moved. Does not say
     whether the kernel is right."""
-    candidate = bench.candidate(kernel)
+    candidate = session.candidate(kernel)
     name = kernel_id(kernel)
-    build = bench.build(candidate)
+    build = session.build(candidate)
     if not build.ok:
         lines = [f"{name}: not profiled, it does not compile", *diagnostic_lines(build, kernel)]
         return Answer("\n".join(lines), Profiled(kernel=name, profiled=False, reason="does not compile"))
-    if bench.feedback in ("none", "time"):
+    if session.feedback in ("none", "time"):
         return Answer(f"{name}: {NO_PROFILE}", _none(name, NO_PROFILE))
     try:
-        true = bench.profile(candidate)
+        true = session.counters(candidate)
     except IMPOSSIBLE as impossible:
         return Answer(f"{name}: not profiled: {impossible}", _none(name, impossible.message))
     made = {candidate.sha256: true.model_copy(update={"instructions": ()})}
-    shown, findings = _shown(bench, candidate, true)
-    mode = "raw" if bench.feedback == "raw" else "curated"
+    shown, findings = _shown(session, candidate, true)
+    mode = "raw" if session.feedback == "raw" else "curated"
     notes = [f"note: {note}" for note in shown.notes]
     if set(shown.counters) <= {"duration_us"}:
         notes.append("note: this device has no counters, so nothing can be said of why it is slow")
     text = "\n".join((f"{name}: {render(shown, findings, mode, UNLIMITED)}", *notes))
-    known = None if bench.feedback == "wrong" else build
+    known = None if session.feedback == "wrong" else build
     smaller = [one for one in detect_findings(shown, known) if one.name not in {said.name for said in findings}]
-    data = _profiled(bench, name, shown, findings, smaller)
+    data = _profiled(session, name, shown, findings, smaller)
     return Answer(text, data, profiled=made, artefacts=(shown.model_dump_json().encode(),))
 
 
-def _shown(bench: Workbench, candidate: Candidate, true: Profile) -> tuple[Profile, tuple[Finding, ...]]:
-    if bench.feedback == "wrong":
-        return wrong_profile(bench, candidate)
-    return true, bench.findings(candidate)
+def _shown(session: Session, candidate: Candidate, true: Profile) -> tuple[Profile, tuple[Finding, ...]]:
+    if session.feedback == "wrong":
+        return wrong_profile(session, candidate)
+    return true, session.diagnose(candidate)
 
 
 def _none(name: str, reason: str) -> Profiled:
@@ -85,16 +85,16 @@ def _none(name: str, reason: str) -> Profiled:
 
 
 def _profiled(
-    bench: Workbench, name: str, shown: Profile, findings: Sequence[Finding], smaller: Sequence[Finding]
+    session: Session, name: str, shown: Profile, findings: Sequence[Finding], smaller: Sequence[Finding]
 ) -> Profiled:
-    raw = bench.feedback == "raw"
+    raw = session.feedback == "raw"
     duration = shown.counters.get("duration_us")
     return Profiled(
         kernel=name,
         profiled=True,
         source=shown.source,
         gpu=shown.gpu,
-        workload=bench.workload.name,
+        workload=session.workload.name,
         duration_us=None if duration is None else float(duration),
         bound=shown.bound,
         findings=() if raw else _told(findings),

@@ -12,14 +12,15 @@ from warpsight.gate.likely import chance_words
 from warpsight.lens.vocabulary import vocabulary
 from warpsight.nouns import Evaluation, Noun, Profile, Timing
 from warpsight.nouns.run import Prediction
+from warpsight.session.feedback import shows_counters
+from warpsight.session.session import IMPOSSIBLE, Session
+from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of
-from warpsight.tools.edits import GIVEN, kernel_id
-from warpsight.tools.feedback import shows_counters
+from warpsight.tools.edits import GIVEN
 from warpsight.tools.scoring import score
 from warpsight.tools.time import decision_line
-from warpsight.tools.workbench import IMPOSSIBLE, Workbench
 
 Way = Literal["up", "down"]
 Cause = Annotated[str, Field(max_length=4000, description="why the given kernel was slow: counter and line")]
@@ -44,34 +45,34 @@ class Submitted(Noun):
 
 
 def submit(
-    bench: Workbench, kernel: Kernel, cause: Cause, predicts: Predicts = None, against: Against = GIVEN
+    session: Session, kernel: Kernel, cause: Cause, predicts: Predicts = None, against: Against = GIVEN
 ) -> Answer[Submitted]:
     """Hand in your final kernel; this ends the work. It is checked and timed once more on new inputs; if it is right
     and FASTER it gets a certificate. Say the cause that you removed and which counters that moved, such as
     {"global_store_sectors": "down"}: they are scored."""
     _require_counters(predicts or {})
-    candidate, start = bench.candidate(kernel), bench.candidate(against)
-    found, name = bench.submit(candidate), kernel_id(kernel)
-    before, after = _profiles(bench, against, found)
+    candidate, start = session.candidate(kernel), session.candidate(against)
+    found, name = session.submit(candidate), kernel_id(kernel)
+    before, after = _profiles(session, against, found)
     scored = tuple(score(counter, way, before, after) for counter, way in (predicts or {}).items())
-    scored = scored if shows_counters(bench.feedback) else ()  # the loop scores them in any case
+    scored = scored if shows_counters(session.feedback) else ()  # the loop scores them in any case
     profiled = {start.sha256: before.model_copy(update={"instructions": ()})} if before is not None else {}
     data = Submitted(kernel=name, verdict=found.check.verdict, predictions=scored)
     if found.timing is None:
-        said, lines = said_of(bench, candidate, found.check)
+        said, lines = said_of(session, candidate, found.check)
         data = data.model_copy(update={"reason": said.reason})
         lines = ["submitted, and not accepted", *lines]
     else:
-        data, lines = _timed(bench, found, data)
+        data, lines = _timed(session, found, data)
     lines += [_prediction_line(one) for one in scored]
     return Answer("\n".join(lines), data, evaluation=found, profiled=profiled, submitted=True)
 
 
-def _timed(bench: Workbench, found: Evaluation, data: Submitted) -> tuple[Submitted, list[str]]:
+def _timed(session: Session, found: Evaluation, data: Submitted) -> tuple[Submitted, list[str]]:
     assert found.timing is not None
     file = None
-    if bench.ledger is not None and found.certificate is not None:
-        file = str(bench.ledger.certificates / f"{found.certificate}.json")
+    if session.ledger is not None and found.certificate is not None:
+        file = str(session.ledger.certificates / f"{found.certificate}.json")
     data = data.model_copy(
         update={
             "decision": found.timing.decision or "",
@@ -97,10 +98,10 @@ def _accepted(timing: Timing) -> str:
     return f"{told}; {chance_words(timing)}; measure it on the card"
 
 
-def _profiles(bench: Workbench, against: str, found: Evaluation) -> tuple[Profile | None, Profile | None]:
+def _profiles(session: Session, against: str, found: Evaluation) -> tuple[Profile | None, Profile | None]:
     """The profiles that predictions are held to; None where there is none."""
     try:
-        before = bench.profile(bench.candidate(against))
+        before = session.counters(session.candidate(against))
     except IMPOSSIBLE:
         before = None
     return before, found.profile

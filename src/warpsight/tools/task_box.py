@@ -17,17 +17,18 @@ from pydantic import JsonValue, ValidationError
 
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Evaluation, Noun
+from warpsight.session.keep import Keep
+from warpsight.session.session import Session
+from warpsight.session.until import OutOfTime
+from warpsight.nouns import kernel_id
 from warpsight.tools import check, compare, compile, device, inspect, more, profile, rewrite, submit, time
 from warpsight.tools.answer import Answer, result_of
-from warpsight.tools.box import ToolResult, ToolSpec
+from warpsight.tools.box import ToolResult, ToolSpec, cut_result
 from warpsight.tools.describe import Described, Schema, describe
-from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, kernel_id, offer_edits, whole_kernel
+from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, offer_edits, whole_kernel
 from warpsight.tools.form import form_of
-from warpsight.tools.keep import Keep
 from warpsight.tools.more import Shelf
 from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
-from warpsight.tools.until import OutOfTime, cut_result
-from warpsight.tools.workbench import Workbench
 
 # The order in which they are shown.
 FUNCTIONS: tuple[Callable[..., Answer[Noun]], ...] = (
@@ -40,24 +41,24 @@ _TOLD_EXIT_CODES = (1, 2)  # the kernel or the request is wrong, not the machine
 
 
 class TaskBox:
-    """The tools on one workbench. Calls run one at a time, whichever thread they come from."""
+    """The tools on one session. Calls run one at a time, whichever thread they come from."""
 
     def __init__(
         self,
-        bench: Workbench,
+        session: Session,
         shelf: Shelf | None = None,
         budget_tokens: int = PAGE_TOKENS,
         tools: Mapping[str, Described] = TOOLS,
     ) -> None:
-        self.bench = bench
+        self.session = session
         self._tools = tools
         self.shelf = shelf or Shelf(budget_tokens)
         self._results: Keep[ToolResult] = Keep(most=512)
         self._lock = threading.RLock()
         self._kernels: dict[str, str] = {}
-        self._current = self._best = bench.given.source
+        self._current = self._best = session.given.source
         self._best_evaluation: Evaluation | None = None
-        self._remember(bench.given.source)
+        self._remember(session.given.source)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(offer_edits(tool.spec) for tool in self._tools.values())
@@ -68,7 +69,7 @@ class TaskBox:
 
     def kernels(self) -> dict[str, str]:
         """The kernels that may be named here: current, best, given, and every one that came by, by its id."""
-        return {CURRENT: self._current, BEST: self._best, GIVEN: self.bench.given.source, **self._kernels}
+        return {CURRENT: self._current, BEST: self._best, GIVEN: self.session.given.source, **self._kernels}
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """Run one call. A request that cannot be run is a result that says so; a broken machine raises."""
@@ -91,7 +92,7 @@ class TaskBox:
 
     def close(self) -> None:
         """End what the device holds, if anything."""
-        close = getattr(self.bench.device, "close", None)
+        close = getattr(self.session.device, "close", None)
         if close is not None:
             close()
 
@@ -116,7 +117,7 @@ class TaskBox:
     def _run(self, tool: Described, given: dict[str, Any]) -> ToolResult:
         if tool.name == more.more.__name__:
             return result_of(answer := more.more(self.shelf, **given), answer.text)
-        answer = tool.function(self.bench, **given)
+        answer = tool.function(self.session, **given)
         if len(pages(answer.text, self.shelf.budget)) == 1:
             return result_of(answer, answer.text)
         self.shelf.put(answer.text)

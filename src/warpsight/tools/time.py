@@ -9,12 +9,13 @@ from pydantic import Field
 
 from warpsight.gate.likely import chance_words, interval_words
 from warpsight.nouns import Evaluation, Noun, Timing
+from warpsight.session.feedback import NO_TIME, shows_time
+from warpsight.session.session import Session
+from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of
-from warpsight.tools.edits import BEST, kernel_id
-from warpsight.tools.feedback import NO_TIME, shows_time
-from warpsight.tools.workbench import Workbench
+from warpsight.tools.edits import BEST
 
 
 class Timed(Noun):
@@ -39,22 +40,22 @@ class Timed(Noun):
 Against = Annotated[str, Field(description=said_against("a second kernel to compare with"))]
 
 
-def time(bench: Workbench, kernel: Kernel, against: Against = BEST) -> Answer[Timed]:
+def time(session: Session, kernel: Kernel, against: Against = BEST) -> Answer[Timed]:
     """How fast is the kernel? Its speed as a ratio to the baseline (the task's first kernel) and to the best so far
     (above 1 is faster), and a decision: FASTER, LIKELY_FASTER (not sure), SLOWER, SAME, AMBIGUOUS, or REJECTED (not
     believed, and why). A kernel that is not right is not timed."""
-    candidate, other = bench.candidate(kernel), bench.candidate(against)
-    found = bench.evaluation(candidate)
+    candidate, other = session.candidate(kernel), session.candidate(against)
+    found = session.evaluation(candidate)
     name = kernel_id(kernel)
     if found.timing is None:
-        said, lines = said_of(bench, candidate, found.check)
+        said, lines = said_of(session, candidate, found.check)
         data = Timed(kernel=name, timed=False, reason=said.reason)
         return Answer("\n".join(("not timed, since it is not right", *lines)), data, evaluation=found)
-    if not shows_time(bench.feedback):
+    if not shows_time(session.feedback):
         return Answer(f"{name}: right; {NO_TIME}", Timed(kernel=name, timed=False, reason=NO_TIME), evaluation=found)
     data, lines = _timed(name, found.timing), [f"{name}: {decision_line(found.timing)}"]
-    if other.sha256 not in (candidate.sha256, bench.given.sha256):
-        data, told = _with_other(data, found.timing, bench.evaluation(other).timing, kernel_id(against))
+    if other.sha256 not in (candidate.sha256, session.given.sha256):
+        data, told = _with_other(data, found.timing, session.evaluation(other).timing, kernel_id(against))
         lines.append(told)
     return Answer("\n".join((*lines, *_notes(found))), data, evaluation=found)
 

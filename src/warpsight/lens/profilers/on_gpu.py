@@ -11,11 +11,10 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from warpsight.devices.cuda import CudaDevice, Looked
-from warpsight.devices.device import Device, Value
-from warpsight.devices.hip import HipDevice
-from warpsight.devices.opencl import OpenClDevice
+from warpsight.devices.cuda import Looked
+from warpsight.devices.device import Device, Value, teach
 from warpsight.lens.profilers import compute_sanitizer
 from warpsight.lens.profilers.calibration import believed, known_wrong
 from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, Report
@@ -26,7 +25,13 @@ from warpsight.nouns import Build, Fault, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.cache import cache_folder
 
+if TYPE_CHECKING:
+    from warpsight.devices.cuda import CudaDevice
+    from warpsight.devices.hip import HipDevice
+    from warpsight.devices.opencl import OpenClDevice
+
 PROFILER_S = 300.0
+RUNGS = {"nvidia": nvidia_rungs, "amd": amd_rungs}
 LOOKS_FOR: dict[Check, str] = {
     "memcheck": "reads out of bounds",
     "racecheck": "races in shared memory",
@@ -59,14 +64,20 @@ def best_profile(
 ) -> Profile:
     """The best profile that the device can have: by the ladder on a real GPU, else its own. `folder` is where the
     profilers' own files go."""
-    if isinstance(device, OpenClDevice):
-        return profile_on_processor(device, build, entry, values, size, source_text=source_text)
-    if not isinstance(device, (CudaDevice, HipDevice)):
+    ladder = getattr(device, "ladder", None)
+    if ladder == "processor":
+        return profile_on_processor(cast("OpenClDevice", device), build, entry, values, size, source_text=source_text)
+    if ladder not in RUNGS:
         return device.profile(build, entry, values, size, source_text=source_text)
-    if isinstance(device, HipDevice):
-        device.learn(source_text)
+    teach(device, source_text)
     return profile_on_gpu(
-        device, build, entry, values, size, source_text=source_text, folder=folder or reports_folder(build)
+        cast("CudaDevice | HipDevice", device),
+        build,
+        entry,
+        values,
+        size,
+        source_text=source_text,
+        folder=folder or reports_folder(build),
     ).profile
 
 
@@ -93,11 +104,10 @@ def profile_on_gpu(
 ) -> Climbed:
     """The best profile to be had: counters where a profiler gives them, else a trace, else the GPU's own events."""
     program = device.replay_argv(build, entry, values, size, folder=folder)
-    of_vendor = nvidia_rungs if isinstance(device, CudaDevice) else amd_rungs
-    rungs = of_vendor(program, entry, folder=folder, deadline_s=deadline_s)
+    rungs = RUNGS[device.ladder](program, entry, folder=folder, deadline_s=deadline_s)
     last = device_rung(lambda: device.profile(build, entry, values, size, source_text=source_text))
     found = climb((*rungs, last))
-    wrong = known_wrong(device.gpu.uuid) if isinstance(device, CudaDevice) else ()
+    wrong = () if isinstance(device.gpu, str) else known_wrong(device.gpu.uuid)  # calibrated are NVIDIA's alone
     return replace(found, profile=believed(found.profile, wrong))
 
 

@@ -1,0 +1,342 @@
+"""Where all work is done: one task, one device, the kernel to beat, and every result so far, by content.
+
+Asks toolchain, gate and lens; decides nothing itself. Every door (library, command line, tools of the loop, MCP) asks a
+Session, so the same question gives the same number at each: contents that are profiled and timed follow from `seed`,
+which is public and 0 by default. Sizes and contents that checks draw follow from `secret`, which no caller sees; a
+submission draws a new one. What must stay true: a verdict on speed is only ever of a kernel whose check said right, and
+nothing about a hidden workload leaves here but in gate records.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, cast
+
+from warpsight import jail
+from warpsight.devices.device import CannotProfile, Device, TimedDevice, Value
+from warpsight.devices.virtual import VirtualGpu, simulator, spread_blocks
+from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction, UsageError
+from warpsight.gate.check import check_candidate
+from warpsight.gate.compare_pair import Kernel, kernel_on, trusted
+from warpsight.gate.evaluate import build_for, compare_on, evaluate, timed_workload
+from warpsight.gate.fresh import FreshContents
+from warpsight.gate.ledger import Ledger
+from warpsight.gate.time_alone import CALLS, time_measured, time_simulated
+from warpsight.lens import find_findings
+from warpsight.lens.diagnosis import Diagnosis, diagnose
+from warpsight.lens.profilers.ladder import NoSource
+from warpsight.lens.profilers.on_gpu import best_profile, reports_folder
+from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, Workload
+from warpsight.session.feedback import Feedback
+from warpsight.session.keep import Keep
+from warpsight.session.opening import given_kernel, open_for, open_task, read_kernel
+from warpsight.session.until import require_time
+from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of
+from warpsight.vgpu.gpu import Gpu
+
+if TYPE_CHECKING:
+    from warpsight.session.search import Search
+
+SEED_BITS = 48
+IMPOSSIBLE = (CannotProfile, NoSource, ParameterMismatch, UnsupportedInstruction)  # why there is no profile
+Say = Callable[[str], None]
+Diagnosed = tuple[Profile, tuple[Finding, ...]]
+KernelLike = Candidate | str | Path | None
+"""A kernel, its text, the file it is in (a Path: a string is always a text), or None for the one that is given."""
+
+
+def _quiet(_text: str) -> None:
+    """Nobody watches."""
+
+
+class Session:
+    """One task on one device. `kernel` is the text that all ratios are to, by default the task's own.
+
+    `device` is a name (`virtual`, `opencl`, `cuda`, `hip`, one of an installed package) or a device; `gpu` the kind of
+    the virtual GPU, or which of the real ones. `feedback` and `decoys` are for runs of a model. With `keep_reports`
+    what the vendors' profilers wrote is kept for their own viewers. With `tells_sizes` progress names hidden sizes:
+    a person may see and a model may not.
+    """
+
+    def __init__(
+        self,
+        task: Task | str | Path,
+        *,
+        device: str | Device = "virtual",
+        gpu: str | None = None,
+        kernel: str | Path | Candidate | None = None,
+        workload: Workload | None = None,
+        seed: int = 0,
+        secret: int | None = None,
+        feedback: Feedback = "curated",
+        decoys: tuple[Task, ...] = (),
+        ledger: Path | None = None,
+        unsafe: bool = False,
+        cores: int | None = None,
+        deadline_seconds: float = 120.0,
+        keep_reports: bool = False,
+        tells_sizes: bool = False,
+        say: Say = _quiet,
+    ) -> None:
+        if feedback == "wrong" and not decoys:
+            raise UsageError("feedback `wrong` needs other tasks to take a diagnosis from: it is for the bench alone")
+        self.task = task if isinstance(task, Task) else open_task(task)
+        self.device: Device = (
+            open_for(self.task, device, gpu, cores=cores, deadline_seconds=deadline_seconds, unsafe=unsafe)
+            if isinstance(device, str)
+            else device
+        )
+        self.given = given_kernel(self.task, self.device, kernel)
+        self.workload = timed_workload(self.task) if workload is None else workload
+        self.seed = seed
+        self.secret = secrets.randbits(SEED_BITS) if secret is None else secret
+        self.feedback: Feedback = feedback
+        self.decoys = decoys
+        self.ledger = None if ledger is None else Ledger(ledger)
+        self.unsafe = unsafe
+        self.keep_reports = keep_reports
+        self.tells_sizes = tells_sizes
+        self.say = say
+        self.diagnosed_decoys: Keep[Diagnosed] = Keep()
+        self._builds: Keep[Build] = Keep()
+        self._checks: Keep[Check] = Keep()
+        self._shown_checks: Keep[Check] = Keep()
+        self._timed: Keep[tuple[Timing, Profile | None]] = Keep()
+        self._alone: Keep[Timing] = Keep()
+        self._profiles: Keep[Profile] = Keep()
+        self._submitted: Keep[Evaluation] = Keep()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what the device holds, if anything."""
+        close = getattr(self.device, "close", None)
+        if close is not None:
+            close()
+
+    def step(self, text: str) -> None:
+        """Say what is done next; not begun when the time is over."""
+        require_time(text)
+        self.say(text)
+
+    @property
+    def gpu(self) -> Gpu | None:
+        """The kind of GPU, where the device is one of a known kind."""
+        return None if self.simulator is None else self.simulator.gpu
+
+    @property
+    def simulator(self) -> VirtualGpu | None:
+        """The device where it simulates; None where it measures."""
+        return simulator(self.device)
+
+    @property
+    def file(self) -> str:
+        return kernel_name(self.task, self.given.language)
+
+    def candidate(self, kernel: KernelLike = None) -> Candidate:
+        """The kernel that is meant; TaskError says what is wrong with its first lines."""
+        if kernel is None:
+            return self.given
+        if isinstance(kernel, Candidate):
+            return kernel
+        return read_kernel(self.task, kernel, self.file, self.given.language)
+
+    def build(self, kernel: KernelLike = None) -> Build:
+        """Compiled for the device; a text that does not compile is a Build too, with the compiler's messages."""
+        candidate = self.candidate(kernel)
+
+        def make() -> Build:
+            self.step("compiling")
+            return build_for(self.task, candidate, self.device, unsafe=self.unsafe)
+
+        return self._builds.of(candidate.sha256, make)
+
+    def launch(self, kernel: KernelLike = None) -> LaunchSize:
+        candidate = self.candidate(kernel)
+        return launch_of(self.build(candidate), evaluate_launch(candidate, self.workload.axes, self.file))
+
+    def check(self, kernel: KernelLike = None, *, workloads: Sequence[Workload] | None = None) -> Check:
+        """Is it right? The gate's verdict over every workload, hidden and drawn ones too; or over these alone."""
+        candidate = self.candidate(kernel)
+
+        def make() -> Check:
+            return check_candidate(
+                self.task,
+                candidate,
+                self.device,
+                build=self.build(candidate),
+                seed=self.seed,
+                secret_seed=self.secret,
+                workloads=workloads,
+                progress=self.step if self.tells_sizes else lambda _text: self.step("checking"),
+            )
+
+        these = None if workloads is None else tuple(one.name for one in workloads)
+        return self._checks.of((candidate.sha256, these), make)
+
+    def quick_check(self, kernel: KernelLike = None) -> Check:
+        """Declared inputs alone, no other families: is it worth going on with?"""
+        candidate = self.candidate(kernel)
+        return check_candidate(
+            self.task, candidate, self.device, build=self.build(candidate), families=(), progress=self.step
+        )
+
+    def shown_check(self, kernel: KernelLike = None) -> Check:
+        """A check of the workloads that may be shown, so that nothing in it comes from a hidden one."""
+        candidate = self.candidate(kernel)
+        shown = [workload for workload in self.task.workloads if not workload.hidden]
+
+        def make() -> Check:
+            return check_candidate(
+                self.task, candidate, self.device, build=self.build(candidate), workloads=shown, progress=self.step
+            )
+
+        return self._shown_checks.of(candidate.sha256, make)
+
+    def counters(self, kernel: KernelLike = None, *, blocks: int | None = None) -> Profile:
+        """Counters of one launch, without a word on what they mean; CannotProfile where there can be none.
+
+        `blocks` counts so many of a virtual GPU's and scales; by default all, or as many as the budget allows.
+        """
+        candidate = self.candidate(kernel)
+
+        def make() -> Profile:
+            ready = self._ready(candidate)
+            self.step("profiling")
+            what = (ready.build, self.task.entry, self._values, ready.size)
+            if blocks is not None:
+                if self.simulator is None:
+                    raise UsageError("expected --blocks on the virtual GPU: elsewhere all blocks run")
+                chosen = spread_blocks(math.prod(ready.size.grid), blocks)
+                return self.simulator.profile(*what, source_text=candidate.source, blocks=chosen)
+            folder = reports_folder(ready.build) if self.keep_reports else None
+            return best_profile(self.device, *what, source_text=candidate.source, folder=folder)
+
+        return self._profiles.of((candidate.sha256, blocks), make)
+
+    def _ready(self, candidate: Candidate) -> Kernel:
+        """Built, with its launch; one that no GPU takes is the kernel's fault, as it is for `check`."""
+        build = self.build(candidate)
+        try:
+            return kernel_on(candidate, build, self.workload)
+        except TaskError as impossible:
+            raise CannotProfile(f"the launch is not possible: {impossible.message}") from None
+
+    @functools.cached_property
+    def _values(self) -> tuple[Value, ...]:
+        """What is profiled and timed: the same for every kernel, and made once. Devices copy what they are given."""
+        return FreshContents(self.task, self.workload, self.seed, pool=1).draw().values
+
+    def profile(self, kernel: KernelLike = None, *, blocks: int | None = None) -> Diagnosis:
+        """What does it do, how long does it take, and why? Counters, findings, roofline, occupancy."""
+        candidate = self.candidate(kernel)
+        found = self.counters(candidate, blocks=blocks)
+        return diagnose(found, self.build(candidate), self.launch(candidate), self.gpu)
+
+    def diagnose(self, kernel: KernelLike = None) -> tuple[Finding, ...]:
+        """Why is it slow? Findings, most gain first."""
+        candidate = self.candidate(kernel)
+        return find_findings(self.counters(candidate), self.build(candidate))
+
+    def time(self, kernel: KernelLike = None, *, calls: int = CALLS) -> Timing:
+        """How long does it take, compared with nothing? REJECTED where a timed call gave a wrong output."""
+        candidate = self.candidate(kernel)
+
+        def make() -> Timing:
+            ready = self._ready(candidate)
+            self.step("timing")
+            if self.simulator is not None:
+                found = time_simulated(self.task, self.workload, ready, self.simulator, seed=self.seed)
+            else:
+                timed = cast(TimedDevice, self.device)
+                found = time_measured(
+                    self.task, self.workload, ready, timed, seed=self.seed, calls=calls, progress=self.step
+                )
+            return trusted(found, ready.build)
+
+        return self._alone.of(candidate.sha256, make)
+
+    def foretold_us(self, kernel: KernelLike = None) -> float | None:
+        """The simulated time of a kernel that may be wrong: for what is tried first, never told as a result. None on
+        devices that measure, and where it cannot be had."""
+        candidate = self.candidate(kernel)
+        if self.simulator is None or not self.build(candidate).ok:
+            return None
+        try:
+            return self.counters(candidate).counters.get("duration_us") or None
+        except (*IMPOSSIBLE, TaskError):
+            return None
+
+    def evaluation(self, kernel: KernelLike = None) -> Evaluation:
+        """Check, and for a right kernel its time against the given one, its profile and findings. A verdict, so it
+        asks for every wall of the jail, as the gate does."""
+        jail.require_protections(self.unsafe)
+        candidate = self.candidate(kernel)
+        check = self.check(candidate)
+        if check.verdict != "right":
+            return Evaluation(candidate_sha256=candidate.sha256, check=check)
+        timing, profile = self._timed.of(candidate.sha256, lambda: self._time(candidate))
+        return self._whole(Evaluation(candidate_sha256=candidate.sha256, check=check, timing=timing, profile=profile))
+
+    def compare(self, kernel: KernelLike = None, *, seed: int | None = None) -> Evaluation:
+        """Is it right and faster than the given one? The whole gate, with a secret seed unless one is given; with a
+        ledger a winner gets a certificate."""
+        candidate = self.candidate(kernel)
+        self.step("evaluating")
+        found = evaluate(
+            self.task, candidate, self.given, self.device, seed=seed, ledger=self.ledger, workload=self.workload,
+            unsafe=self.unsafe, progress=self.step,
+        )  # fmt: skip
+        self.build(candidate)  # kept by content: nothing is compiled twice
+        return self._whole(found)
+
+    def submit(self, kernel: KernelLike = None) -> Evaluation:
+        """The whole gate with a seed that nothing before has used. A kernel is submitted once: no second draw."""
+        candidate = self.candidate(kernel)
+        return self._submitted.of(candidate.sha256, lambda: self.compare(candidate))
+
+    def certificate_file(self, found: Evaluation) -> Path | None:
+        """Where the certificate of an accepted kernel is."""
+        if self.ledger is None or found.certificate is None:
+            return None
+        return self.ledger.certificates / f"{found.certificate}.json"
+
+    def rewrite(self, cause: str, kernel: KernelLike = None) -> Search:
+        """The known rewrites for a cause, tried; the best that is right and faster, or none."""
+        from warpsight.session.search import search
+
+        return search(self, self.candidate(kernel).source, cause)
+
+    def _whole(self, found: Evaluation) -> Evaluation:
+        """With findings; single instructions are left out of the profile, they are many and nobody reads them."""
+        if found.profile is None:
+            return found
+        kernel_build = self._builds.get(found.candidate_sha256)
+        lean = found.profile.model_copy(update={"instructions": ()})
+        return found.model_copy(update={"profile": lean, "findings": find_findings(found.profile, kernel_build)})
+
+    def _time(self, candidate: Candidate) -> tuple[Timing, Profile | None]:
+        theirs = self.build(self.given)
+        if not theirs.ok:
+            raise UsageError("the given kernel does not compile: there is nothing to compare with")
+        try:
+            baseline = kernel_on(self.given, theirs, self.workload)
+            mine = kernel_on(candidate, self.build(candidate), self.workload)
+            return compare_on(self.task, self.workload, baseline, mine, self.device, seed=self.seed, progress=self.step)
+        except CannotProfile as impossible:
+            return _no_time(self.device, self.workload, impossible.message), None
+
+
+def _no_time(device: Device, workload: Workload, why: str) -> Timing:
+    return Timing(
+        source=device.source, device=device.name, method="none", decision="REJECTED", reason="no_time", detail=why,
+        workload=workload.name,
+    )  # fmt: skip
