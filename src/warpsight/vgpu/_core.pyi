@@ -133,7 +133,7 @@ def launch(
     heap_bytes: int = 0,
     max_trace_steps: int = 0,
     traced: Sequence[int] = ...,
-    pipe_clocks: Sequence[int] = ...,
+    watched: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
     swap_passes: int = 1,
 ) -> LaunchRecord: ...
