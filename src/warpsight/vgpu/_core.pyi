@@ -135,6 +135,7 @@ def launch(
     traced: Sequence[int] = ...,
     watched: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
+    round_trip: int = ...,
     swap_passes: int = 1,
 ) -> LaunchRecord: ...
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
