@@ -165,7 +165,9 @@ class _Kernel:
         order = turns.other_order(math.prod(self.size.grid), self._concurrent)
         most = min(self.max_instructions, turns.MOST_TIMES * first.warp_instructions + turns.SPARE_INSTRUCTIONS)
         again = replace(self, max_instructions=most)
-        done = again._launch(variables, (), 0, watched=True, order=order, round_trip=turns.OTHER_ROUND_TRIP)
+        done = again._launch(
+            variables, (), 0, watched=True, order=order, round_trip=turns.OTHER_ROUND_TRIP, last_warp_first=True
+        )
         if done.launched.faults:
             return max(1, int(turns.accesses(self.program, first).sum()))
         return turns.changed(self.program, first, done.launched)
@@ -179,6 +181,7 @@ class _Kernel:
         watched: bool,
         order: Sequence[int] = (),
         round_trip: int = machine.ROUND_TRIP,
+        last_warp_first: bool = False,
     ) -> _Done:
         memory, params, arrays = lay_out(self.program, self.values, read_in_place=True)
         changed = {name: data.copy() for name, data in variables.items()}
@@ -198,6 +201,7 @@ class _Kernel:
             concurrent=self._concurrent,
             blocks=order,
             round_trip=round_trip,
+            last_warp_first=last_warp_first,
             swap_passes=self._swap_passes,
             deadline_seconds=self.deadline_seconds,
             variables=changed,

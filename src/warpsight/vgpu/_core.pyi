@@ -94,6 +94,7 @@ class Traces:
     def work(self, table: NDArray[np.uint16], /) -> list[int]:
         """What the traced steps did, in the numbers of core/work.hpp."""
     def hottest_atomic(self, table: NDArray[np.uint16], /) -> int: ...
+    def local_shares(self, instructions: int, /) -> list[float]: ...
     def footprints(self, table: NDArray[np.uint16], counts: Sequence[int], /) -> list[tuple[int, int]]:
         """(loaded, stored) sectors of the first n blocks, for each n of `counts`."""
 
@@ -137,6 +138,7 @@ def launch(
     concurrent: int = 0,
     round_trip: int = ...,
     swap_passes: int = 1,
+    last_warp_first: bool = False,
 ) -> LaunchRecord: ...
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
     """The multiprocessor of each block."""

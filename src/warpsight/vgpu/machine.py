@@ -202,6 +202,7 @@ def launch(
     concurrent: int = 0,
     round_trip: int = ROUND_TRIP,
     swap_passes: int = 1,
+    last_warp_first: bool = False,
     source: str = "",
     variables: Variables | None = None,
 ) -> Launched:
@@ -212,6 +213,7 @@ def launch(
     So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
     Where they do, an access that may wait costs `round_trip` ticks of a turn.
     An exchange on condition (CAS) that succeeds counts as `swap_passes` atomics at its address: the next must see it.
+    With `last_warp_first`, the warps of a block have their turns the other way round.
     `variables` are those that a launch before has left, and are changed in place; without, all have their first values.
     """
     from warpsight.vgpu import _core
@@ -252,6 +254,7 @@ def launch(
         concurrent=concurrent,
         round_trip=round_trip,
         swap_passes=swap_passes,
+        last_warp_first=last_warp_first,
     )
     report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(

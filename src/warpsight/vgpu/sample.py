@@ -185,11 +185,16 @@ def _of_one_sm(grid: Grid, count: int) -> list[int]:
 
 
 def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> Moved:
-    """What the instructions of a run moved. Parts of an access that are hidden belong to the visible one before."""
+    """What the instructions of a run moved. Parts of an access that are hidden belong to the visible one before.
+
+    Which memory a generic access met is told by the blocks that were traced.
+    """
     sectors = done.counts[:, INDEX["sectors"]].astype(np.float64)
     kinds = table[:, KIND]
     visible = np.maximum.accumulate(np.where(table[:, 0] | kinds, np.arange(len(kinds)), 0))
     by_kind = np.bincount(kinds[visible], sectors, minlength=len(Kind))
+    local = sectors * np.array(done.traces.local_shares(len(kinds)))[visible]
+    local_by_kind = np.bincount(kinds[visible], local, minlength=len(Kind))
     partial = np.maximum(0.0, sectors - done.counts[:, INDEX["bytes"]] / 32)
 
     def of(*some: Kind) -> float:
@@ -199,8 +204,8 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
         of(Kind.GLOBAL_LOAD, Kind.LOCAL_LOAD, Kind.ASYNC_COPY),
         of(Kind.GLOBAL_STORE, Kind.LOCAL_STORE),
         of(Kind.GLOBAL_ATOMIC),
-        of(Kind.LOCAL_LOAD),
-        of(Kind.LOCAL_STORE),
+        of(Kind.LOCAL_LOAD) + times * float(local_by_kind[Kind.GLOBAL_LOAD]),
+        of(Kind.LOCAL_STORE) + times * float(local_by_kind[Kind.GLOBAL_STORE]),
         times * float(partial[kinds == Kind.GLOBAL_STORE].sum()),
         times * float(partial[kinds == Kind.GLOBAL_ATOMIC].sum()),
     )

@@ -1,7 +1,7 @@
 """Does what threads do depend on when others have their turns? Then somebody waits, and how long is not simulated.
 
-A launch whose blocks may wait for one another is run twice, with its first blocks in another order and with accesses
-that may wait at another price. Tickets, last blocks that add up, and histograms load and update memory as often in any
+A launch whose blocks or warps may wait for one another is run twice: with its first blocks in another order, the warps
+of each block the other way round, and accesses that may wait at another price. Tickets, last blocks that add up, and histograms load and update memory as often in any
 order. Who polls does not, whatever a poll looks like. Left out are exchanges on condition (CAS) that are not made, as
 they are tried again because another one was, and the first one that a thread makes after a load, as who comes late may
 have nothing to put there (a greatest value). Not seen: who polls by exchanges that are never made, on so many words in
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from warpsight.vgpu.bytecode import OPS, Flag, Program
+from warpsight.vgpu.bytecode import OPS, Flag, Program, Space
 from warpsight.vgpu.counters import INDEX
 from warpsight.vgpu.machine import ROUND_TRIP, Launched
 
@@ -25,10 +25,17 @@ SAME = 0.01
 
 
 def may_wait(program: Program) -> bool:
-    """Whether it has an access that learns what others do at that moment: volatile, relaxed, or an atomic's result."""
+    """Whether it has an access that learns what others do at that moment: volatile, relaxed, an atomic's result, or a
+    load in a loop that may be of shared memory, where machine code does not say what is volatile."""
     op, flags = program.code["op"], program.code["flags"]
+    loads = op == OPS["LD"].number
     told = (op == OPS["ATOM"].number) & ((flags & int(Flag.UNUSED_RESULT)) == 0)
-    return bool((told | ((op == OPS["LD"].number) & ((flags & int(Flag.VOLATILE)) != 0))).any())
+    if bool((told | (loads & ((flags & int(Flag.VOLATILE)) != 0))).any()):
+        return True
+    near = np.cumsum(loads & np.isin(program.code["sub"], (int(Space.SHARED), int(Space.GENERIC))))
+    back = np.flatnonzero((op == OPS["BRA"].number) & (program.code["target"] <= np.arange(len(op))))
+    before = program.code["target"][back] - 1
+    return bool((near[back] > np.where(before >= 0, near[before], 0)).any())
 
 
 def other_order(blocks: int, concurrent: int) -> list[int]:

@@ -143,8 +143,11 @@ void atomic(Warp &w, const Ins &x, u32 m) {
         if constexpr (std::is_integral_v<E>)
             if (b.touched && x.tb == (decltype(x.tb))kCas) watch_swap(w, lane, old == expected);
         if constexpr (std::is_integral_v<E>)
-            if (x.tb == (decltype(x.tb))kCas && old == expected && next != old && b.touched && p.space == kGlobal)
-                b.touched->atomics[(a.base + a.offset[lane]) / 32] += o.swap_passes;
+            if (x.tb == (decltype(x.tb))kCas && old == expected && next != old) {
+                if (b.touched && p.space == kGlobal)
+                    b.touched->atomics[(a.base + a.offset[lane]) / 32] += o.swap_passes;
+                if (w.trace && p.space == kShared) trace_swap(w, (u32)(host - b.shared) / 4);
+            }
         if (!(x.flags & kUnusedResult)) result<E>(w, x.d0, lane, old);
     }
 }

@@ -112,7 +112,8 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
                 double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
-                std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes) {
+                std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes,
+                bool last_warp_first) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -143,7 +144,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
             o.held_clocks.push_back(held_clocks(x));
         }
     }
-    o.swap_passes = swap_passes, o.round_trip = round_trip;
+    o.swap_passes = swap_passes, o.round_trip = round_trip, o.last_warp_first = last_warp_first;
     if (concurrent) o.concurrent = concurrent, o.quantum = kTurn;
     LaunchResult r;
     {
@@ -337,7 +338,7 @@ NB_MODULE(_core, m) {
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
           "traced"_a = std::vector<u64>(), "watched"_a = nb::none(), "concurrent"_a = 0, "round_trip"_a = 64,
-          "swap_passes"_a = 1);
+          "swap_passes"_a = 1, "last_warp_first"_a = false);
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {
@@ -358,6 +359,8 @@ NB_MODULE(_core, m) {
                  const BlockWork sum = work_of(t.blocks, to_steps(table));
                  return std::vector<u64>(sum.begin(), sum.end());
              })
+        .def("local_shares",
+             [](const PyTraces &t, size_t instructions) { return local_shares(t.blocks, instructions); })
         .def("hottest_atomic",
              [](const PyTraces &t, StepTable table) { return hottest_atomic(t.blocks, to_steps(table)); })
         .def("footprints", [](const PyTraces &t, StepTable table, std::vector<u32> counts) {

@@ -118,7 +118,8 @@ bool Block::run_turn() {
     for (bool moved = true; moved;) {
         moved = false;
         bool over = false;
-        for (Warp &w : warps) {
+        for (size_t i = 0; i < warps.size(); i++) {
+            Warp &w = warps[o.last_warp_first ? warps.size() - 1 - i : i];
             if (!w.alive) continue;
             if (w.alive & ~(w.at_barrier | w.at_sync)) {
                 moved = true;

@@ -295,6 +295,16 @@ void trace_passes(Warp &w, u32 passes) {
     r.passes = (u16)std::max<u32>(r.passes, passes);
 }
 
+// Places swaps in shared memory behind all sectors, where nothing else is listed.
+constexpr u32 kSwapTrace = 0xf8000000u;
+
+void trace_swap(Warp &w, u32 word) {
+    if (w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
+    MemoryStep &r = record_of(*w.trace);
+    w.trace->sectors.push_back(kSwapTrace + word);
+    r.swaps++;
+}
+
 namespace {
 
 // A constant operand of arithmetic (FFMA R0, R1, c[3][8]) is read by a hidden instruction before the visible one. The

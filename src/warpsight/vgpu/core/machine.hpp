@@ -146,6 +146,7 @@ struct LaunchOptions {
     u64 max_trace_steps = 0;                    // of one warp; longer ones are cut there
     std::vector<u64> traced;                    // linear ids to trace; empty: all that run
     u64 quantum = 1 << 16;                      // ticks of a warp before another one gets a turn
+    bool last_warp_first = false;               // the warps of a block have their turns the other way round
     u64 concurrent = ~0ull;                     // blocks that take turns, where they may wait for one another
     u64 round_trip = 64;                        // ticks of an access that may wait for others, where blocks take turns
     bool watch = false;                         // keep what each block did

@@ -29,6 +29,7 @@ char *locate_one(Warp &, u32 lane, u64 address, u8 space, u32 size, bool write, 
 
 void trace_wavefronts(Warp &, u32 wavefronts);
 void trace_passes(Warp &, u32 passes);
+void trace_swap(Warp &, u32 word);
 void trace_sleep(Warp &, const Ins &, u32 m);  // how long the warp sleeps
 void trace_barrier(Warp &, u32 id, u32 threads, bool arrives);
 void watch_access(Warp &, const Access &, const Place &, u32 size, const Counts &before, const Counts &after);

@@ -237,13 +237,17 @@ struct Sm : MemorySide {
             if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
             return;
         }
-        s.queue.push_back({index, &x, touches ? w.trace->memory[w.memory++] : MemoryStep{}, w.groups.size() - 1});
-        const bool is_long =
-            x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
+        const MemoryStep memory = touches ? w.trace->memory[w.memory++] : MemoryStep{};
+        const StepKind kind = kind_of(x.kind, memory);
+        s.queue.push_back({index, &x, memory, w.groups.size() - 1, kind});
         blocks[w.block].outstanding++;
-        if (x.write_bar < 6) w.queued[x.write_bar]++, w.is_long[x.write_bar] = is_long;
+        if (x.write_bar < 6) w.queued[x.write_bar]++, w.is_long[x.write_bar] = is_far(kind);
         if (x.read_bar < 6) w.queued[x.read_bar]++, w.is_long[x.read_bar] = false;
-        if (x.kind == StepKind::async_copy) w.async_queued++;
+        if (kind == StepKind::async_copy) w.async_queued++;
+    }
+
+    static bool is_far(StepKind kind) {
+        return kind == StepKind::global_load || kind == StepKind::local_load || kind == StepKind::global_atomic;
     }
 
     void accept(Request q) {
@@ -259,7 +263,7 @@ struct Sm : MemorySide {
         const u32 passes =
             cost > std::max(n.address_cycles, registers) ? cost - std::max(n.address_cycles, registers) : 0;
         u64 done = issued + n.latency_shared + waited;
-        switch (x.kind) {
+        switch (q.kind) {
             case StepKind::global_load:
             case StepKind::local_load:
                 done = load_done(q, w, issued + passes + 2 * (registers - 1), n.latency_l1);
@@ -281,25 +285,32 @@ struct Sm : MemorySide {
                     std::max(l2.wait(now, 32.0 * taken), dram.wait(now, 32.0 * q.memory.sectors * n.store_miss));
                 blocks[w.block].drained = std::max(blocks[w.block].drained, write_port_free + late);
                 done = now + cost;
-                if (x.kind == StepKind::local_store && n.local_allocates)
+                if (q.kind == StepKind::local_store && n.local_allocates)
                     for (u32 i = 0; i < q.memory.sectors; i++) l1.insert(placed(w, q.memory, i), done);
                 break;
             }
+            case StepKind::shared_atomic:
+                for (u32 i = 0; i < q.memory.swaps; i++) done = std::max(done, swap_done(q, w, i, issued));
+                break;
             case StepKind::constant_load: done = constant_done(q, w, issued, cost ? cost - 1 : 0); break;
             case StepKind::shuffle: done = issued + n.latency_shuffle; break;
             default: break;
         }
-        const bool is_long =
-            x.kind == StepKind::global_load || x.kind == StepKind::local_load || x.kind == StepKind::global_atomic;
-        if (x.write_bar < 6) set_ready(w, x.write_bar, done, is_long), w.queued[x.write_bar]--;
+        if (x.write_bar < 6) set_ready(w, x.write_bar, done, is_far(q.kind)), w.queued[x.write_bar]--;
         if (x.read_bar < 6)
-            set_ready(w, x.read_bar, issued + release_of(x.kind, registers), false), w.queued[x.read_bar]--;
-        if (x.kind == StepKind::async_copy) {
+            set_ready(w, x.read_bar, issued + release_of(q.kind, registers), false), w.queued[x.read_bar]--;
+        if (q.kind == StepKind::async_copy) {
             w.groups[q.group] = std::max(w.groups[q.group], done);
             w.async_queued--;
         }
         SimBlock &b = blocks[w.block];
         if (--b.outstanding == 0 && b.alive == 0 && b.active) end_block(w.block);
+    }
+
+    // Who exchanges on condition must have seen what the last one left: one after the other at each word.
+    u64 swap_done(const Request &q, const SimWarp &w, u32 i, u64 issued) {
+        u64 &last = blocks[w.block].swapped[w.trace->sectors[q.memory.first_sector + i]];
+        return last = std::max(last, issued) + n.latency_shared;
     }
 
     bool run_lsu() {

@@ -136,8 +136,11 @@ struct Footprint {
 };
 std::vector<Footprint> footprints(const Traces &, const std::vector<StaticStep> &, const std::vector<u32> &counts);
 
-// What the traced steps did, in the numbers of BlockWork; lines far away are not known.
+// What the traced steps did, in the numbers of BlockWork; spans are not known.
 BlockWork work_of(const Traces &, const std::vector<StaticStep> &);
+
+// Of the sectors that each instruction moved, the share of local memory: a generic one does not say by its name.
+std::vector<double> local_shares(const Traces &, size_t instructions);
 
 // Atomic passes at the sector that gets most of them.
 u64 hottest_atomic(const Traces &, const std::vector<StaticStep> &);

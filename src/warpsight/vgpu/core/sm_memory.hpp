@@ -38,7 +38,7 @@ struct MemorySide {
         if (n.free_lsu) return 0;
         if (n.free_tags) q.memory.tag_passes = 1;
         if (n.free_banks) q.memory.wavefronts = std::min<u16>(q.memory.wavefronts, (u16)registers);
-        switch (q.what->kind) {
+        switch (q.kind) {
             case StepKind::shuffle: return n.shuffle_cycles;
             case StepKind::shared_load:
             case StepKind::shared_store:
@@ -50,7 +50,8 @@ struct MemorySide {
                 return std::max<u32>({n.address_cycles, q.memory.tag_passes, n.wavefront_cycles * q.memory.wavefronts});
             default:  // registers go back one after the other
                 return std::max<u32>(
-                    {n.address_cycles, n.register_cycles * registers, read_cycles(q), q.memory.tag_passes});
+                           {n.address_cycles, n.register_cycles * registers, read_cycles(q), q.memory.tag_passes}) +
+                       n.wavefront_cycles * q.memory.wavefronts;
         }
     }
 
@@ -58,7 +59,7 @@ struct MemorySide {
     // moves the sectors they lie in.
     u32 read_cycles(const Request &q) const {
         const u32 least = q.memory.bytes_per_lane, sectors = q.memory.sectors;
-        const bool read_only = q.what->path == Path::read_only, load = q.what->kind == StepKind::global_load;
+        const bool read_only = q.what->path == Path::read_only, load = q.kind == StepKind::global_load;
         const u32 bytes = 32u * (read_only && n.read_only_sectors ? sectors : std::min(sectors, least));
         const u32 read = n.l1_bytes_per_clock ? (bytes + n.l1_bytes_per_clock - 1) / n.l1_bytes_per_clock : 0;
         const bool split = load && sectors <= least + 1 && q.memory.lines == (least + 3) / 4 + 1;

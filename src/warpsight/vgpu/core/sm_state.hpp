@@ -73,6 +73,7 @@ struct SimBlock {
     std::array<u16, 16> arrived{}, meet{};  // warps at each barrier, and how many it is for (0: all)
     u32 outstanding = 0;  // requests in the queues; a block gives its place up only when there are none
     u64 drained = 0;      // when its last store is done
+    std::unordered_map<u32, u64> swapped{};  // words of shared memory: when the last exchange on condition is seen
     bool active = false;
 };
 
@@ -84,11 +85,26 @@ u32 local_sectors(const Traces &traces);  // of one warp, whole lines
 OwnSectors own_sectors(const Traces &traces);
 constexpr u32 kApart = 1u << 27;  // sectors between the own data of a trace and of the same trace replayed: 4 GiB
 
+// What an access is, by the memory that it met: a generic instruction (LD, ST, ATOM) does not say. Where lanes met
+// several memories, it is the global one, and costs the passes of the shared one besides.
+constexpr StepKind kind_of(StepKind written, const MemoryStep &m) {
+    const bool shared = m.space == kShared && !m.sectors, local = m.space == kLocal;
+    switch (written) {
+        case StepKind::global_load:
+            return shared ? StepKind::shared_load : local ? StepKind::local_load : StepKind::global_load;
+        case StepKind::global_store:
+            return shared ? StepKind::shared_store : local ? StepKind::local_store : StepKind::global_store;
+        case StepKind::global_atomic: return shared ? StepKind::shared_atomic : StepKind::global_atomic;
+        default: return written;
+    }
+}
+
 struct Request {
     u32 warp;
     const StaticStep *what;
     MemoryStep memory;
-    size_t group;  // of an asynchronous copy
+    size_t group;   // of an asynchronous copy
+    StepKind kind;  // by the memory that it met
 };
 
 // Two banks of registers with one read a clock each, and for each operand and bank the register that was kept for

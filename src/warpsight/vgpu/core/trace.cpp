@@ -26,7 +26,7 @@ std::vector<Footprint> footprints(const Traces &traces, const std::vector<Static
             for (const WarpTrace &w : traces[done]->warps)
                 for (const MemoryStep &m : w.memory) {
                     const StepKind kind = program[w.steps[m.step] & ~kTouchesMemory].kind;
-                    if (kind == StepKind::local_load || kind == StepKind::local_store) continue;
+                    if (m.space == kLocal) continue;
                     const auto first = w.sectors.begin() + m.first_sector;
                     auto &some = is_store(kind) ? stored : loaded;
                     some.insert(some.end(), first, first + m.sectors);
@@ -87,6 +87,20 @@ BlockWork work_of(const Traces &traces, const std::vector<StaticStep> &program) 
             }
         }
     return sum;
+}
+
+std::vector<double> local_shares(const Traces &traces, size_t instructions) {
+    std::vector<u64> all(instructions), local(instructions);
+    for (const auto &b : traces)
+        for (const WarpTrace &w : b->warps)
+            for (const MemoryStep &m : w.memory) {
+                const u32 at = w.steps[m.step] & ~kTouchesMemory;
+                all[at] += m.sectors;
+                local[at] += m.space == kLocal ? m.sectors : 0;
+            }
+    std::vector<double> shares(instructions);
+    for (size_t i = 0; i < instructions; i++) shares[i] = all[i] ? (double)local[i] / (double)all[i] : 0;
+    return shares;
 }
 
 u64 hottest_atomic(const Traces &traces, const std::vector<StaticStep> &program) {

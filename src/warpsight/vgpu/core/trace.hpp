@@ -21,6 +21,7 @@ struct MemoryStep {
     u16 partial = 0;         // of the sectors, those that the lanes cover in part
     u16 tag_passes = 0;      // cycles in the tag stage: lines, four sets at a time
     u16 constant_lines = 0;  // of constant memory, 64 bytes each; they too are listed in WarpTrace::sectors
+    u16 swaps = 0;           // exchanges on condition that were made in shared memory; their words are listed there too
 };
 
 // A step at a barrier has in `first_sector` which one it is, whether the warp goes on, and how many warps meet (0:
