@@ -91,7 +91,7 @@ def groups(what: str, rows: Sequence[Row], model: Model, shipped: Shipped) -> No
     timed, started = TimedModel(model), time.perf_counter()
     for row in rows:
         box = SmallBox(task_of(row.spec), shipped.suite, cores=os.cpu_count() or 1, listed=shipped.listed,
-                       plain=plain_of(row.spec), by_plain=True)  # fmt: skip
+                       plain=plain_of(row.spec), by_plain=True, first_words=shipped.first_words)  # fmt: skip
         asked = partial(ask, row, box, temperature=1.0, seed=row.number, reply_tokens=REPLY_TOKENS)
         one = [lambda seat, name=f"group-{row.number}-{n}", asked=asked: asked(seat, run_id=name) for n in range(GROUP)]
         Together(timed).run(one)

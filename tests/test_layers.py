@@ -15,7 +15,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("folders", "processes"),
     ("nouns",),
-    ("cubin", "jail"),
+    ("causes", "cubin", "jail"),
     ("tasks", "toolchain", "vgpu"),
     ("devices",),
     ("gate",),

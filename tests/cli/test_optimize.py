@@ -49,7 +49,7 @@ def test_a_slow_kernel_becomes_a_certified_faster_one_from_both_doors(command: C
     found = done.document()
     assert found["faster"] and found["decision"] == "FASTER" and found["source"] == "simulated"
     assert [p["verdict"] for p in found["run"]["submission"]["predictions"]] == ["right"] * 3
-    assert found["findings_gone"] == ["uncoalesced_access"]
+    assert found["findings_gone"] == ["uncoalesced"]
     moved = {m["counter"]: (m["before"], m["after"]) for m in found["moved"]}
     assert moved["global_store_sectors"] == (1048576, 131072)
     certificate, *_ = read_certificate(Path(found["certificate_file"]).read_bytes())

@@ -10,9 +10,9 @@ import pytest
 from pydantic import JsonValue
 from tests.learn.rows import small_row, some_rows
 
+from warpsight.causes import answers
 from warpsight.cli.app import main
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import answers
 from warpsight.corpus.removal import removal_edits
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import among, most_of

@@ -7,10 +7,11 @@ import random
 
 import numpy as np
 import pytest
-from benchmarks.pairs import Side, load_findings, load_pairs
+from benchmarks.pairs import Side, load_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from warpsight.causes import causes
 from warpsight.devices.device import Value
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.lens import rederive
@@ -94,10 +95,13 @@ def test_one_block_too_many_is_a_tail() -> None:
 
 def test_every_detector_has_a_planted_defect() -> None:
     covered = {PAIRS[name].expected_finding for name in QUICK} | set(ALSO) | {"tail"}
-    says = {"uncoalesced_loads": "uncoalesced_access", "uncoalesced_stores": "uncoalesced_access"}
+    says = {
+        "uncoalesced_loads": "uncoalesced", "uncoalesced_stores": "uncoalesced", "low_occupancy": "shared_hog",
+        "slow_operations": "division_in_loop",
+    }  # fmt: skip
     assert {says.get(detector.__name__, detector.__name__) for detector in DETECTORS} <= covered
     for kind, name in (("load", "particles_layout"), ("store", "transpose_tiled")):
-        finding = named(find(*profiled(name, "slow")), "uncoalesced_access")
+        finding = named(find(*profiled(name, "slow")), "uncoalesced")
         assert finding is not None and f"global {kind}s" in finding.message
 
 
@@ -143,7 +147,7 @@ def test_a_number_that_is_not_the_profiles_is_noticed(part: str) -> None:
 def test_a_store_by_one_lane_is_not_scattered() -> None:
     profile, build = profiled("matvec_rows", "fast")
     assert profile.counters["global_store_efficiency"] < 20  # four bytes of a sector
-    assert "uncoalesced_access" not in [finding.name for finding in detect(profile, build)]
+    assert "uncoalesced" not in [finding.name for finding in detect(profile, build)]
 
 
 def test_more_blocks_of_matrix_tiles_promise_less_than_their_number() -> None:
@@ -164,12 +168,12 @@ def test_the_line_with_the_defect_is_in_the_evidence() -> None:
 
 def test_occupancy_says_what_limits_it() -> None:
     limits = {
-        "occupancy_shared": "dynamic shared memory",
-        "occupancy_registers": "registers in",
-        "blocks_of_32": "blocks of 32",
+        "occupancy_shared": ("shared_hog", "dynamic shared memory"),
+        "occupancy_registers": ("too_many_registers", "registers in"),
+        "blocks_of_32": ("block_too_small", "blocks of 32"),
     }
-    for name, words in limits.items():
-        finding = named(find(*profiled(name, "slow")), "low_occupancy")
+    for name, (cause, words) in limits.items():
+        finding = named(find(*profiled(name, "slow")), cause)
         assert finding is not None and words in finding.message
 
 
@@ -184,7 +188,7 @@ def test_every_finding_of_the_pairs_has_a_detector_and_there_are_enough() -> Non
     assert len(DETECTORS) == len(set(DETECTORS)) >= 16
     seen = {f.name for name in QUICK for side in ("slow", "fast") for f in detect(*profiled(name, side))}
     assert {PAIRS[name].expected_finding for name in QUICK} <= seen
-    assert {PAIRS[name].expected_finding for name in QUICK} <= set(load_findings())
+    assert {PAIRS[name].expected_finding for name in QUICK} <= set(causes())
 
 
 def test_findings_are_ordered_by_gain() -> None:
@@ -199,7 +203,7 @@ def test_a_profile_without_a_time_has_no_gains() -> None:
     values, size = pair.values("slow", pair.small), pair.launch("slow", pair.small)
     profile = VirtualGpu().profile(build, pair.entry, values, size, source_text=pair.slow.source)
     found = find(profile, build)
-    assert "uncoalesced_access" in [finding.name for finding in found]
+    assert "uncoalesced" in [finding.name for finding in found]
     assert all(finding.estimated_gain is None for finding in found)
 
 

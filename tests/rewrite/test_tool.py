@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.rewrite.kernels import COPY_LOOP, kernel
 
-from warpsight.corpus.kinds import kinds
+from warpsight.causes import causes, defects
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
-from warpsight.nouns import Task
+from warpsight.nouns import Task, kernel_id
 from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
@@ -21,7 +21,6 @@ from warpsight.reason.opening import opening_of
 from warpsight.reason.replay import replay
 from warpsight.rewrite import CAUSES
 from warpsight.runs.memory import MemoryStore
-from warpsight.nouns import kernel_id
 from warpsight.tools.open import open_box
 from warpsight.tools.rewrite import Rewritten, changed_lines
 from warpsight.tools.task_box import SPECS, TaskBox
@@ -48,7 +47,8 @@ def asked(box: TaskBox, cause: str, text: str | None = None) -> tuple[Rewritten,
 
 
 def test_every_kind_of_defect_can_be_named() -> None:
-    assert set(CAUSES) == {*kinds(), "one_output_a_thread"}, "that one is never planted"
+    assert set(CAUSES) == {*defects(), "one_output_a_thread"}, "that one is never planted"
+    assert set(CAUSES) <= set(causes())
 
 
 def test_a_rewrite_is_right_faster_and_can_be_named_afterwards(box: TaskBox) -> None:

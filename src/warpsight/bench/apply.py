@@ -15,8 +15,8 @@ from contextlib import closing
 from pathlib import Path
 
 from warpsight.bench.units import Outcome, Unit, share_of_roof
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row, read_rows
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from warpsight.bench.units import Outcome, Unit
-from warpsight.corpus.kinds import NOTHING
+from warpsight.causes import NOTHING
 from warpsight.nouns.run import Run
 
 

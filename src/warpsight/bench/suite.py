@@ -25,7 +25,7 @@ from warpsight.learn.prompting import Suite
 from warpsight.learn.small_box import SmallBox
 from warpsight.learn.together import Together
 from warpsight.learn.traces import ask
-from warpsight.learn.trained import must_list_tools
+from warpsight.learn.trained import knows_first_words, must_list_tools
 from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
@@ -139,7 +139,7 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
     box = SmallBox(
         task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan)),
-        plain=plain_of(row.spec),
+        plain=plain_of(row.spec), first_words=knows_first_words(_folder_of(plan)),
     )  # fmt: skip
     run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds)
     outcome = outcome_of(unit, row, run, asked_of(plan))

@@ -108,7 +108,13 @@ def require_right(task: Task, candidate: Candidate, build: Build, spent: Spent |
 
 def _declared(task: Task) -> str:
     """All that a verdict depends on but the kernel."""
-    small = {"workloads": tuple(w for w in task.workloads if not w.profile), "kernel": "", "gpu": "", "gpu_arch": ""}
+    small = {
+        "workloads": tuple(w for w in task.workloads if not w.profile),
+        "kernel": "",
+        "gpu": "",
+        "gpu_arch": "",
+        "folder": Path(),
+    }
     return task.model_copy(update=small).model_dump_json()
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from warpsight.causes import NOTHING
 from warpsight.corpus.families import families
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.looks import BadDefect, Look, Spent, look
 from warpsight.corpus.specs import Spec, task_of
 from warpsight.corpus.variants import plant

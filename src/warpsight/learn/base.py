@@ -208,7 +208,14 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def save_final(
-    trainer: Any, tokenizer: Any, output: Path, summary: dict[str, Any], *, listed: bool, suites: Iterable[Suite]
+    trainer: Any,
+    tokenizer: Any,
+    output: Path,
+    summary: dict[str, Any],
+    *,
+    listed: bool,
+    suites: Iterable[Suite],
+    first_words: bool = False,
 ) -> Path:
     """The weights or the adapter as they are used afterwards, and what the run was."""
     final = output / FINAL
@@ -216,7 +223,7 @@ def save_final(
     model.to(torch.bfloat16).save_pretrained(str(final))
     if not (final / "adapter_config.json").is_file():  # an adapter is used with the tokenizer of its weights
         tokenizer.save_pretrained(str(final))
-    write_trained(final, listed=listed, suites=suites)
+    write_trained(final, listed=listed, suites=suites, first_words=first_words)
     _forget_paths(final, summary)
     write_whole(output / "summary.json", json.dumps(summary, indent=2) + "\n")
     return final

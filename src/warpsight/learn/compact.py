@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from warpsight.causes import first_word
 from warpsight.corpus.truth import TIE
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten
@@ -31,8 +32,9 @@ NO_REWRITE = "no rewrite is known"
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
-def profile_words(found: Profiled, kernel: str, *, smaller: bool = False) -> str:
-    """A profile: findings in a curated run, counters in a raw one, the reason where there is neither."""
+def profile_words(found: Profiled, kernel: str, *, smaller: bool = False, first_words: bool = False) -> str:
+    """A profile: findings in a curated run, counters in a raw one, the reason where there is neither. `first_words`
+    calls findings what a model that was trained before there was one dictionary knows them as."""
     if not found.profiled:
         return f"not profiled: {found.reason}"
     if found.counters:
@@ -43,7 +45,7 @@ def profile_words(found: Profiled, kernel: str, *, smaller: bool = False) -> str
     for number, finding in enumerate(findings_said(found, smaller=smaller)):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
         what = _ASIDE.sub("", finding.message).split(":")[0]
-        told.append(f"{finding.name}{gain}: {what}")
+        told.append(f"{first_word(finding.name) if first_words else finding.name}{gain}: {what}")
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
     return "\n".join(told if len(told) > 1 else [*told, "no findings"])

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from warpsight.causes import NOTHING, defects_of
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING, kinds, pointed_at
 from warpsight.corpus.removal import removal_edits
 from warpsight.learn.compact import BEST, NO_REWRITE
 from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE, Suite
@@ -105,7 +105,7 @@ class Oracle:
         if self.feedback == "none":
             return [] if answer == NOTHING else [answer]
         if self.feedback == "curated":
-            pointing = dict.fromkeys(one.name for one in self.findings() if pointed_at(one.name))
+            pointing = dict.fromkeys(one.name for one in self.findings() if defects_of(one.name))
             return [*list(pointing)[: MOST_CAUSES - 1], ANY]
         planted = list(self.row.spec.defects)
         draw.shuffle(planted)
@@ -164,7 +164,7 @@ class Oracle:
         if self.feedback != "curated":
             return f"The answer is {answer}." if draw.random() < 0.5 else f"So {answer}."
         found = list(self.findings())
-        points = [f for f in found if answer != NOTHING and f.name in kinds()[answer].findings]
+        points = [f for f in found if answer != NOTHING and answer in defects_of(f.name)]
         if points:
             mine = points[0]
             over = found[: found.index(mine)][:1]
@@ -183,7 +183,7 @@ class Oracle:
         if self.feedback != "curated":
             return {}
         for found in self.findings():
-            if found.name in kinds()[answer].findings:
+            if answer in defects_of(found.name):
                 moves = {name: way for name, way in found.should_move.items() if name != "duration_us"}
                 return {"predicts": dict(list(moves.items())[:1])} if moves else {}
         return {}

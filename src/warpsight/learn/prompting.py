@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from warpsight.corpus.kinds import answers, pointed_at
+from warpsight.causes import answers, defects_of
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
@@ -81,7 +81,7 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
 
 def causes_of(names: Sequence[str]) -> list[str]:
     """The causes that are named: by themselves, by findings that point at them, or all that may help any kernel."""
-    named = (ANY_KERNEL if name == ANY else pointed_at(name) or [name] for name in names)
+    named = (ANY_KERNEL if name == ANY else defects_of(name) or [name] for name in names)
     return list(dict.fromkeys(cause for causes in named for cause in causes))
 
 

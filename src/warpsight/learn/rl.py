@@ -36,7 +36,7 @@ from warpsight.learn.small_box import SmallBox
 from warpsight.learn.together import Seat, Together
 from warpsight.learn.tokens import Encode, tokens_of_run
 from warpsight.learn.traces import ask
-from warpsight.learn.trained import must_list_tools
+from warpsight.learn.trained import knows_first_words, must_list_tools
 from warpsight.learn.vllm_weights import open_vllm
 from warpsight.models.local import LocalModel
 from warpsight.models.weights import Weights
@@ -85,7 +85,15 @@ def train_rl(config: Rl) -> Path:
         "steps": result.global_step,
         **pace.spent(),
     }
-    return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed, suites=[config.suite])
+    return save_final(
+        trainer,
+        tokenizer,
+        output,
+        summary,
+        listed=rollouts.listed,
+        suites=[config.suite],
+        first_words=rollouts.first_words,
+    )
 
 
 def vllm_arguments(config: Rl) -> dict[str, Any]:
@@ -126,6 +134,7 @@ class Rollouts:
         self._rows = {str(row.number): row for row in rows}
         self._tokenizer = tokenizer
         self.listed = must_list_tools(_folder_of(config))
+        self.first_words = knows_first_words(_folder_of(config))
         self._draw = random.Random(f"rl {config.train.seed}")
         self._number = itertools.count()
         self.made = self.equal = self.groups = 0
@@ -185,6 +194,7 @@ class Rollouts:
             self._config.feedback,
             cores=os.cpu_count() or 1,
             listed=self.listed,
+            first_words=self.first_words,
             plain=plain_of(row.spec),
             by_plain=True,
         )

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Self
 
 from pydantic import ConfigDict, model_validator
 
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError, WarpsightError
 from warpsight.learn.compact import findings_said

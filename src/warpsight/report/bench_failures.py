@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from warpsight.bench.kept import run_name
 from warpsight.bench.units import Outcome
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING
 from warpsight.nouns.run import Run, Step
 from warpsight.report.bench_data import Bench, family_of, gpu_of
 from warpsight.report.bench_tables import table

@@ -97,11 +97,11 @@ def low_occupancy(profile: Profile, build: Build | None) -> Finding | None:
     waiting = sum(stall(profile, name) for name in ("long_scoreboard", "short_scoreboard", "wait", "barrier"))
     if held > 55.0 or more < 1.2 or waiting < 0.5 or max(busy(profile, n) for n in ON_SM) > BUSY:
         return None
-    by, advice = _limiter(profile)
+    name, by, advice = _limiter(profile)
     line = hottest(profile, "stall_samples")
     return finding(
         profile,
-        "low_occupancy",
+        name,
         f"a multiprocessor holds {{occupancy}} % of the warps it could, limited by {by}, and warps mostly wait",
         [
             *whole(profile, "occupancy", 100.0),
@@ -115,12 +115,13 @@ def low_occupancy(profile: Profile, build: Build | None) -> Finding | None:
     )
 
 
-def _limiter(profile: Profile) -> tuple[str, str]:
-    """What limits occupancy, in words that name the counter, and what to do about it."""
+def _limiter(profile: Profile) -> tuple[str, str, str]:
+    """What limits occupancy: the cause, in words that name the counter, and what to do about it."""
     c, gpu = profile.counters, gpu_of(profile)
     needed = ("threads_per_block", "registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes")
     if gpu is None or any(name not in c for name in needed):
         return (
+            "low_occupancy",
             "registers, shared memory or the size of its blocks",
             "use fewer registers or less shared memory in a block, or choose blocks of 128 to 256 threads",
         )
@@ -128,14 +129,21 @@ def _limiter(profile: Profile) -> tuple[str, str]:
     fits = occupancy(gpu, min(threads, gpu.threads_per_block), registers, static + dynamic)
     if "shared" in fits.limited_by:
         own = "{dynamic_shared_bytes} bytes of dynamic" if dynamic > static else "{static_shared_bytes} bytes of static"
-        return f"{own} shared memory in a block", (
-            "ask for less shared memory in a block: a smaller tile, a narrower type, one buffer less"
+        return (
+            "shared_hog",
+            f"{own} shared memory in a block",
+            ("ask for less shared memory in a block: a smaller tile, a narrower type, one buffer less"),
         )
     if "registers" in fits.limited_by:
-        return "{registers_per_thread} registers in a thread", (
-            "use fewer registers: __launch_bounds__, smaller patches, values loaded where they are used"
+        return (
+            "too_many_registers",
+            "{registers_per_thread} registers in a thread",
+            ("use fewer registers: __launch_bounds__, smaller patches, values loaded where they are used"),
         )
-    return "blocks of {threads_per_block} threads", "choose blocks of 128 to 256 threads, of which more fit"
+    size = "blocks of {threads_per_block} threads"
+    if "blocks" in fits.limited_by:
+        return "block_too_small", size, "use larger blocks, of 128 to 256 threads: the blocks run out before the warps"
+    return "block_too_large", size, "use smaller blocks, of 128 to 256 threads, of which more fit"
 
 
 def exposed_latency(profile: Profile, build: Build | None) -> Finding | None:
