@@ -1,7 +1,7 @@
 """Findings: why a kernel is slow, each from one detector, a pure function of a Profile (and its Build).
 
-`DETECTORS` is the registry; `find` runs all of them, orders what they say by estimated gain and keeps what is worth
-saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How gains are estimated:
+`DETECTORS` is the registry; `find` runs all of them, orders what they say, by estimated gain but what is vague last, and keeps what is
+worth saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How gains are estimated:
 `gains.py`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from warpsight.causes import causes
 from warpsight.lens.findings import arithmetic, global_memory, lanes, on_chip, parallelism, reuse
 from warpsight.lens.findings.roof import AT_ROOF, at_roofline
 from warpsight.nouns import Build, Finding, Profile
@@ -45,9 +46,10 @@ DETECTORS: tuple[Detector, ...] = (
 
 
 def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
-    """What every detector says, by estimated gain, those without one last; in the order of the registry if equal."""
+    """What every detector says: first what says what to change, then what says only where time goes; each by estimated
+    gain, those without one last; in the order of the registry if equal."""
     found = [finding for detector in DETECTORS if (finding := detector(profile, build)) is not None]
-    return tuple(sorted(found, key=lambda finding: -(finding.estimated_gain or 0.0)))
+    return tuple(sorted(found, key=lambda one: (causes()[one.name].vague, -(one.estimated_gain or 0.0))))
 
 
 def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:

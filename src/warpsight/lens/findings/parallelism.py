@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from warpsight.lens.findings.gains import ON_SM, Change, at_once, busy, gain, gpu_of, stall
+from warpsight.lens.findings.loops import has_turns, reads_grid_size
 from warpsight.lens.findings.reading import at_line, executed, hottest, warps_in, whole
 from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
@@ -12,6 +13,7 @@ from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
 
 BUSY = 0.75  # a unit this busy is what to relieve, not the wait for it
+SMALL_BLOCK, LARGE_BLOCK = 64, 256  # threads; smaller and larger blocks are rarely better
 CHAINED = 1.3  # samples of waiting for each in which an instruction was issued
 
 
@@ -44,17 +46,36 @@ def too_few_blocks(profile: Profile, build: Build | None) -> Finding | None:
     """There are multiprocessors without a block."""
     c = profile.counters
     blocks, sms = c.get("blocks", 0), c.get("multiprocessors", 0)
-    if not 0 < blocks < sms or "duration_us" not in c:
+    reason = _why_few(profile)
+    if not 0 < blocks < sms or "duration_us" not in c or reason is None:
         return None
+    name, advice = reason
     return finding(
         profile,
-        "too_few_blocks",
+        name,
         "{blocks} blocks on {multiprocessors} multiprocessors: the others have nothing to do",
-        [*whole(profile, "blocks", float(sms)), *whole(profile, "duration_us")],
+        [*whole(profile, "blocks", float(sms)), *whole(profile, "threads_per_block"), *whole(profile, "duration_us")],
         change=Change(sm=_shared_out(profile, blocks / sms)),
-        suggestion="split the work into at least as many blocks as there are multiprocessors, better several for each: "
-        "smaller blocks, less work in a thread, or a split of the inner dimension",
+        suggestion=advice,
         should_move={"duration_us": "down", "blocks": "up"},
+    )
+
+
+def _why_few(profile: Profile) -> tuple[str, str] | None:
+    """Why there are few blocks, and what to do about it; None where the problem is too small for more."""
+    threads, work = profile.counters.get("threads_per_block", 0), executed(profile)
+    loops = not work or has_turns(work)
+    if loops and reads_grid_size(work):
+        return "too_few_blocks", "launch more blocks, several for each multiprocessor: the loop already goes by the grid"
+    if threads > LARGE_BLOCK:
+        return "block_too_large", "use smaller blocks, of 128 to 256 threads, so that there are more of them"
+    if loops and 0 < threads < SMALL_BLOCK:
+        return "block_too_small", "use larger blocks, of 128 to 256 threads, which share the loop of a block"
+    if not loops and launch_overhead(profile, None) is not None:
+        return None
+    return "too_few_blocks", (
+        "split the work into several blocks for each multiprocessor: less work in a thread, or a split of the inner "
+        "dimension"
     )
 
 
