@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from warpsight.bench.rivals import answer_of
 from warpsight.corpus.build import Row, read_rows
-from warpsight.corpus.looks import parts_digest
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.corpus.truth import BelowRoof, measure
 from warpsight.lens.findings import find
 from warpsight.nouns import Finding, Profile
+from warpsight.session.parts import parts_digest
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.open import open_box

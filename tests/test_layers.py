@@ -24,6 +24,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tools",),
     ("models", "runs"),
     ("reason", "tuning"),
+    ("short",),
     ("corpus",),
     ("learn",),
     ("bench",),

@@ -18,9 +18,9 @@ from warpsight.bench.table import comparison, conditions, report
 from warpsight.bench.units import Outcome, Unit
 from warpsight.cli.app import main
 from warpsight.errors import UsageError
-from warpsight.learn.traces import NotAnswered
 from warpsight.models.scripted import ScriptedModel
 from warpsight.session.feedback import Feedback
+from warpsight.short.ask import NotAnswered
 
 
 @pytest.fixture

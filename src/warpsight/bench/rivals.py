@@ -18,11 +18,11 @@ from pathlib import Path
 from warpsight.causes import NOTHING, STOP, answers, defects_of
 from warpsight.corpus.build import read_rows
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import most_of
-from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE
 from warpsight.models.model import Model, Request, ToolMessage
 from warpsight.models.scripted import ScriptedModel
 from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.short.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE
+from warpsight.short.words import most_of
 from warpsight.tools.box import SUBMIT
 
 RIVALS = ("most-common", "top-finding", "known-finding", "tries", "any", "random")

@@ -21,18 +21,18 @@ from warpsight.bench.units import Outcome, Unit, outcome_of
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import Suite
-from warpsight.learn.small_box import SmallBox
-from warpsight.learn.together import Together
-from warpsight.learn.traces import ask
-from warpsight.learn.trained import knows_first_words, must_list_tools
 from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
 from warpsight.models.precision import fast_precision
+from warpsight.models.together import Together
 from warpsight.nouns import Task
 from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.session.feedback import Feedback
+from warpsight.short.ask import ask
+from warpsight.short.box import SmallBox
+from warpsight.short.prompting import Suite
+from warpsight.short.trained import knows_first_words, must_list_tools
 
 Progress = Callable[[int, int], None]
 DECOYS = 12
@@ -141,7 +141,10 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
         task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan)),
         plain=plain_of(row.spec), first_words=knows_first_words(_folder_of(plan)),
     )  # fmt: skip
-    run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds)
+    run = ask(
+        box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds,
+        settings={"row": row.number},
+    )  # fmt: skip
     outcome = outcome_of(unit, row, run, asked_of(plan))
     keep_failure(plan.keep, outcome, run)
     return outcome

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Literal
 
 from warpsight.corpus.build import Row
-from warpsight.learn.prompting import Suite
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
 from warpsight.nouns.timing import IMPROVEMENTS, Timing
 from warpsight.reason.predictions import accuracy
 from warpsight.session.feedback import Feedback
+from warpsight.short.prompting import Suite
 
 
 class Unit(Noun):

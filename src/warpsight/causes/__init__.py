@@ -16,6 +16,7 @@ from warpsight.nouns.base import Noun
 
 NOTHING = "nothing"
 NOTHING_ADVICE = "Leave it: no single change here gives more than a few per cent."
+TIE = 1.03  # gains that differ by less are as good: what a corpus calls right, and what is called a gain at all
 STOP = ("at_roofline", "launch_overhead")  # findings that say: leave the kernel as it is
 
 

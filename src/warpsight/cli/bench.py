@@ -243,7 +243,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 def _suite(word: str) -> Any:
     from warpsight.errors import UsageError
-    from warpsight.learn.prompting import SUITES
+    from warpsight.short.prompting import SUITES
 
     if word not in SUITES:
         raise UsageError(f"expected a suite of {', '.join(SUITES)}, got {word!r}")

@@ -9,7 +9,6 @@ files, so a change of either is never hidden by an old answer.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 import time
 from collections.abc import Callable
@@ -17,17 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import warpsight
 from warpsight.devices.device import Value
 from warpsight.devices.machine_code import machine_code, source_file, time_launch
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import WarpsightError
 from warpsight.gate.check import build_candidate, check_candidate, kernel_values
 from warpsight.nouns import Build, Candidate, Task, Workload
+from warpsight.session.parts import parts_digest
 from warpsight.tasks import evaluate_launch, read_candidate
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
-from warpsight.vgpu import _core
 from warpsight.vgpu.gpus import find_gpu
 
 SCHEMA = "look-1"
@@ -116,17 +114,6 @@ def _declared(task: Task) -> str:
         "folder": Path(),
     }
     return task.model_copy(update=small).model_dump_json()
-
-
-@functools.cache
-def parts_digest(*parts: str) -> str:
-    """What the files of these parts of the package are, data and compiled code included."""
-    root = Path(warpsight.__file__).parent
-    files = [p for part in parts for p in sorted((root / part).rglob("*")) if p.suffix in (".py", ".toml")]
-    digest = hashlib.sha256()
-    for path in (*files, Path(_core.__file__)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warpsight.causes import NOTHING
+from warpsight.causes import NOTHING, TIE
 from warpsight.corpus.families import families
 from warpsight.corpus.looks import BadDefect, Look, Spent, look
 from warpsight.corpus.specs import Spec, task_of
@@ -21,8 +21,6 @@ from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.nouns import Noun, Workload
 from warpsight.nouns.timing import IMPROVEMENTS, Decision, Roof
 from warpsight.vgpu.gpus import find_gpu
-
-TIE = 1.03
 
 
 class BelowRoof(WarpsightError):

@@ -23,11 +23,11 @@ import transformers
 from warpsight.errors import UsageError
 from warpsight.learn.config import Rl, Sft, Start, Train
 from warpsight.learn.curves import write_curves
-from warpsight.learn.prompting import Suite
-from warpsight.learn.trained import write_trained
 from warpsight.models.local import EMBEDDED, embedded_weights
 from warpsight.models.precision import fast_precision
 from warpsight.models.weights import load_pair
+from warpsight.short.prompting import Suite
+from warpsight.short.trained import write_trained
 
 FINAL = "final"
 MAY_CHANGE = ("max_steps", "minutes", "save_minutes", "log_steps", "threads")

@@ -1,8 +1,8 @@
 """Findings: why a kernel is slow, each from one detector, a pure function of a Profile (and its Build).
 
-`DETECTORS` is the registry; `find` runs all of them, orders what they say, by estimated gain but what is vague last, and keeps what is
-worth saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How gains are estimated:
-`gains.py`.
+`DETECTORS` is the registry; `find` runs all of them, orders what they say (by estimated gain, but what is vague last)
+and keeps what is worth saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How
+gains are estimated: `gains.py`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,10 @@ def _why_few(profile: Profile) -> tuple[str, str] | None:
     threads, work = profile.counters.get("threads_per_block", 0), executed(profile)
     loops = not work or has_turns(work)
     if loops and reads_grid_size(work):
-        return "too_few_blocks", "launch more blocks, several for each multiprocessor: the loop already goes by the grid"
+        return (
+            "too_few_blocks",
+            "launch more blocks, several for each multiprocessor: the loop already goes by the grid",
+        )
     if threads > LARGE_BLOCK:
         return "block_too_large", "use smaller blocks, of 128 to 256 threads, so that there are more of them"
     if loops and 0 < threads < SMALL_BLOCK:

@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from warpsight.learn.prompting import SYSTEM, question, small_specs
-from warpsight.learn.shipped import Shipped, ask_small, find_shipped, open_small
-from warpsight.learn.trained import write_trained
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
@@ -17,6 +14,9 @@ from warpsight.reason.optimize import open_tools, outcome_of, plan
 from warpsight.reason.replay import replay
 from warpsight.reason.resume import run_job
 from warpsight.runs.memory import MemoryStore
+from warpsight.short.prompting import SYSTEM, question, small_specs
+from warpsight.short.shipped import Shipped, ask_small, find_shipped, open_small
+from warpsight.short.trained import write_trained
 from warpsight.tasks import read_task
 
 ROOT = Path(__file__).parents[2]

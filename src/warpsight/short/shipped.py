@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from warpsight.learn.prompting import Suite, job_for
-from warpsight.learn.small_box import SmallBox
-from warpsight.learn.trained import knows_first_words, must_list_tools, suite_to_optimize
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job, Opening
 from warpsight.reason.optimize import SMALL_BOX, as_asked, asked_of
 from warpsight.reason.resume import OpenedBox
+from warpsight.short.box import SmallBox
+from warpsight.short.prompting import Suite, job_for
+from warpsight.short.trained import knows_first_words, must_list_tools, suite_to_optimize
 from warpsight.tools.task_box import TaskBox
 
 PLACE = Path(__file__).parent / "embedded"

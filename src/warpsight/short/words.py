@@ -7,10 +7,9 @@ Nothing is added that the tool did not say. Source lines are quoted, not numbere
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from warpsight.causes import first_word
-from warpsight.corpus.truth import TIE
+from warpsight.causes import NOTHING, TIE, first_word
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
@@ -29,6 +28,8 @@ HELPS = TIE  # what is called a gain is what the truth of the corpus calls one
 SAME = 1.01  # gains that are as good as equal
 BEST = "best:"
 NO_REWRITE = "no rewrite is known"
+SAID_BEST = re.compile(BEST + r" (\w+) (\d+\.\d+)x")
+_UNKNOWN = re.compile(NO_REWRITE + r": ([\w, ]+)")
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
@@ -105,3 +106,16 @@ def submit_words(found: Submitted) -> str:
     if found.ratio_to_given is None:
         return f"{found.verdict}: {found.reason}" if found.reason else found.verdict
     return f"{found.verdict}, {found.decision} {found.ratio_to_given:.2f}x ({found.source})"
+
+
+def most_of(results: Sequence[str], seen: Collection[str] = ()) -> tuple[str, str]:
+    """What gave most in the first call that helped, and how that is said. Where none did: what was seen in the text and
+    no rewrite is known for, else nothing."""
+    for text in results:
+        if found := SAID_BEST.match(text):
+            return found[1], f"{found[1]} gave most, {found[2]}x."
+    for text in results:
+        for cause in found[1].split(", ") if (found := _UNKNOWN.search(text)) else ():
+            if cause in seen:
+                return cause, f"{cause} is left."
+    return NOTHING, "Nothing helps."

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from warpsight.learn.prompting import Suite
+from warpsight.short.prompting import Suite
 
 FILE = "warpsight.json"
 WORDS = "causes.toml"  # the dictionary that a model was trained with; files without one are of models before it

@@ -19,10 +19,15 @@ from typing import Any
 from pydantic import JsonValue, TypeAdapter
 
 from warpsight.causes import NOTHING, advice_for
-from warpsight.corpus.looks import parts_digest
 from warpsight.errors import TaskError
-from warpsight.learn.climb import climb, rewritten
-from warpsight.learn.compact import (
+from warpsight.nouns import Evaluation, Task, kernel_id
+from warpsight.rewrite import CAUSES as CAN_REWRITE
+from warpsight.session.feedback import Feedback, shows_time
+from warpsight.session.parts import parts_digest
+from warpsight.session.session import IMPOSSIBLE
+from warpsight.short.climb import climb, rewritten
+from warpsight.short.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
+from warpsight.short.words import (
     NO_REWRITE,
     profile_words,
     rewrite_words,
@@ -30,11 +35,6 @@ from warpsight.learn.compact import (
     time_words,
     tries_words,
 )
-from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
-from warpsight.nouns import Evaluation, Task, kernel_id
-from warpsight.rewrite import CAUSES as CAN_REWRITE
-from warpsight.session.feedback import Feedback, shows_time
-from warpsight.session.session import IMPOSSIBLE
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.answer import result_of
@@ -47,7 +47,7 @@ from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
 
-PROFILE_PARTS = ("vgpu", "devices", "lens", "session", "tools")
+PROFILE_PARTS = ("vgpu", "devices", "causes", "lens", "session", "tools")
 GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")
 _LOCKS = tuple(threading.Lock() for _ in range(64))  # two keys that share one only wait
 PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model

@@ -12,14 +12,14 @@ from pydantic import JsonValue, TypeAdapter
 from tests.learn.rows import small_row
 
 from warpsight.corpus.specs import plain_of, task_of
-from warpsight.learn.compact import best_cause, profile_words, tries_words
-from warpsight.learn.prompting import ANY, ANY_KERNEL, SUITES, causes_of
-from warpsight.learn.small_box import SmallBox, steps_of, store
 from warpsight.lens.findings import WORTH_SAYING
+from warpsight.nouns import kernel_id
 from warpsight.reason.schema import problems
 from warpsight.rewrite import CAUSES
 from warpsight.session.feedback import Feedback
-from warpsight.nouns import kernel_id
+from warpsight.short.box import SmallBox, steps_of, store
+from warpsight.short.prompting import ANY, ANY_KERNEL, SUITES, causes_of
+from warpsight.short.words import best_cause, profile_words, tries_words
 from warpsight.tools.box import ToolResult
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten, Try
