@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import tomllib
 from importlib import resources
 
@@ -73,6 +74,12 @@ def canonical(word: str) -> str:
     """The one name of what a word means; the word itself where it means several causes, or none."""
     found = named(word)
     return found[0] if len(found) == 1 else word
+
+
+def cause_in(words: str) -> str:
+    """The first name, or other name, that stands in a text; else the text itself."""
+    known = {*causes(), *_by_alias()}
+    return next((canonical(word) for word in re.findall(r"[a-z][a-z0-9_]*", words.lower()) if word in known), words)
 
 
 def with_behind(word: str) -> tuple[str, ...]:

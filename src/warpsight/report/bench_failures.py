@@ -59,7 +59,7 @@ def kind_of(outcome: Outcome) -> str | None:
         return "slower kernel"
     if outcome.answer is None:
         return "no answer"
-    return None if outcome.diagnosed else "wrong answer"
+    return None if outcome.diagnosed or not outcome.right_answers else "wrong answer"
 
 
 def missed_by(outcome: Outcome, tasks: Mapping[int, Row]) -> float | None:

@@ -129,7 +129,7 @@ def opening_for(task: Task, suite: Suite, kernel: str) -> Opening:
 
 def question(task: Task) -> str:
     """What the model is told of a task: the GPU, the size that is timed, the kernel."""
-    size = next(w.axes for w in task.workloads if w.profile)
+    size = next((w.axes for w in task.workloads if w.profile), task.workloads[0].axes)
     sizes = " ".join(f"{axis}={value}" for axis, value in size.items())
     gpu = find_gpu(task.gpu)
     return f"{gpu.key}, {gpu.sms} SMs, {sizes}\n{neutral(task.kernel).strip()}"
