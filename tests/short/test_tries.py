@@ -160,6 +160,16 @@ def test_where_all_that_is_named_is_tried_small_findings_are_named_after_the_lar
     assert profile_words(shown, "").splitlines() == tried[:3]
 
 
+def test_a_model_of_the_first_words_reads_them_in_the_order_of_that_time() -> None:
+    def one(name: str, gain: float) -> Found:
+        return Found(name=name, message="so", estimated_gain=gain, line=None, suggestion="", should_move={})
+
+    large = (one("shared_hog", 1.2), one("uncoalesced", 1.1), one("launch_overhead", 3.0))
+    shown = Profiled(kernel=BASE, profiled=True, findings=large, smaller=(one("at_roofline", 1.0), one("spills", 1.01)))
+    names = [line.split()[0] for line in profile_words(shown, "", smaller=True, first_words=True).splitlines()[1:]]
+    assert names == ["launch_overhead", "low_occupancy", "uncoalesced_access", "at_roofline", "spills"]
+
+
 def test_what_is_too_small_to_say_is_kept_apart_and_shown_in_the_suite_that_tries() -> None:
     row = small_row(0, "points", ("uncoalesced",))
     results = [SmallBox(task_of(row.spec), suite, plain=plain_of(row.spec)).call("profile", {}) for suite in SUITES]

@@ -42,14 +42,26 @@ def profile_words(found: Profiled, kernel: str, *, smaller: bool = False, first_
         shown = [f"{name} {found.counters[name]:.4g}" for name in RAW_COUNTERS if name in found.counters]
         return "\n".join(shown)
     lines = kernel.splitlines()
+    found = _in_first_words(found) if first_words else found
     told = [f"bound by {found.bound}" if found.bound else "bound unknown"]
     for number, finding in enumerate(findings_said(found, smaller=smaller)):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
         what = _ASIDE.sub("", finding.message).split(":")[0]
-        told.append(f"{first_word(finding.name) if first_words else finding.name}{gain}: {what}")
+        told.append(f"{finding.name}{gain}: {what}")
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
     return "\n".join(told if len(told) > 1 else [*told, "no findings"])
+
+
+def _in_first_words(found: Profiled) -> Profiled:
+    """A profile as models that were trained before there was one dictionary know it: with the names of that time, and
+    in its order, which was by gain alone."""
+
+    def as_then(findings: Sequence[Found]) -> tuple[Found, ...]:
+        ordered = sorted(findings, key=lambda one: (one.name != "at_roofline", -(one.estimated_gain or 0.0)))
+        return tuple(one.model_copy(update={"name": first_word(one.name)}) for one in ordered)
+
+    return found.model_copy(update={"findings": as_then(found.findings), "smaller": as_then(found.smaller)})
 
 
 def findings_said(found: Profiled, *, smaller: bool) -> tuple[Found, ...]:

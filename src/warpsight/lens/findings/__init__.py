@@ -22,6 +22,7 @@ DETECTORS: tuple[Detector, ...] = (
     parallelism.too_few_blocks,
     parallelism.tail,
     parallelism.low_occupancy,
+    parallelism.idle_warps,
     lanes.divergence,
     global_memory.uncoalesced_loads,
     global_memory.uncoalesced_stores,
@@ -49,7 +50,14 @@ def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
     """What every detector says: first what says what to change, then what says only where time goes; each by estimated
     gain, those without one last; in the order of the registry if equal."""
     found = [finding for detector in DETECTORS if (finding := detector(profile, build)) is not None]
-    return tuple(sorted(found, key=lambda one: (causes()[one.name].vague, -(one.estimated_gain or 0.0))))
+    return tuple(sorted(found, key=lambda one: (is_vague(profile, one), -(one.estimated_gain or 0.0))))
+
+
+def is_vague(profile: Profile, one: Finding) -> bool:
+    """Whether it says where time goes and not what to change. More blocks are a change of the launch alone where the
+    kernel goes by the grid; elsewhere the work must be split in another way, which no finding can say."""
+    split = one.name == "too_few_blocks" and not parallelism.goes_by_grid(profile)
+    return split or causes()[one.name].vague
 
 
 def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
@@ -63,4 +71,4 @@ def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
     return (stop, *hidden[:1])
 
 
-__all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find"]
+__all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find", "is_vague"]

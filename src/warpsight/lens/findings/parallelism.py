@@ -14,6 +14,7 @@ from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
 
 BUSY = 0.75  # a unit this busy is what to relieve, not the wait for it
 SMALL_BLOCK, LARGE_BLOCK = 64, 256  # threads; smaller and larger blocks are rarely better
+MOST_IDLE = 0.5  # of the warps of a block that load anything
 CHAINED = 1.3  # samples of waiting for each in which an instruction was issued
 
 
@@ -65,7 +66,7 @@ def _why_few(profile: Profile) -> tuple[str, str] | None:
     """Why there are few blocks, and what to do about it; None where the problem is too small for more."""
     threads, work = profile.counters.get("threads_per_block", 0), executed(profile)
     loops = not work or has_turns(work)
-    if loops and reads_grid_size(work):
+    if goes_by_grid(profile):
         return (
             "too_few_blocks",
             "launch more blocks, several for each multiprocessor: the loop already goes by the grid",
@@ -80,6 +81,12 @@ def _why_few(profile: Profile) -> tuple[str, str] | None:
         "split the work into several blocks for each multiprocessor: less work in a thread, or a split of the inner "
         "dimension"
     )
+
+
+def goes_by_grid(profile: Profile) -> bool:
+    """Whether threads loop over the data by the size of the grid: any number of blocks will do."""
+    work = executed(profile)
+    return has_turns(work) and reads_grid_size(work)
 
 
 def _shared_out(profile: Profile, part: float) -> float:
@@ -135,6 +142,26 @@ def low_occupancy(profile: Profile, build: Build | None) -> Finding | None:
         change=Change(waits=1 / more),
         suggestion=advice,
         should_move={"occupancy": "up", "issued_per_cycle": "up"},
+        line=line,
+    )
+
+
+def idle_warps(profile: Profile, build: Build | None) -> Finding | None:
+    """Blocks are so large that most of their warps have no data to load: they only take room and meet at barriers."""
+    work = executed(profile)
+    loads = max((w.warps for w in work if w.space == "global_load"), default=0.0)
+    some = loads / work[0].warps if work else 1.0
+    if profile.counters.get("threads_per_block", 0) <= LARGE_BLOCK or not 0 < some < MOST_IDLE:
+        return None
+    line = hottest(profile, "global_load_requests")
+    return finding(
+        profile,
+        "block_too_large",
+        "few of the warps of a block of {threads_per_block} threads load anything: the others take room and wait",
+        [*whole(profile, "global_load_requests"), *at_line(profile, line, "global_load_requests")],
+        change=Change(sm=some),
+        suggestion="use smaller blocks, of 128 to 256 threads, so that every warp has work",
+        should_move={"threads_per_block": "down", "duration_us": "down"},
         line=line,
     )
 
