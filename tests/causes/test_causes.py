@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from warpsight.causes import (
@@ -9,6 +11,7 @@ from warpsight.causes import (
     aliases,
     answers,
     canonical,
+    cause_in,
     causes,
     defects,
     defects_of,
@@ -80,3 +83,13 @@ def test_models_of_old_words_are_spoken_to_in_old_words() -> None:
     words = {first_word(name) for name in causes()}
     assert set(BEFORE) <= words and not words & {new[0] for new in BEFORE.values()}
     assert {first_word(name) for name in ("shared_hog", "block_too_small", "too_many_registers")} == {"low_occupancy"}
+
+
+def test_the_page_of_the_lens_lists_every_cause_with_its_meaning() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lens.md").read_text()
+    assert [cause.name for cause in causes().values() if f"| `{cause.name}` | {cause.meaning} |" not in page] == []
+
+
+def test_a_cause_is_found_in_what_a_model_says() -> None:
+    assert cause_in("The cause: Uncoalesced_access at line 7") == "uncoalesced"
+    assert cause_in("memory is slow") == "memory is slow"

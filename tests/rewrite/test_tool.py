@@ -62,6 +62,13 @@ def test_a_rewrite_is_right_faster_and_can_be_named_afterwards(box: TaskBox) -> 
     assert (again, told) == (found, text)
 
 
+def test_what_a_finding_is_called_is_taken_and_old_names_too(box: TaskBox) -> None:
+    found, _ = asked(box, "double_precision", COPY_LOOP)
+    assert found.cause == "accidental_double" and found == asked(box, "accidental_double", COPY_LOOP)[0]
+    found, _ = asked(box, "tail", COPY_LOOP)
+    assert found.cause == "tail" and found.tried, "what is often behind it is tried"
+
+
 def test_a_barrier_that_is_needed_stays(box: TaskBox) -> None:
     assert box.call("check", {"kernel": CROSSED}).data["verdict"] == "right"
     found, text = asked(box, "needless_barriers", CROSSED)
@@ -79,6 +86,8 @@ def test_where_times_are_off_none_is_told(twice: Task) -> None:
 def test_no_rule_no_kernel(box: TaskBox) -> None:
     found, text = asked(box, "missing_tile", COPY_LOOP)
     assert not found.found and "no known rewrite" in text
+    found, text = asked(box, "at_roofline", COPY_LOOP)
+    assert not found.found and "no known rewrite" in text, "a finding that asks for no change"
     refused = box.call("rewrite", {"cause": "cosmic_rays", "kernel": COPY_LOOP})
     assert refused.is_error and "expected a cause" in refused.text
 
