@@ -19,6 +19,7 @@ SECTIONS = {
     "measured": "thousands of published times on real cards (measured:DATA,KERNELS names the folders; n=, set=, terms)",
     "launch_lines": "pairs of launch lines with a known sign, through the whole gate (launch_lines:WORD for some)",
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
+    "causes": "is the first finding the defect that matters, on corpus tasks (causes:test; causes:train,60,mistakes)",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
     "verdicts": "CPU seconds of a full verdict on six tasks (verdicts:TREE compares with another checkout)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from warpsight.causes import NOTHING
 from warpsight.corpus.families import families
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import Spec, draw_specs, task_of
 from warpsight.corpus.truth import BelowRoof, Truth, measure
 from warpsight.session.search import search

@@ -20,13 +20,13 @@ from warpsight.bench.rivals import open_rival
 from warpsight.corpus.build import Row, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import WarpsightError
-from warpsight.learn.prompting import Suite
-from warpsight.learn.shipped import Shipped, find_shipped
-from warpsight.learn.small_box import SmallBox, store
-from warpsight.learn.together import Together
-from warpsight.learn.traces import ask
 from warpsight.models.errors import ModelError
 from warpsight.models.model import BatchModel, Model, OnText, Reply, Request
+from warpsight.models.together import Together
+from warpsight.short.ask import ask
+from warpsight.short.box import SmallBox, store
+from warpsight.short.prompting import Suite
+from warpsight.short.shipped import Shipped, find_shipped
 from warpsight.tools.box import ToolResult
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -80,7 +80,7 @@ def rollouts(what: str, rows: Sequence[Row], model: Model, suite: Suite, *, list
     started = time.perf_counter()
     for row in rows:
         box = TimedBox(task_of(row.spec), suite, "curated", listed=listed, plain=plain_of(row.spec))
-        ask(row, box, timed, run_id=f"rollout-{row.number}", seed=0)
+        ask(box, timed, run_id=f"rollout-{row.number}", seed=0)
     whole = time.perf_counter() - started
     parts = {"model": timed.seconds, "tools": TimedBox.seconds, "loop": whole - timed.seconds - TimedBox.seconds}
     tell(what, len(rows), whole, parts)
@@ -91,8 +91,8 @@ def groups(what: str, rows: Sequence[Row], model: Model, shipped: Shipped) -> No
     timed, started = TimedModel(model), time.perf_counter()
     for row in rows:
         box = SmallBox(task_of(row.spec), shipped.suite, cores=os.cpu_count() or 1, listed=shipped.listed,
-                       plain=plain_of(row.spec), by_plain=True)  # fmt: skip
-        asked = partial(ask, row, box, temperature=1.0, seed=row.number, reply_tokens=REPLY_TOKENS)
+                       plain=plain_of(row.spec), by_plain=True, first_words=shipped.first_words)  # fmt: skip
+        asked = partial(ask, box, temperature=1.0, seed=row.number, reply_tokens=REPLY_TOKENS)
         one = [lambda seat, name=f"group-{row.number}-{n}", asked=asked: asked(seat, run_id=name) for n in range(GROUP)]
         Together(timed).run(one)
     whole = time.perf_counter() - started

@@ -6,14 +6,13 @@ not a measurement made here.
 """
 
 from benchmarks.pairs.pair import SIDES, Pair, Side, SideRun, run_side, with_step
-from benchmarks.pairs.table import load_findings, load_fresh, load_pairs, load_ties
+from benchmarks.pairs.table import load_fresh, load_pairs, load_ties
 
 __all__ = [
     "SIDES",
     "Pair",
     "Side",
     "SideRun",
-    "load_findings",
     "load_fresh",
     "load_pairs",
     "load_ties",

@@ -1,6 +1,6 @@
 """Reads pairs.toml and fresh.toml, and the kernels in the folders beside them. A new pair is two kernels and one entry.
 
-What must stay true: a key that is not known, or a finding that is not listed, is an error and not a shrug.
+What must stay true: a key that is not known, or a finding that causes.toml does not have, is an error and not a shrug.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.pairs import inputs, inputs_fresh
 from benchmarks.pairs.first_line import read_kernel
 from benchmarks.pairs.pair import Pair
+from warpsight.causes import causes
 
 FOLDER = Path(__file__).parent
 SOURCES: tuple[ModuleType, ...] = (inputs, inputs_fresh)
@@ -33,20 +34,14 @@ def load_ties() -> list[Pair]:
     return _pairs(_table("pairs.toml")["ties"])
 
 
-def load_findings() -> dict[str, str]:
-    """What findings are called here, and what each says."""
-    return _table("pairs.toml")["findings"]
-
-
 def _pairs(entries: dict[str, Any]) -> list[Pair]:
-    known = load_findings()
-    return [_pair(name, dict(entry), known) for name, entry in entries.items()]
+    return [_pair(name, dict(entry)) for name, entry in entries.items()]
 
 
-def _pair(name: str, entry: dict[str, Any], known: dict[str, str]) -> Pair:
+def _pair(name: str, entry: dict[str, Any]) -> Pair:
     finding, others, values = entry.pop("finding"), entry.pop("axes", {}), entry.pop("values")
-    if finding not in known:
-        raise ValueError(f"pair {name}: expected one of {sorted(known)}, found {finding!r}: list it under [findings]")
+    if finding not in causes():
+        raise ValueError(f"pair {name}: expected a cause of causes.toml, found {finding!r}")
     slow, fast = (read_kernel((FOLDER / name / f"{side}.cu").read_text()) for side in ("slow", "fast"))
     return Pair(
         name=name,

@@ -17,10 +17,11 @@ from warpsight.bench.suite import Plan, asked_of, jobs_of, read_outcomes, run_be
 from warpsight.bench.table import comparison, conditions, report
 from warpsight.bench.units import Outcome, Unit
 from warpsight.cli.app import main
+from warpsight.corpus.folder import write_folder
 from warpsight.errors import UsageError
-from warpsight.learn.traces import NotAnswered
-from warpsight.models.scripted import ScriptedModel
+from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.session.feedback import Feedback
+from warpsight.short.ask import NotAnswered
 
 
 @pytest.fixture
@@ -291,3 +292,52 @@ def test_a_bench_needs_its_corpus_and_adds_to_no_other_kind_of_file(corpus: Path
 def _plain(outcomes: list[Outcome]) -> list[dict[str, object]]:
     """Without the clock."""
     return sorted((o.model_dump(exclude={"seconds"}) for o in outcomes), key=lambda found: str(found["unit"]))
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """Two tasks as folders, as somebody has them who wrote or imported them: no defect is known."""
+    place = tmp_path / "mine"
+    for row in some_rows()[:2]:
+        write_folder(row.spec, place / f"task_{row.number}")
+    return place
+
+
+def test_task_folders_are_benched_with_the_short_tools_and_not_scored(folders: Path, tmp_path: Path) -> None:
+    plan = Plan(corpus=folders, suite="optimize", model="rival:any", feedback=("curated",))
+    found = run_bench(plan, tmp_path / "out.jsonl")
+    assert len(found) == 2 and all(one.is_right and one.right_answers == () and not one.trained_on for one in found)
+    told = summary_of(found)
+    assert told["accuracy"] is None and told["right"] == 1.0 and told["source"] == "simulated"
+    assert "| - |" in report(found) and comparison(found, found)["accuracy"] is None
+    one = next(folders.iterdir())
+    assert len(run_bench(dataclasses.replace(plan, corpus=one), tmp_path / "one.jsonl")) == 1
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no tasks in"):
+        run_bench(dataclasses.replace(plan, corpus=tmp_path / "empty"), tmp_path / "none.jsonl")
+
+
+def test_all_ten_tools_are_a_condition_of_their_own(folders: Path, corpus: Path, tmp_path: Path) -> None:
+    turns = (
+        ScriptedTurn(text="Look.", calls=(ScriptedCall(name="profile", arguments={"base": "given"}),)),
+        ScriptedTurn(text="", calls=(ScriptedCall(name="rewrite", arguments={"cause": "low_occupancy"}),)),
+        ScriptedTurn(text="", calls=(ScriptedCall(name="submit", arguments={"cause": "it was block_too_small"}),)),
+    )
+    for place in (folders, corpus):
+        plan = Plan(
+            corpus=place, suite="optimize", model="scripted", feedback=("curated",), box="full", count=1, calls=5,
+            allow_train=True,
+        )  # fmt: skip
+        found = work_with(plan, units_of(plan)[0], ScriptedModel(turns))
+        assert found.answer == "block_too_small" and found.ended == "submitted" and found.is_right
+        assert found.diagnosed == ("block_too_small" in found.right_answers) and found.tool_calls == 2
+        assert list(conditions([found])) == [("optimize", "scripted (ten tools)", "curated")]
+    again = Outcome.model_validate_json(found.model_dump_json())
+    assert again == found and again.unit.key != again.unit.model_copy(update={"box": "short"}).key
+    with pytest.raises(UsageError, match="full box"):
+        units_of(dataclasses.replace(plan, suite="recommend"))
+
+
+def test_units_of_the_short_tools_are_written_as_before() -> None:
+    unit = Unit(suite="recommend", model="m", feedback="none", row=3)
+    assert "box" not in unit.model_dump() and unit.key == "recommend|m|none|3|0"

@@ -12,7 +12,7 @@ Changed = Callable[[str, str, str], str]
 def test_scattered_stores_are_shown_with_their_line(command: Command) -> None:
     ran = command("diagnose", "transpose")
     assert ran.code == 0 and ran.err == ""
-    assert "1. uncoalesced_access" in ran.out and "x, estimated)" in ran.out
+    assert "1. uncoalesced" in ran.out and "x, estimated)" in ran.out
     assert "global_store_sectors_per_request = 32 sectors/request (limit 4) at line 6" in ran.out
     assert "6 |         y[(size_t)c * R + r] = x[(size_t)r * C + c];" in ran.out
 

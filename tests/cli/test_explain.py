@@ -40,6 +40,13 @@ def test_one_counter_as_json(command: Command) -> None:
     assert document["name"] == "global_load_efficiency" and document["unit"] == "%"
 
 
+def test_a_finding_by_its_name_or_an_old_one(command: Command) -> None:
+    ran = command("explain", "bank_conflicts")
+    assert ran.code == 0 and ran.out.startswith("bank_conflicts: Lanes of a warp meet") and "first: Pad" in ran.out
+    document = command("explain", "slow_arithmetic", "--json").document()
+    assert [cause["name"] for cause in document["causes"]] == ["division_in_loop", "slow_math"]
+
+
 def test_all_of_them(command: Command) -> None:
     words = {line.split()[0] for line in command("explain").out.splitlines() if line.strip()}
     assert set(vocabulary()) <= words

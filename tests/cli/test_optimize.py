@@ -22,6 +22,7 @@ from warpsight.errors import UsageError
 from warpsight.gate.certificate import read_certificate
 from warpsight.models.open import open_model
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.nouns import kernel_id
 from warpsight.nouns.run import Run
 from warpsight.reason.optimize import open_tools, opened_box, outcome_of, plan
 from warpsight.reason.replay import replay
@@ -29,7 +30,6 @@ from warpsight.reason.resume import run_job
 from warpsight.reason.transcript import transcript_bytes
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.sqlite import SqliteStore
-from warpsight.nouns import kernel_id
 from warpsight.tasks import read_task
 
 Command = Callable[..., Ran]
@@ -49,7 +49,7 @@ def test_a_slow_kernel_becomes_a_certified_faster_one_from_both_doors(command: C
     found = done.document()
     assert found["faster"] and found["decision"] == "FASTER" and found["source"] == "simulated"
     assert [p["verdict"] for p in found["run"]["submission"]["predictions"]] == ["right"] * 3
-    assert found["findings_gone"] == ["uncoalesced_access"]
+    assert found["findings_gone"] == ["uncoalesced"]
     moved = {m["counter"]: (m["before"], m["after"]) for m in found["moved"]}
     assert moved["global_store_sectors"] == (1048576, 131072)
     certificate, *_ = read_certificate(Path(found["certificate_file"]).read_bytes())

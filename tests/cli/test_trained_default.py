@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Ran
 
-from warpsight.learn import shipped
-from warpsight.learn.prompting import SYSTEM
-from warpsight.learn.trained import write_trained
+from warpsight.short import shipped
+from warpsight.short.prompting import SYSTEM
+from warpsight.short.trained import write_trained
 
 pytestmark = pytest.mark.filterwarnings("default")
 

@@ -10,7 +10,7 @@ import pytest
 from warpsight.corpus.folder import write_folder
 from warpsight.corpus.specs import draw_specs, task_of
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import question
+from warpsight.short.prompting import question
 from warpsight.tasks import read_task
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpsight.corpus.kinds import NOTHING
+from warpsight.causes import NOTHING
 from warpsight.corpus.looks import BadDefect, look
 from warpsight.corpus.specs import Spec, task_of
 from warpsight.corpus.trial import Trial

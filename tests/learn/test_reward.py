@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.model_errors import likely_faster
 
-from warpsight.learn.prompting import MOST_CALLS
 from warpsight.learn.reward import reward
 from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult
 from warpsight.nouns.run import Prediction, Submission
+from warpsight.short.prompting import MOST_CALLS
 
 SHA = "0" * 64
 MOST = max(MOST_CALLS.values())

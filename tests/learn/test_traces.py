@@ -10,19 +10,21 @@ import pytest
 from pydantic import JsonValue
 from tests.learn.rows import small_row, some_rows
 
+from warpsight.causes import answers
 from warpsight.cli.app import main
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import answers
 from warpsight.corpus.removal import removal_edits
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import among, most_of
-from warpsight.learn.prompting import job_for
+from warpsight.learn.oracle import among
 from warpsight.learn.tokens import tokens_of
-from warpsight.learn.traces import NotAnswered, Words, build_traces, confirmed, oracle_run, read_traces, restyled
+from warpsight.learn.traces import Words, build_traces, confirmed, oracle_run, read_traces, restyled
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.models.text_calls import read_calls
 from warpsight.nouns.run import Run
 from warpsight.session.feedback import Feedback
+from warpsight.short.ask import NotAnswered
+from warpsight.short.prompting import job_for
+from warpsight.short.words import most_of
 
 
 def helped() -> Row:

@@ -7,14 +7,15 @@ import random
 
 import numpy as np
 import pytest
-from benchmarks.pairs import Side, load_findings, load_pairs
+from benchmarks.pairs import Side, load_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from warpsight.causes import causes
 from warpsight.devices.device import Value
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.lens import rederive
-from warpsight.lens.findings import DETECTORS, detect, find
+from warpsight.lens.findings import DETECTORS, detect, find, is_vague
 from warpsight.lens.findings.gains import Change, gain
 from warpsight.lens.findings.parallelism import too_few_blocks
 from warpsight.nouns import Build, Finding, Profile
@@ -74,15 +75,64 @@ extern "C" __global__ void k(float *y, int rounds) {
 """
 
 
-def busy_blocks(blocks: int, threads: int) -> tuple[Finding, ...]:
+def busy_blocks(blocks: int, threads: int, text: str = BUSY_BLOCKS) -> tuple[Finding, ...]:
     """The same work in blocks of another size, on 84 multiprocessors."""
     gpu = find_gpu("rtx-a6000")
-    build = compile_cuda(BUSY_BLOCKS, gpu_arch=gpu.arch, entry="k")
+    build = compile_cuda(text, gpu_arch=gpu.arch, entry="k")
     y, rounds = np.zeros(blocks * threads, np.float32), np.array(500, np.int32)
     values = (Value("y", y, writable=True), Value("rounds", rounds, writable=False))
     size = LaunchSize((blocks, 1, 1), (threads, 1, 1), 0)
-    profile = VirtualGpu(gpu=gpu, profile_budget=300_000).profile(build, "k", values, size, source_text=BUSY_BLOCKS)
+    profile = VirtualGpu(gpu=gpu, profile_budget=300_000).profile(build, "k", values, size, source_text=text)
     return find(profile, build)
+
+
+BY_GRID = """
+extern "C" __global__ void k(float *y, int rounds) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rounds * 4096; i += gridDim.x * blockDim.x) {
+        y[i % 1024] = i * 0.5f;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "cause", "advice"),
+    [
+        (20, 1024, "block_too_large", "use smaller blocks"),
+        (20, 32, "block_too_small", "use larger blocks"),
+        (20, 128, "too_few_blocks", "split the work"),
+    ],
+)
+def test_few_blocks_go_by_why_they_are_few(blocks: int, threads: int, cause: str, advice: str) -> None:
+    found = named(busy_blocks(blocks, threads), cause)
+    assert found is not None and found.suggestion.startswith(advice) and "20 blocks on 84" in found.message
+
+
+def test_a_kernel_that_goes_by_the_grid_takes_more_blocks() -> None:
+    found = busy_blocks(20, 1024, BY_GRID)
+    assert found[0].name == "too_few_blocks" and found[0].suggestion.startswith("launch more blocks")
+
+
+FEW_LOAD = """
+extern "C" __global__ void k(float *y, int rounds) {
+    __shared__ float part[32];
+    float sum = 0;
+    for (int c = threadIdx.x; c < 256; c += blockDim.x) sum += y[blockIdx.x % 4 * 256 + c];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+    __syncthreads();
+    float all = 0;
+    for (int w = 0; w < blockDim.x / 32; ++w) all += part[w];
+    if (threadIdx.x == 0) y[1024 + blockIdx.x] = all;
+}
+"""
+
+
+def test_a_block_most_of_whose_warps_load_nothing_is_too_large() -> None:
+    slow, fast = busy_blocks(4096, 1024, FEW_LOAD), busy_blocks(4096, 256, FEW_LOAD)
+    found = named(slow, "block_too_large")
+    assert found is not None and "load anything" in found.message and (found.estimated_gain or 0) > 1.5
+    assert named(fast, "block_too_large") is None
 
 
 def test_one_block_too_many_is_a_tail() -> None:
@@ -93,11 +143,14 @@ def test_one_block_too_many_is_a_tail() -> None:
 
 
 def test_every_detector_has_a_planted_defect() -> None:
-    covered = {PAIRS[name].expected_finding for name in QUICK} | set(ALSO) | {"tail"}
-    says = {"uncoalesced_loads": "uncoalesced_access", "uncoalesced_stores": "uncoalesced_access"}
+    covered = {PAIRS[name].expected_finding for name in QUICK} | set(ALSO) | {"tail", "block_too_large"}
+    says = {
+        "uncoalesced_loads": "uncoalesced", "uncoalesced_stores": "uncoalesced", "low_occupancy": "shared_hog",
+        "slow_operations": "division_in_loop", "idle_warps": "block_too_large",
+    }  # fmt: skip
     assert {says.get(detector.__name__, detector.__name__) for detector in DETECTORS} <= covered
     for kind, name in (("load", "particles_layout"), ("store", "transpose_tiled")):
-        finding = named(find(*profiled(name, "slow")), "uncoalesced_access")
+        finding = named(find(*profiled(name, "slow")), "uncoalesced")
         assert finding is not None and f"global {kind}s" in finding.message
 
 
@@ -143,7 +196,7 @@ def test_a_number_that_is_not_the_profiles_is_noticed(part: str) -> None:
 def test_a_store_by_one_lane_is_not_scattered() -> None:
     profile, build = profiled("matvec_rows", "fast")
     assert profile.counters["global_store_efficiency"] < 20  # four bytes of a sector
-    assert "uncoalesced_access" not in [finding.name for finding in detect(profile, build)]
+    assert "uncoalesced" not in [finding.name for finding in detect(profile, build)]
 
 
 def test_more_blocks_of_matrix_tiles_promise_less_than_their_number() -> None:
@@ -164,12 +217,12 @@ def test_the_line_with_the_defect_is_in_the_evidence() -> None:
 
 def test_occupancy_says_what_limits_it() -> None:
     limits = {
-        "occupancy_shared": "dynamic shared memory",
-        "occupancy_registers": "registers in",
-        "blocks_of_32": "blocks of 32",
+        "occupancy_shared": ("shared_hog", "dynamic shared memory"),
+        "occupancy_registers": ("too_many_registers", "registers in"),
+        "blocks_of_32": ("block_too_small", "blocks of 32"),
     }
-    for name, words in limits.items():
-        finding = named(find(*profiled(name, "slow")), "low_occupancy")
+    for name, (cause, words) in limits.items():
+        finding = named(find(*profiled(name, "slow")), cause)
         assert finding is not None and words in finding.message
 
 
@@ -184,13 +237,17 @@ def test_every_finding_of_the_pairs_has_a_detector_and_there_are_enough() -> Non
     assert len(DETECTORS) == len(set(DETECTORS)) >= 16
     seen = {f.name for name in QUICK for side in ("slow", "fast") for f in detect(*profiled(name, side))}
     assert {PAIRS[name].expected_finding for name in QUICK} <= seen
-    assert {PAIRS[name].expected_finding for name in QUICK} <= set(load_findings())
+    assert {PAIRS[name].expected_finding for name in QUICK} <= set(causes())
 
 
-def test_findings_are_ordered_by_gain() -> None:
+def test_findings_are_ordered_by_gain_and_what_is_vague_comes_last() -> None:
     for name in QUICK:
-        gains = [finding.estimated_gain or 0.0 for finding in detect(*profiled(name, "slow"))]
-        assert gains == sorted(gains, reverse=True)
+        profile, build = profiled(name, "slow")
+        found = detect(profile, build)
+        places = [(is_vague(profile, one), -(one.estimated_gain or 0.0)) for one in found]
+        assert places == sorted(places)
+    tiny = [finding.name for finding in find(*profiled("tiny_launches", "slow"))]
+    assert "launch_overhead" in tiny, "the last word, but said"
 
 
 def test_a_profile_without_a_time_has_no_gains() -> None:
@@ -199,7 +256,7 @@ def test_a_profile_without_a_time_has_no_gains() -> None:
     values, size = pair.values("slow", pair.small), pair.launch("slow", pair.small)
     profile = VirtualGpu().profile(build, pair.entry, values, size, source_text=pair.slow.source)
     found = find(profile, build)
-    assert "uncoalesced_access" in [finding.name for finding in found]
+    assert "uncoalesced" in [finding.name for finding in found]
     assert all(finding.estimated_gain is None for finding in found)
 
 

@@ -39,7 +39,7 @@ def test_optimize_then_report_shows_speed_roof_reasons_and_certificate(
     charts = found.ids["charts"]
     assert "warp instructions per byte of DRAM traffic" in charts and "launch overhead" in charts
     assert "bank_conflicts" in found.ids["a1"] and "FASTER" in found.ids["a2"]
-    assert "uncoalesced_access" in found.ids["findings"] and "gone in the new kernel" in found.ids["findings"]
+    assert "uncoalesced" in found.ids["findings"] and "gone in the new kernel" in found.ids["findings"]
     assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
     certificate_is_found_for_a_kernel_that_was_never_submitted(tmp_path / "data", result["run"]["id"])
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.rewrite.kernels import COPY_LOOP, kernel
 
-from warpsight.corpus.kinds import kinds
+from warpsight.causes import causes, defects
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
-from warpsight.nouns import Task
+from warpsight.nouns import Task, kernel_id
 from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
@@ -21,7 +21,6 @@ from warpsight.reason.opening import opening_of
 from warpsight.reason.replay import replay
 from warpsight.rewrite import CAUSES
 from warpsight.runs.memory import MemoryStore
-from warpsight.nouns import kernel_id
 from warpsight.tools.open import open_box
 from warpsight.tools.rewrite import Rewritten, changed_lines
 from warpsight.tools.task_box import SPECS, TaskBox
@@ -48,7 +47,8 @@ def asked(box: TaskBox, cause: str, text: str | None = None) -> tuple[Rewritten,
 
 
 def test_every_kind_of_defect_can_be_named() -> None:
-    assert set(CAUSES) == {*kinds(), "one_output_a_thread"}, "that one is never planted"
+    assert set(CAUSES) == {*defects(), "one_output_a_thread"}, "that one is never planted"
+    assert set(CAUSES) <= set(causes())
 
 
 def test_a_rewrite_is_right_faster_and_can_be_named_afterwards(box: TaskBox) -> None:
@@ -60,6 +60,13 @@ def test_a_rewrite_is_right_faster_and_can_be_named_afterwards(box: TaskBox) -> 
     assert timed.data["ratio_to_given"] == pytest.approx(found.ratio_to_given)
     again, told = asked(box, "too_few_blocks", COPY_LOOP)
     assert (again, told) == (found, text)
+
+
+def test_what_a_finding_is_called_is_taken_and_old_names_too(box: TaskBox) -> None:
+    found, _ = asked(box, "double_precision", COPY_LOOP)
+    assert found.cause == "accidental_double" and found == asked(box, "accidental_double", COPY_LOOP)[0]
+    found, _ = asked(box, "tail", COPY_LOOP)
+    assert found.cause == "tail" and found.tried, "what is often behind it is tried"
 
 
 def test_a_barrier_that_is_needed_stays(box: TaskBox) -> None:
@@ -79,6 +86,8 @@ def test_where_times_are_off_none_is_told(twice: Task) -> None:
 def test_no_rule_no_kernel(box: TaskBox) -> None:
     found, text = asked(box, "missing_tile", COPY_LOOP)
     assert not found.found and "no known rewrite" in text
+    found, text = asked(box, "at_roofline", COPY_LOOP)
+    assert not found.found and "no known rewrite" in text, "a finding that asks for no change"
     refused = box.call("rewrite", {"cause": "cosmic_rays", "kernel": COPY_LOOP})
     assert refused.is_error and "expected a cause" in refused.text
 

@@ -34,7 +34,7 @@ def test_verdicts_are_the_same_in_every_mode(boxes: dict[str, TaskBox]) -> None:
 
 def test_each_mode_shows_what_it_says(boxes: dict[str, TaskBox]) -> None:
     profiles = {mode: call(box, "profile", base="given") for mode, box in boxes.items()}
-    assert "uncoalesced_access" in profiles["curated"].text and profiles["curated"].data["counters"] == {}
+    assert "uncoalesced" in profiles["curated"].text and profiles["curated"].data["counters"] == {}
     assert "global_store_sectors sectors 1048576" in profiles["raw"].text and profiles["raw"].data["findings"] == []
     assert "uncoalesced" not in profiles["raw"].text
     for mode in ("none", "time"):
@@ -81,7 +81,7 @@ def test_wrong_is_a_true_diagnosis_of_another_kernel() -> None:
     mode: Feedback = "wrong"
     box, other = opened(feedback=mode, decoys=decoys), opened(feedback=mode, decoys=decoys)
     found = call(box, "profile", base="given")
-    assert "uncoalesced_access" not in found.text and found.data["findings"]
+    assert "uncoalesced" not in found.text and found.data["findings"]
     assert found.text.split(": ", 1)[1].startswith(transpose().entry), "it goes by the name of the kernel asked about"
     assert call(other, "profile", base="given").text == found.text, "always the same one"
     true = found.profiled[box.session.given.sha256]

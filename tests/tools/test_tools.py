@@ -20,8 +20,8 @@ from tests.tools.kernels import (
 
 from warpsight.gate.certificate import read_certificate
 from warpsight.gate.ledger import read_ledger
-from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.nouns import kernel_id
+from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.tools.task_box import TaskBox
 
 
@@ -95,7 +95,7 @@ def test_a_kernel_that_faults_is_not_profiled(box: TaskBox) -> None:
 
 def test_profile_says_why_and_where(box: TaskBox) -> None:
     found = call(box, "profile", base="given")
-    assert "uncoalesced_access" in found.text and "line 6: y[" in found.text and "should move: " in found.text
+    assert "uncoalesced" in found.text and "line 6: y[" in found.text and "should move: " in found.text
     assert found.profiled and found.artefacts, "the whole profile is kept for those who want it"
 
 
@@ -120,7 +120,7 @@ def test_compare_says_what_moved(box: TaskBox) -> None:
     found = call(box, "compare", kernel=PADDED, against="given")
     moved = {m["counter"]: (m["before"], m["after"]) for m in found.data["moved"]}  # type: ignore
     assert moved["global_store_sectors"] == (1048576, 131072)
-    assert found.data["findings_gone"] == ["uncoalesced_access"]
+    assert found.data["findings_gone"] == ["uncoalesced"]
     assert call(box, "compare", kernel=GIVEN, against="given").data["moved"] == []
 
 

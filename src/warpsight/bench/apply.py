@@ -15,16 +15,16 @@ from contextlib import closing
 from pathlib import Path
 
 from warpsight.bench.units import Outcome, Unit, share_of_roof
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row, read_rows
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE
-from warpsight.learn.small_box import SmallBox, steps_of
 from warpsight.nouns.base import Noun
 from warpsight.processes.pool import worker_pool
 from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.runs.lines import cut_half_line, read_records
+from warpsight.short.box import SmallBox, steps_of
+from warpsight.short.prompting import CAUSE, CAUSES, REWRITE
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.edits import KERNEL
 

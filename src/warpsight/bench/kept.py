@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from warpsight.bench.units import Outcome, Unit
-from warpsight.corpus.kinds import NOTHING
+from warpsight.causes import NOTHING
 from warpsight.nouns.run import Run
 
 
@@ -21,9 +21,8 @@ def run_name(unit: Unit) -> str:
 
 def keep_failure(folder: Path | None, outcome: Outcome, run: Run) -> None:
     """Keep the run where the outcome is not what it should be."""
-    fine = outcome.diagnosed and (
-        outcome.unit.suite == "recommend" or outcome.speed > 1 or NOTHING in outcome.right_answers
-    )
+    faster = outcome.unit.suite == "recommend" or outcome.speed > 1 or NOTHING in outcome.right_answers
+    fine = faster and (outcome.diagnosed or not outcome.right_answers)
     if folder is None or fine:
         return
     folder.mkdir(parents=True, exist_ok=True)

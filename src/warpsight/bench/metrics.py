@@ -92,6 +92,17 @@ def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[tuple[int, st
     return {task: sum(values) / len(values) for task, values in found.items()}
 
 
+def scored(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those of tasks whose right answer is known."""
+    return [outcome for outcome in outcomes if outcome.right_answers]
+
+
+def accuracy_of(outcomes: Sequence[Outcome]) -> dict[str, float] | None:
+    """How often the answer is right; None where of no task a right one is known."""
+    known = scored(outcomes)
+    return mean_of(known, diagnosed)._asdict() if known else None
+
+
 def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
     """Everything that is reported of one condition (a model with one kind of feedback)."""
     sources = sorted({outcome.source for outcome in outcomes if outcome.source})
@@ -102,7 +113,7 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
         "tasks": len(by_task(outcomes, diagnosed)),
         "answered": _share(outcomes, lambda o: o.answer is not None),
         "answers": answers_of(outcomes),
-        "accuracy": mean_of(outcomes, diagnosed)._asdict(),
+        "accuracy": accuracy_of(outcomes),
         "tool_calls": _mean(outcomes, lambda o: o.tool_calls),
         "input_tokens": _mean(outcomes, lambda o: o.input_tokens),
         "output_tokens": _mean(outcomes, lambda o: o.output_tokens),

@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from warpsight.causes import NOTHING, STOP, answers, defects_of
 from warpsight.corpus.build import read_rows
-from warpsight.corpus.kinds import NOTHING, NOTHING_FINDINGS, answers, pointed_at
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import most_of
-from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE
 from warpsight.models.model import Model, Request, ToolMessage
 from warpsight.models.scripted import ScriptedModel
 from warpsight.models.text_calls import CLOSE, OPEN
+from warpsight.short.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE
+from warpsight.short.words import most_of
 from warpsight.tools.box import SUBMIT
 
 RIVALS = ("most-common", "top-finding", "known-finding", "tries", "any", "random")
@@ -59,8 +59,8 @@ def most_common(train: Path) -> str:
 def answer_of(findings: Sequence[str], *, skip_unknown: bool) -> str:
     """The first answer that the first finding points at; of all findings in turn if unknown ones are skipped."""
     for name in findings:
-        pointed = pointed_at(name)
-        if pointed or name in NOTHING_FINDINGS or not skip_unknown:
+        pointed = defects_of(name)
+        if pointed or name in STOP or not skip_unknown:
             return pointed[0] if pointed else NOTHING
     return NOTHING
 
@@ -77,7 +77,7 @@ def _try_findings(request: Request) -> str:
     shown = _shown(request)
     if not shown:
         return PROFILE
-    pointing = [name for name in dict.fromkeys(_findings(shown[0])) if pointed_at(name)][: MOST_CAUSES - 1]
+    pointing = [name for name in dict.fromkeys(_findings(shown[0])) if defects_of(name)][: MOST_CAUSES - 1]
     return _submit(most_of(shown[1:])[0]) if shown[1:] else _call(REWRITE, {CAUSES: [*pointing, ANY]})
 
 

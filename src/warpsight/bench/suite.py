@@ -1,7 +1,7 @@
 """Runs a benchmark: the same tasks and seeds for every model and every feedback, one JSON line a finished unit.
 
 An interrupted run goes on where it stopped: what is in the file is not asked again. What must stay true: the tasks are
-those of a corpus file whose families are of the test split, unless the caller says otherwise; then every line says so.
+not of families that models are trained on, unless the caller says otherwise; then every line says so.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from pathlib import Path
 from typing import cast
 
 from warpsight.bench.execute import Here, Job, Processes
+from warpsight.bench.full import ask_full
 from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
-from warpsight.bench.units import Outcome, Unit, outcome_of
-from warpsight.corpus.build import Row, read_rows
-from warpsight.corpus.specs import plain_of, task_of
+from warpsight.bench.tasks import BenchTask, read_bench_tasks
+from warpsight.bench.units import BoxName, Outcome, Unit, outcome_of
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import Suite
-from warpsight.learn.small_box import SmallBox
-from warpsight.learn.together import Together
-from warpsight.learn.traces import ask
-from warpsight.learn.trained import must_list_tools
 from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
 from warpsight.models.precision import fast_precision
+from warpsight.models.together import Together
 from warpsight.nouns import Task
 from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.session.feedback import Feedback
+from warpsight.short.ask import ask
+from warpsight.short.box import SmallBox
+from warpsight.short.prompting import Suite
+from warpsight.short.trained import knows_first_words, must_list_tools
 
 Progress = Callable[[int, int], None]
 DECOYS = 12
@@ -40,7 +40,8 @@ DECOYS = 12
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be measured. `corpus` is the file of the tasks, `train` the one that rivals may learn from."""
+    """What is to be measured. `corpus` is where the tasks are: a corpus file, or a folder of task folders. `train` is
+    the corpus that rivals may learn from; `box` is which tools the model has, `calls` how many calls (full box)."""
 
     corpus: Path
     suite: Suite
@@ -56,13 +57,15 @@ class Plan:
     rounds: int = 1  # from the faster kernel on, while it gains
     allow_train: bool = False
     keep: Path | None = None  # a folder for the runs that failed
+    box: BoxName = "short"
+    calls: int | None = None
 
 
 def units_of(plan: Plan) -> list[Unit]:
     """Every unit, in an order that spreads an early stop over tasks and not over modes."""
     rows = rows_of(plan)
     return [
-        Unit(suite=plan.suite, model=plan.name or plan.model, feedback=mode, row=row.number, seed=seed)
+        Unit(suite=plan.suite, model=plan.name or plan.model, feedback=mode, row=row.number, seed=seed, box=plan.box)
         for seed in plan.seeds
         for row in rows
         for mode in plan.feedback
@@ -98,7 +101,7 @@ def run_bench(
 
 def _require_same(plan: Plan, found: Sequence[Outcome]) -> None:
     """Refuse to go on with results of another model under the same name, or of other tasks."""
-    tasks = {row.number: row.spec.key for row in rows_of(plan)}
+    tasks = {row.number: row.key for row in rows_of(plan)}
     asked = asked_of(plan)
     for one in found:
         if one.task != tasks[one.unit.row]:
@@ -113,7 +116,8 @@ def _require_same(plan: Plan, found: Sequence[Outcome]) -> None:
 @functools.lru_cache(maxsize=4)
 def asked_of(plan: Plan) -> str:
     """A digest of what an outcome depends on beyond its unit."""
-    digest = hashlib.sha256(f"{plan.model} {plan.base_url} {plan.rounds} {plan.temperature}".encode())
+    calls = f" {plan.calls}" if plan.calls else ""
+    digest = hashlib.sha256(f"{plan.model} {plan.base_url} {plan.rounds} {plan.temperature}{calls}".encode())
     for file in sorted(plan.adapter.iterdir()) if plan.adapter is not None and plan.adapter.is_dir() else ():
         if file.name.startswith("adapter_"):
             digest.update(file.read_bytes())
@@ -137,26 +141,39 @@ def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
     """One unit with a model that is open."""
     row = next(row for row in rows_of(plan) if row.number == unit.row)
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
+    if unit.box == "full":
+        run, final = ask_full(
+            row.task, model, unit.feedback, run_id=run_name(unit), decoys=decoys, calls=plan.calls,
+            temperature=plan.temperature, seed=unit.seed,
+        )  # fmt: skip
+        outcome = outcome_of(unit, row, run, asked_of(plan), final)
+        keep_failure(plan.keep, outcome, run)
+        return outcome
     box = SmallBox(
-        task_of(row.spec), unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan)),
-        plain=plain_of(row.spec),
+        row.task, unit.suite, unit.feedback, decoys=decoys, listed=must_list_tools(_folder_of(plan)),
+        plain=row.plain, first_words=knows_first_words(_folder_of(plan)),
     )  # fmt: skip
-    run = ask(row, box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds)
+    run = ask(
+        box, model, run_id=run_name(unit), temperature=plan.temperature, seed=unit.seed, rounds=plan.rounds,
+        settings={"row": row.number},
+    )  # fmt: skip
     outcome = outcome_of(unit, row, run, asked_of(plan))
     keep_failure(plan.keep, outcome, run)
     return outcome
 
 
 @functools.lru_cache(maxsize=4)
-def _all_rows(corpus: Path) -> tuple[Row, ...]:
-    return tuple(read_rows(corpus))
+def _all_tasks(place: Path) -> tuple[BenchTask, ...]:
+    return read_bench_tasks(place)
 
 
 @functools.lru_cache(maxsize=4)
-def rows_of(plan: Plan) -> tuple[Row, ...]:
+def rows_of(plan: Plan) -> tuple[BenchTask, ...]:
     """The tasks; those of training families are refused, since a number on them would mean nothing."""
-    rows = _all_rows(plan.corpus)
-    if not plan.allow_train and any(row.split != "test" for row in rows):
+    if plan.box == "full" and (plan.suite != "optimize" or plan.rounds > 1):
+        raise UsageError("the full box makes kernels faster, in one round", hint="--suite optimize, no --rounds")
+    rows = _all_tasks(plan.corpus)
+    if not plan.allow_train and any(row.trained_on for row in rows):
         raise UsageError(
             f"{plan.corpus} has tasks of families that are trained on",
             hint="build one with --split test, or say --allow-train for a look that is not a result",
@@ -164,13 +181,13 @@ def rows_of(plan: Plan) -> tuple[Row, ...]:
     return rows[: plan.count]
 
 
-def _decoys(plan: Plan, row: Row) -> tuple[Task, ...]:
+def _decoys(plan: Plan, row: BenchTask) -> tuple[Task, ...]:
     """Tasks of other families, for a diagnosis that is not of this kernel."""
-    others = [other for other in _all_rows(plan.corpus) if other.spec.family != row.spec.family]
+    others = [other for other in _all_tasks(plan.corpus) if other.family != row.family]
     step = max(1, len(others) // DECOYS)
-    start = int(hashlib.sha256(row.spec.key.encode()).hexdigest()[:8], 16) % max(1, len(others))
+    start = int(hashlib.sha256(row.key.encode()).hexdigest()[:8], 16) % max(1, len(others))
     turned = [*others[start:], *others[:start]]
-    return tuple(task_of(other.spec) for other in turned[::step][:DECOYS])
+    return tuple(other.task for other in turned[::step][:DECOYS])
 
 
 def _folder_of(plan: Plan) -> Path | None:

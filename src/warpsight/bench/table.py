@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from warpsight.bench.metrics import Interval, alike, diagnosed, difference, log_speed, summary_of
+from warpsight.bench.metrics import Interval, alike, diagnosed, difference, log_speed, scored, summary_of
 from warpsight.bench.units import Outcome
 
 Condition = tuple[str, str, str]  # suite, model, feedback
@@ -16,7 +16,7 @@ def conditions(outcomes: Sequence[Outcome]) -> dict[Condition, list[Outcome]]:
     found: dict[Condition, list[Outcome]] = {}
     for outcome in outcomes:
         unit = outcome.unit
-        found.setdefault((unit.suite, unit.model, unit.feedback), []).append(outcome)
+        found.setdefault((unit.suite, unit.label, unit.feedback), []).append(outcome)
     return dict(sorted(found.items()))
 
 
@@ -32,7 +32,8 @@ def report(outcomes: Sequence[Outcome]) -> str:
 
 def comparison(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, Any]:
     """`one` against `other`, in pairs: points of accuracy and, where kernels were handed in, the ratio of speeds."""
-    found: dict[str, Any] = {"accuracy": difference(one, other, diagnosed)._asdict()}
+    known = scored(one), scored(other)
+    found: dict[str, Any] = {"accuracy": difference(*known, diagnosed)._asdict() if all(known) else None}
     if one and one[0].unit.suite != "recommend":
         found["log_speedup"] = difference(one, other, log_speed)._asdict()
         found["alike"] = alike(one, other)
@@ -70,7 +71,10 @@ def _optimize(rows: Sequence[tuple[Condition, dict[str, Any]]]) -> str:
     return "\n".join(lines)
 
 
-def percent(found: dict[str, float]) -> str:
+def percent(found: dict[str, float] | None) -> str:
+    """A share with its interval; a dash where there is none."""
+    if found is None:
+        return "-"
     part = Interval(**cast(Any, found))
     return f"{100 * part.value:.1f} % ({100 * part.low:.1f} to {100 * part.high:.1f})"
 

@@ -8,27 +8,41 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warpsight.corpus.build import Row
-from warpsight.learn.prompting import Suite
+from pydantic import Field
+
+from warpsight.bench.tasks import BenchTask
+from warpsight.causes import canonical, cause_in
+from warpsight.nouns import Evaluation
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
 from warpsight.nouns.timing import IMPROVEMENTS, Timing
 from warpsight.reason.predictions import accuracy
 from warpsight.session.feedback import Feedback
+from warpsight.short.prompting import Suite
+
+BoxName = Literal["short", "full"]
+BOXES: tuple[BoxName, ...] = ("short", "full")
 
 
 class Unit(Noun):
-    """What is asked. `model` is a name as `--model` takes it, or a rival's."""
+    """What is asked. `model` is a name as `--model` takes it, or a rival's; `box` which tools it has: the few short
+    ones of small models, or all ten."""
 
     suite: Suite
     model: str
     feedback: Feedback
     row: int
     seed: Count = 0
+    box: BoxName = Field(default="short", exclude_if=lambda box: box == "short")
 
     @property
     def key(self) -> str:
-        return f"{self.suite}|{self.model}|{self.feedback}|{self.row}|{self.seed}"
+        return f"{self.suite}|{self.label}|{self.feedback}|{self.row}|{self.seed}"
+
+    @property
+    def label(self) -> str:
+        """What tables call the model: with the ten tools it is another condition."""
+        return self.model if self.box == "short" else f"{self.model} (ten tools)"
 
 
 class Outcome(Noun):
@@ -41,7 +55,7 @@ class Outcome(Noun):
     asked: str = ""  # what else it depends on, as a digest: the adapter, the rounds, the temperature
     trained_on: bool = False  # of a family that models are trained on: no result
     answer: str | None = None
-    right_answers: tuple[str, ...]
+    right_answers: tuple[str, ...]  # none where no defect of the task is known: answers are not scored
     diagnosed: bool = False
     verdict: str = ""
     decision: str = ""
@@ -68,20 +82,20 @@ class Outcome(Noun):
         return self.ratio if accepted and self.ratio is not None else 1.0
 
 
-def outcome_of(unit: Unit, row: Row, run: Run, asked: str = "") -> Outcome:
-    """The record of a run."""
-    found, said = run.submitted, run.submission
+def outcome_of(unit: Unit, task: BenchTask, run: Run, asked: str = "", final: Evaluation | None = None) -> Outcome:
+    """The record of a run; `final` is the kernel it ends with, by default the submitted one."""
+    found, said = final or run.submitted, run.submission
     timing = found.timing if found is not None else None
     guessed = accuracy([said])
-    answer = said.cause if said is not None else None
+    answer = canonical(cause_in(said.cause) if unit.box == "full" else said.cause) if said is not None else None
     return Outcome(
         unit=unit,
-        task=row.spec.key,
+        task=task.key,
         asked=asked,
-        trained_on=row.split != "test",
+        trained_on=task.trained_on,
         answer=answer,
-        right_answers=row.truth.right,
-        diagnosed=answer in row.truth.right,
+        right_answers=task.right,
+        diagnosed=answer in task.right,
         verdict=found.check.verdict if found is not None else "",
         decision=(timing.decision or "") if timing is not None else "",
         ratio=timing.ratio if timing is not None else None,

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
 FILE_HELP = "A file of outcomes, one JSON row a finished unit."
 ROUNDS_HELP = "In the suite optimize: ask again about the faster kernel, while it gains."
+TASKS_HELP = "A corpus file of the test split, a task folder, or a folder of task folders."
+BOX_HELP = "short: the few tools of small models. full: all ten, as `optimize` gives them to a large model."
+CALLS_HELP = "Tool calls that a run may make, with --box full; 20 by default."
 KEEP_HELP = "Keep the runs that failed here, for the report."
 HTML_HELP = "Write one HTML file that needs no network: table, ablation, families, curves, failures."
 CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
@@ -29,7 +32,7 @@ MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding,
 
 @bench.command()
 def run(
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus file of the test split.")],
+    corpus: Annotated[Path, typer.Argument(metavar="TASKS", help=TASKS_HELP)],
     file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "local",
     suite: Annotated[str, typer.Option(help="recommend or optimize.")] = "recommend",
@@ -44,6 +47,8 @@ def run(
     rounds: Annotated[int, typer.Option(min=1, help=ROUNDS_HELP)] = 1,
     processes: Annotated[int, typer.Option(min=1, help=PROCESSES_HELP)] = 1,
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
+    box: Annotated[str, typer.Option(help=BOX_HELP)] = "short",
+    calls: Annotated[int | None, typer.Option(min=1, help=CALLS_HELP)] = None,
     allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
     keep: Annotated[Path | None, typer.Option(metavar="FOLDER", help=KEEP_HELP)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -55,6 +60,7 @@ def run(
     Examples:
       warpsight bench run test.jsonl out.jsonl --adapter adapter/ --name tools --feedback none,curated,wrong
       warpsight bench run test.jsonl out.jsonl --model rival:top-finding
+      warpsight bench run tasks/ out.jsonl --suite optimize --box full --model openai:MODEL
     """
     from warpsight.bench.suite import Plan, run_bench
     from warpsight.bench.table import report as table
@@ -78,6 +84,8 @@ def run(
         rounds=rounds,
         allow_train=allow_train,
         keep=keep,
+        box=_box(box),
+        calls=calls,
     )
     with counted_on_stderr("units", quiet=quiet) as count_done:
         found = run_bench(plan, file, processes=processes, batch=batch, progress=count_done)
@@ -196,8 +204,9 @@ def compare(
 
     def show(console: Any) -> None:
         part = made["accuracy"]
-        points = f"{100 * part['value']:+.1f} points ({100 * part['low']:+.1f} to {100 * part['high']:+.1f})"
-        console.print(f"{one} against {other}: right recommendation {points}, {part['tasks']} tasks", markup=False)
+        points = part and f"{100 * part['value']:+.1f} points ({100 * part['low']:+.1f} to {100 * part['high']:+.1f})"
+        told = f"right recommendation {points}, {part['tasks']} tasks" if part else "no right answers are known"
+        console.print(f"{one} against {other}: {told}", markup=False)
         if "log_speedup" in made:
             ratio = {key: math.exp(made["log_speedup"][key]) for key in ("value", "low", "high")}
             told = f"{ratio['value']:.2f}x ({ratio['low']:.2f} to {ratio['high']:.2f})"
@@ -243,10 +252,19 @@ def _pair(word: str) -> tuple[str, str]:
 
 def _suite(word: str) -> Any:
     from warpsight.errors import UsageError
-    from warpsight.learn.prompting import SUITES
+    from warpsight.short.prompting import SUITES
 
     if word not in SUITES:
         raise UsageError(f"expected a suite of {', '.join(SUITES)}, got {word!r}")
+    return word
+
+
+def _box(word: str) -> Any:
+    from warpsight.bench.units import BOXES
+    from warpsight.errors import UsageError
+
+    if word not in BOXES:
+        raise UsageError(f"expected a box of {', '.join(BOXES)}, got {word!r}")
     return word
 
 

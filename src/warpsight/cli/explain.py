@@ -1,4 +1,4 @@
-"""`warpsight explain COUNTER`: what a counter means, its unit, what each tool calls it. Without a name: all of them."""
+"""`warpsight explain NAME`: what a counter or a finding means. Without a name: all of them."""
 
 from __future__ import annotations
 
@@ -11,33 +11,48 @@ from warpsight.cli.output import emit
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from warpsight.causes import Cause
     from warpsight.lens.vocabulary import Entry
 
-NAME_HELP = "A counter, by our name or another tool's. Left out: all of them."
+NAME_HELP = "A counter, by our name or another tool's, or a finding. Left out: all of them."
 NONE = "-"
 UNCHECKED = "Not checked against that tool's documentation: {names}."
 
 
 def explain(
-    counter: Annotated[str | None, typer.Argument(metavar="COUNTER", help=NAME_HELP)] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=NAME_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """What a counter means and where it comes from.
+    """What a counter means and where it comes from, or what a finding means and what to change first.
 
     \b
     Examples:
       warpsight explain
       warpsight explain global_load_efficiency
       warpsight explain gld_efficiency
+      warpsight explain bank_conflicts
     """
+    from warpsight.causes import causes, named
+    from warpsight.errors import UsageError
     from warpsight.lens.vocabulary import find_entry, vocabulary
 
-    if counter is None:
-        entries = list(vocabulary().values())
-        document = {"counters": [_document(entry) for entry in entries]}
-        emit(document, as_json=as_json, render=lambda console: _render_all(console, entries))
+    if name is None:
+        entries, known = list(vocabulary().values()), list(causes().values())
+        document = {
+            "counters": [_document(entry) for entry in entries],
+            "causes": [cause.model_dump(mode="json") for cause in known],
+        }
+        emit(document, as_json=as_json, render=lambda console: _render_all(console, entries, known))
         return
-    entry = find_entry(counter)
+    try:
+        entry = find_entry(name)
+    except UsageError:
+        found = [causes()[one] for one in named(name)]
+        if not found:
+            raise
+        document = {"causes": [cause.model_dump(mode="json") for cause in found]}
+        emit(document, as_json=as_json, render=lambda console: _render_causes(console, found))
+        return
     emit(_document(entry), as_json=as_json, render=lambda console: _render_one(console, entry))
 
 
@@ -45,7 +60,7 @@ def _document(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json")
 
 
-def _render_all(console: Console, entries: list[Entry]) -> None:
+def _render_all(console: Console, entries: list[Entry], known: list[Cause]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -57,7 +72,26 @@ def _render_all(console: Console, entries: list[Entry]) -> None:
         of = "" if entry.scope == "kernel" else f" (of a {entry.scope})"
         table.add_row(Text(entry.name), Text(entry.unit), Text(entry.meaning + of))
     console.print(table, soft_wrap=False)
-    console.print("\n`warpsight explain COUNTER` says what each tool calls it")
+    console.print("\n`warpsight explain COUNTER` says what each tool calls it\n")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("finding", no_wrap=True)
+    table.add_column("meaning", overflow="fold")
+    for cause in known:
+        table.add_row(Text(cause.name), Text(cause.meaning))
+    console.print(table, soft_wrap=False)
+    console.print("\n`warpsight explain FINDING` says what to change first")
+
+
+def _render_causes(console: Console, found: list[Cause]) -> None:
+    from rich.text import Text
+
+    for cause in found:
+        console.print(Text.assemble((cause.name, "bold"), f": {cause.meaning}"))
+        console.print(Text(f"  first: {cause.advice}"))
+        if cause.behind:
+            console.print(Text(f"  often behind it: {', '.join(cause.behind)}"))
+        if cause.aliases:
+            console.print(Text(f"  also called: {', '.join(cause.aliases)}"))
 
 
 def _render_one(console: Console, entry: Entry) -> None:

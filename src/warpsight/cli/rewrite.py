@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from warpsight.session.search import Search
 
-CAUSE_HELP = "What is wrong with the kernel, such as bank_conflicts; without it every cause is tried."
+CAUSE_HELP = "What is wrong with the kernel: the name of a finding, such as bank_conflicts; without it all are tried."
 OUT_HELP = "Where to write the new kernel; by default a file named after its id, in this folder."
 
 
@@ -43,16 +43,15 @@ def rewrite(
       warpsight rewrite transpose_tiled bank_conflicts
       warpsight rewrite matmul_naive --out faster.cu
     """
+    from warpsight.causes import require_named
     from warpsight.cli.asked import asked
-    from warpsight.errors import UsageError
-    from warpsight.rewrite import CAUSES
     from warpsight.nouns import kernel_id
+    from warpsight.rewrite import CAUSES
 
-    if cause is not None and cause not in CAUSES:
-        raise UsageError(f"expected a cause, {cause!r} came", hint=f"one of {', '.join(CAUSES)}")
+    named = list(CAUSES) if cause is None else list(require_named(cause))
     with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
         searched: dict[str, Search] = {}
-        for one in CAUSES if cause is None else (cause,):
+        for one in named:
             question.session.say(f"trying {one}")
             searched[one] = question.session.rewrite(one)
     name, file = question.session.task.name, question.file

@@ -19,8 +19,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from warpsight.causes import defects as known_defects
 from warpsight.corpus.edit_file import parse_edits
-from warpsight.corpus.kinds import kinds
 from warpsight.errors import TaskError, UsageError
 from warpsight.nouns import Noun, Task
 from warpsight.reason.edits import Edit
@@ -69,10 +69,10 @@ def read_family(folder: Path) -> Family:
     defects = {
         path.stem: parse_edits(path.read_text(), str(path)) for path in sorted((folder / "defects").glob("*.edit"))
     }
-    unknown = sorted(set(defects) - set(kinds()))
+    unknown = sorted(set(defects) - set(known_defects()))
     if unknown or not defects:
         found = ", ".join(unknown) or "none"
-        raise TaskError(file=str(folder / "defects"), key="(names)", expected="kinds of kinds.toml", found=found)
+        raise TaskError(file=str(folder / "defects"), key="(names)", expected="defects of causes.toml", found=found)
     return Family(
         folder.name, written.split, read_task(folder), written.sizes, written.constants, written.names, defects
     )

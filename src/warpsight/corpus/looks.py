@@ -9,7 +9,6 @@ files, so a change of either is never hidden by an old answer.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 import time
 from collections.abc import Callable
@@ -17,17 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import warpsight
 from warpsight.devices.device import Value
 from warpsight.devices.machine_code import machine_code, source_file, time_launch
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import WarpsightError
 from warpsight.gate.check import build_candidate, check_candidate, kernel_values
 from warpsight.nouns import Build, Candidate, Task, Workload
+from warpsight.session.parts import parts_digest
 from warpsight.tasks import evaluate_launch, read_candidate
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
-from warpsight.vgpu import _core
 from warpsight.vgpu.gpus import find_gpu
 
 SCHEMA = "look-1"
@@ -57,14 +55,15 @@ class Look:
         return self.boost_us, self.base_us
 
 
-def look(task: Task, spent: Spent | None = None) -> Look:
-    """The task's own kernel at its profiled size on its own GPU; BadDefect unless it is right."""
+def look(task: Task, spent: Spent | None = None, *, checked: bool = False) -> Look:
+    """The task's own kernel at its profiled size on its own GPU; BadDefect unless it is right. `checked`: it was found
+    right before, and the time alone is wanted."""
     axes = next(w for w in task.workloads if w.profile).axes
     size = ",".join(f"{axis}={value}" for axis, value in sorted(axes.items()))
     gpu = find_gpu(task.gpu)
     key = content_key(
         SCHEMA,
-        "time",
+        "time alone" if checked else "time",
         task.kernel,
         _declared(task),
         size,
@@ -76,7 +75,8 @@ def look(task: Task, spent: Spent | None = None) -> Look:
     if kept is None:
         candidate = read_candidate(task.kernel, task)
         build = _spend(spent, "compile", lambda: build_candidate(task, candidate, gpu_arch=gpu.arch))
-        require_right(task, candidate, build, spent)
+        if not checked:
+            require_right(task, candidate, build, spent)
         found = _timed(task, candidate, build, spent)
         kept = f"{found.boost_us!r} {found.base_us!r}".encode()
         store().put(key, kept)
@@ -106,19 +106,14 @@ def require_right(task: Task, candidate: Candidate, build: Build, spent: Spent |
 
 def _declared(task: Task) -> str:
     """All that a verdict depends on but the kernel."""
-    small = {"workloads": tuple(w for w in task.workloads if not w.profile), "kernel": "", "gpu": "", "gpu_arch": ""}
+    small = {
+        "workloads": tuple(w for w in task.workloads if not w.profile),
+        "kernel": "",
+        "gpu": "",
+        "gpu_arch": "",
+        "folder": Path(),
+    }
     return task.model_copy(update=small).model_dump_json()
-
-
-@functools.cache
-def parts_digest(*parts: str) -> str:
-    """What the files of these parts of the package are, data and compiled code included."""
-    root = Path(warpsight.__file__).parent
-    files = [p for part in parts for p in sorted((root / part).rglob("*")) if p.suffix in (".py", ".toml")]
-    digest = hashlib.sha256()
-    for path in (*files, Path(_core.__file__)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 @functools.cache

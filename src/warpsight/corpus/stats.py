@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from warpsight.causes import NOTHING, TIE
 from warpsight.corpus.families import families
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.looks import BadDefect, Look, Spent, look
 from warpsight.corpus.specs import Spec, task_of
 from warpsight.corpus.variants import plant
@@ -21,8 +21,6 @@ from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.nouns import Noun, Workload
 from warpsight.nouns.timing import IMPROVEMENTS, Decision, Roof
 from warpsight.vgpu.gpus import find_gpu
-
-TIE = 1.03
 
 
 class BelowRoof(WarpsightError):
@@ -44,11 +42,15 @@ class Truth(Noun):
         return self.time_us / min(self.without_us.values())
 
 
-def measure(spec: Spec, spent: Spent | None = None) -> Truth:
-    """The truth about one task; BelowRoof where the model contradicts the roofline."""
-    whole = look_at(spec, spec.defects, spent)
-    fast = look_at(spec, (), spent)
-    removals = {d: look_at(spec, tuple(kept for kept in spec.defects if kept != d), spent) for d in spec.defects}
+def measure(spec: Spec, spent: Spent | None = None, *, checked: bool = False) -> Truth:
+    """The truth about one task; BelowRoof where the model contradicts the roofline. `checked`: its kernels were found
+    right when its corpus was made, and are timed alone."""
+    whole = look_at(spec, spec.defects, spent, checked=checked)
+    fast = look_at(spec, (), spent, checked=checked)
+    removals = {
+        d: look_at(spec, tuple(kept for kept in spec.defects if kept != d), spent, checked=checked)
+        for d in spec.defects
+    }
     roof = _roof(spec)
     for found in (whole, fast, *removals.values()):
         if found.boost_us < roof.floor_us:
@@ -70,12 +72,12 @@ def right_answers(
     return tuple(sorted(d for d, t in helping.items() if t <= best * TIE))
 
 
-def look_at(spec: Spec, defects: tuple[str, ...], spent: Spent | None = None) -> Look:
+def look_at(spec: Spec, defects: tuple[str, ...], spent: Spent | None = None, *, checked: bool = False) -> Look:
     """The family's kernel with these defects, checked and timed at the task's size on the task's GPU."""
     text = plant(families()[spec.family], defects, spec.constants)
     if text is None:
         raise BadDefect(f"{spec.family}: {', '.join(defects)} cannot be planted together")
-    return look(task_of(spec, text), spent)
+    return look(task_of(spec, text), spent, checked=checked)
 
 
 def _roof(spec: Spec) -> Roof:

@@ -23,11 +23,11 @@ import transformers
 from warpsight.errors import UsageError
 from warpsight.learn.config import Rl, Sft, Start, Train
 from warpsight.learn.curves import write_curves
-from warpsight.learn.prompting import Suite
-from warpsight.learn.trained import write_trained
 from warpsight.models.local import EMBEDDED, embedded_weights
 from warpsight.models.precision import fast_precision
 from warpsight.models.weights import load_pair
+from warpsight.short.prompting import Suite
+from warpsight.short.trained import write_trained
 
 FINAL = "final"
 MAY_CHANGE = ("max_steps", "minutes", "save_minutes", "log_steps", "threads")
@@ -208,7 +208,14 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def save_final(
-    trainer: Any, tokenizer: Any, output: Path, summary: dict[str, Any], *, listed: bool, suites: Iterable[Suite]
+    trainer: Any,
+    tokenizer: Any,
+    output: Path,
+    summary: dict[str, Any],
+    *,
+    listed: bool,
+    suites: Iterable[Suite],
+    first_words: bool = False,
 ) -> Path:
     """The weights or the adapter as they are used afterwards, and what the run was."""
     final = output / FINAL
@@ -216,7 +223,7 @@ def save_final(
     model.to(torch.bfloat16).save_pretrained(str(final))
     if not (final / "adapter_config.json").is_file():  # an adapter is used with the tokenizer of its weights
         tokenizer.save_pretrained(str(final))
-    write_trained(final, listed=listed, suites=suites)
+    write_trained(final, listed=listed, suites=suites, first_words=first_words)
     _forget_paths(final, summary)
     write_whole(output / "summary.json", json.dumps(summary, indent=2) + "\n")
     return final

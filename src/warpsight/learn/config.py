@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from warpsight.errors import UsageError
-from warpsight.learn.prompting import Suite
 from warpsight.learn.reward import Prices
 from warpsight.nouns.base import Count, Noun
 from warpsight.session.feedback import Feedback
+from warpsight.short.prompting import Suite
 
 Positive = Annotated[int, Field(gt=0)]
 

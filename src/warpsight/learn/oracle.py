@@ -14,14 +14,14 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from warpsight.causes import NOTHING, defects_of
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING, kinds, pointed_at
 from warpsight.corpus.removal import removal_edits
-from warpsight.learn.compact import BEST, NO_REWRITE
-from warpsight.learn.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE, Suite
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
 from warpsight.session.feedback import Feedback
+from warpsight.short.prompting import ANY, CAUSE, CAUSES, MOST_CAUSES, REWRITE, Suite
+from warpsight.short.words import NO_REWRITE, SAID_BEST, most_of
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.profile import Found
 
@@ -32,9 +32,7 @@ NO_HELP = ("That does not help: go back.", "No gain: back.", "Not it.")
 HELPS = ("That is it.", "Faster.", "It helps.")
 TRY = ("Try {}.", "Is it {}?", "Maybe {}.")
 TRAP_SHARE = 0.4
-_BEST = re.compile(BEST + r" (\w+) (\d+\.\d+)x")
 _HELPED = re.compile(r"(?:also: |with |, )(\w+)(?: (\d+\.\d+)x)?(?=, |$| \()", re.MULTILINE)
-_UNKNOWN = re.compile(NO_REWRITE + r": ([\w, ]+)")
 SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it has read
 
 
@@ -81,7 +79,7 @@ class Oracle:
             if detour and not results:
                 return _turn((words.format(detour),), REWRITE, {CAUSES: [detour]})
             names = self._tried(draw, answer)
-            if names and len(results) == bool(detour) and not any(map(_BEST.match, results)):
+            if names and len(results) == bool(detour) and not any(map(SAID_BEST.match, results)):
                 return _turn((back if detour else lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
             if self.feedback == "none":
                 return _turn((lead,), SUBMIT, {CAUSE: answer})
@@ -105,7 +103,7 @@ class Oracle:
         if self.feedback == "none":
             return [] if answer == NOTHING else [answer]
         if self.feedback == "curated":
-            pointing = dict.fromkeys(one.name for one in self.findings() if pointed_at(one.name))
+            pointing = dict.fromkeys(one.name for one in self.findings() if defects_of(one.name))
             return [*list(pointing)[: MOST_CAUSES - 1], ANY]
         planted = list(self.row.spec.defects)
         draw.shuffle(planted)
@@ -164,7 +162,7 @@ class Oracle:
         if self.feedback != "curated":
             return f"The answer is {answer}." if draw.random() < 0.5 else f"So {answer}."
         found = list(self.findings())
-        points = [f for f in found if answer != NOTHING and f.name in kinds()[answer].findings]
+        points = [f for f in found if answer != NOTHING and answer in defects_of(f.name)]
         if points:
             mine = points[0]
             over = found[: found.index(mine)][:1]
@@ -183,7 +181,7 @@ class Oracle:
         if self.feedback != "curated":
             return {}
         for found in self.findings():
-            if found.name in kinds()[answer].findings:
+            if answer in defects_of(found.name):
                 moves = {name: way for name, way in found.should_move.items() if name != "duration_us"}
                 return {"predicts": dict(list(moves.items())[:1])} if moves else {}
         return {}
@@ -193,7 +191,7 @@ def among(results: Sequence[str], right: Collection[str]) -> tuple[str, str] | N
     """A right cause that helped and did not give most, and how that is said: a rewrite of what is no defect, such as
     another launch, may give more than mending one."""
     for text in results:
-        best = _BEST.match(text)
+        best = SAID_BEST.match(text)
         if best is None or best[1] in right:
             continue
         helped = "\n".join(line for line in text.splitlines() if not line.startswith(NO_REWRITE))
@@ -201,19 +199,6 @@ def among(results: Sequence[str], right: Collection[str]) -> tuple[str, str] | N
             if cause in right:
                 return cause, f"{best[1]} gave most, {best[2]}x; the defect is {cause}{gain and f', {gain}x'}."
     return None
-
-
-def most_of(results: Sequence[str], seen: Collection[str] = ()) -> tuple[str, str]:
-    """What gave most in the first call that helped, and how that is said. Where none did: what was seen in the text and
-    no rewrite is known for, else nothing."""
-    for text in results:
-        if found := _BEST.match(text):
-            return found[1], f"{found[1]} gave most, {found[2]}x."
-    for text in results:
-        for cause in found[1].split(", ") if (found := _UNKNOWN.search(text)) else ():
-            if cause in seen:
-                return cause, f"{cause} is left."
-    return NOTHING, "Nothing helps."
 
 
 def _said(found: Found) -> str:

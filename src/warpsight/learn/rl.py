@@ -32,15 +32,15 @@ from warpsight.errors import ToolMissing, UsageError
 from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Rl
 from warpsight.learn.reward import reward_of
-from warpsight.learn.small_box import SmallBox
-from warpsight.learn.together import Seat, Together
 from warpsight.learn.tokens import Encode, tokens_of_run
-from warpsight.learn.traces import ask
-from warpsight.learn.trained import must_list_tools
 from warpsight.learn.vllm_weights import open_vllm
 from warpsight.models.local import LocalModel
+from warpsight.models.together import Seat, Together
 from warpsight.models.weights import Weights
 from warpsight.nouns.run import Run
+from warpsight.short.ask import ask
+from warpsight.short.box import SmallBox
+from warpsight.short.trained import knows_first_words, must_list_tools
 
 CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_length", "loss")
 
@@ -85,7 +85,15 @@ def train_rl(config: Rl) -> Path:
         "steps": result.global_step,
         **pace.spent(),
     }
-    return save_final(trainer, tokenizer, output, summary, listed=rollouts.listed, suites=[config.suite])
+    return save_final(
+        trainer,
+        tokenizer,
+        output,
+        summary,
+        listed=rollouts.listed,
+        suites=[config.suite],
+        first_words=rollouts.first_words,
+    )
 
 
 def vllm_arguments(config: Rl) -> dict[str, Any]:
@@ -126,6 +134,7 @@ class Rollouts:
         self._rows = {str(row.number): row for row in rows}
         self._tokenizer = tokenizer
         self.listed = must_list_tools(_folder_of(config))
+        self.first_words = knows_first_words(_folder_of(config))
         self._draw = random.Random(f"rl {config.train.seed}")
         self._number = itertools.count()
         self.made = self.equal = self.groups = 0
@@ -185,6 +194,7 @@ class Rollouts:
             self._config.feedback,
             cores=os.cpu_count() or 1,
             listed=self.listed,
+            first_words=self.first_words,
             plain=plain_of(row.spec),
             by_plain=True,
         )
@@ -193,7 +203,7 @@ class Rollouts:
             name = f"rl-{seed}-{row.number}-{number}"
             asked = self._config
             return ask(
-                row, box, seat, run_id=name, temperature=asked.temperature, seed=seed, reply_tokens=asked.reply_tokens
+                box, seat, run_id=name, temperature=asked.temperature, seed=seed, reply_tokens=asked.reply_tokens
             )
 
         works: list[Callable[[Seat], Run]] = [partial(one, number) for number in range(self._config.group)]

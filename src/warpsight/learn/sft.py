@@ -25,7 +25,7 @@ from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, loa
 from warpsight.learn.config import Sft
 from warpsight.learn.tokens import Tokens, fit_of, tokens_of
 from warpsight.learn.traces import read_traces
-from warpsight.learn.trained import lists_tools
+from warpsight.short.trained import lists_tools
 
 IGNORED = -100  # a label that has no part in the loss
 CURVES = ("loss", "mean_token_accuracy", "learning_rate")

@@ -15,32 +15,27 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from pydantic import ConfigDict, model_validator
 
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING
 from warpsight.corpus.specs import plain_of, task_of
-from warpsight.errors import UsageError, WarpsightError
-from warpsight.learn.compact import findings_said
+from warpsight.errors import UsageError
 from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
-from warpsight.learn.prompting import Suite, in_rounds, job_for, opening_for
-from warpsight.learn.small_box import SmallBox
 from warpsight.models.model import Model
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.base import Noun, require
 from warpsight.nouns.run import Run
 from warpsight.processes.pool import worker_pool
-from warpsight.reason.job import Job, Opening
-from warpsight.reason.loop import run_loop
-from warpsight.reason.progress import best_of
-from warpsight.reason.strategies import largest_step, run_strategy
 from warpsight.runs.hf import hf_row
 from warpsight.runs.lines import cut_half_line, read_records
-from warpsight.runs.memory import MemoryStore
-from warpsight.runs.store import RESUMABLE
 from warpsight.session.feedback import Feedback
+from warpsight.short.ask import ask
+from warpsight.short.box import SmallBox
+from warpsight.short.prompting import Suite
+from warpsight.short.words import findings_said
 from warpsight.tasks import read_candidate
 from warpsight.tools.profile import Found, Profiled
 
@@ -76,12 +71,6 @@ class TraceLine(Noun):
         return self
 
 
-class NotAnswered(WarpsightError):
-    """The model could not be had, or the machine failed: no answer, which is not a wrong one."""
-
-    exit_code: ClassVar[int] = 6
-
-
 @dataclass(frozen=True)
 class Words:
     """How the oracle writes; see `Oracle`."""
@@ -103,52 +92,7 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Wor
 
     said = words or Words()
     oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types, said.detours)
-    return ask(row, box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
-
-
-def ask(
-    row: Row,
-    box: SmallBox,
-    model: Model,
-    *,
-    run_id: str,
-    temperature: float | None = None,
-    seed: int | None = None,
-    reply_tokens: int = 0,
-    rounds: int = 1,
-) -> Run:
-    """One question put to a model, through the loop. A reply may have as many tokens as the suite says, or fewer.
-
-    With `rounds` it is asked again about the faster kernel, while it gains; what it said of the largest step counts.
-    Where the model cannot be had or the machine fails there is no run: that would count as an answer.
-    """
-    job = job_for(
-        box.task, box.suite, run_id=run_id, model=model.name, listed=box.listed, temperature=temperature, seed=seed,
-        reply_tokens=reply_tokens, settings={"row": row.number, "feedback": box.feedback},
-    )  # fmt: skip
-    store = MemoryStore()
-    if rounds == 1:
-        return _whole(run_loop(job, model, box, store))
-
-    def one_round(child: Job) -> Run:
-        return _whole(run_loop(child.model_copy(update={"budget": job.budget}), model, box, store))
-
-    def open_with(kernel: str, _note: str) -> Opening:
-        return opening_for(box.task, box.suite, kernel)
-
-    refined = run_strategy(in_rounds(job, rounds), one_round, open_with, store)
-    played = [store.read(one.id) for one in reversed(store.list_runs(parent=job.id))]
-    told, best = largest_step(played), best_of([run.submitted for run in played])
-    found = {"submission": told.submission, "steps": told.steps, "submitted": best or played[0].submitted}
-    return refined.model_copy(update=found)
-
-
-def _whole(run: Run) -> Run:
-    if run.reason == "interrupted" and run.outcome in RESUMABLE:
-        raise KeyboardInterrupt
-    if run.outcome in RESUMABLE or run.outcome == "broken":
-        raise NotAnswered(f"{run.id}: {run.reason}", hint="what was finished is kept: the same command goes on")
-    return run
+    return ask(box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
 def confirmed(row: Row, suite: Suite, run: Run, *, types: bool = True) -> bool:
@@ -251,7 +195,7 @@ def _line(
         else:
             box = SmallBox(task_of(row.spec), suite, feedback, plain=plain_of(row.spec))
             name = f"teacher-{row.number}-{attempt}"
-            run = ask(row, box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=attempt)
+            run = ask(box, teacher, run_id=name, temperature=1.0 if tries > 1 else None, seed=attempt)
         if confirmed(row, suite, run, types=teacher is not None or (words or Words()).types):
             return {**line, **hf_row(run)}
     return {**line, "messages": None}

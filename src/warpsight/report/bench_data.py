@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from warpsight.bench.metrics import Interval, Measure, diagnosed, difference, log_speed, mean_of
+from warpsight.bench.metrics import Interval, Measure, diagnosed, difference, log_speed, mean_of, scored
 from warpsight.bench.suite import read_outcomes
 from warpsight.bench.table import conditions
 from warpsight.bench.units import Outcome
@@ -67,9 +67,12 @@ SPEED = Shown("Speed-up", "geometric mean speed-up", log_speed, _same, lambda v:
 DIAGNOSIS = replace(RIGHT, title="Right diagnosis")
 
 
-def measures_of(suite: str) -> tuple[Shown, ...]:
-    """What is drawn of a suite, the main one first; every suite but one ends with a kernel."""
-    return (RIGHT,) if suite == "recommend" else (SPEED, DIAGNOSIS)
+def measures_of(suite: str, sides: Sequence[Side] = ()) -> tuple[Shown, ...]:
+    """What is drawn of a suite, the main one first; every suite but one ends with a kernel. Diagnoses are drawn where
+    every condition has tasks whose right answer is known."""
+    if suite == "recommend":
+        return (RIGHT,)
+    return (SPEED, DIAGNOSIS) if all(scored(side.outcomes) for side in sides) else (SPEED,)
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def read_bench(
 
 def sides_of(outcomes: Sequence[Outcome]) -> tuple[Side, ...]:
     """Models in the order they came, feedback from none to wrong."""
-    order = {model: at for at, model in enumerate(dict.fromkeys(outcome.unit.model for outcome in outcomes))}
+    order = {model: at for at, model in enumerate(dict.fromkeys(outcome.unit.label for outcome in outcomes))}
     found = [Side(suite, model, some[0].unit.feedback, tuple(some)) for (suite, model, _), some in _by(outcomes)]
     return tuple(
         sorted(found, key=lambda s: (s.suite == "recommend", s.suite, order[s.model], MODES.index(s.feedback)))

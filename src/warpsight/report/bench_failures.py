@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from warpsight.bench.kept import run_name
 from warpsight.bench.units import Outcome
+from warpsight.causes import NOTHING
 from warpsight.corpus.build import Row
-from warpsight.corpus.kinds import NOTHING
 from warpsight.nouns.run import Run, Step
 from warpsight.report.bench_data import Bench, family_of, gpu_of
 from warpsight.report.bench_tables import table
@@ -59,7 +59,7 @@ def kind_of(outcome: Outcome) -> str | None:
         return "slower kernel"
     if outcome.answer is None:
         return "no answer"
-    return None if outcome.diagnosed else "wrong answer"
+    return None if outcome.diagnosed or not outcome.right_answers else "wrong answer"
 
 
 def missed_by(outcome: Outcome, tasks: Mapping[int, Row]) -> float | None:

@@ -82,7 +82,7 @@ def _ablation(bench: Bench) -> Html:
     number, parts = colours(bench), list[Html]()
     for suite in bench.suites:
         source, figures = bench.source(suite), list[Html | None]()
-        for shown in measures_of(suite):
+        for shown in measures_of(suite, bench.of_suite(suite)):
             timed = source if shown.geometric else ""
             figures.append(ablation_figure(bench.of_suite(suite), shown, number, timed))
             figures.append(pairs_figure(bench, suite, shown))

@@ -6,9 +6,10 @@ stands twice, and no text at all makes this raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from warpsight.errors import UsageError
+from warpsight.causes import require_named, with_behind
 from warpsight.rewrite.atomics import contended_atomics
 from warpsight.rewrite.barriers import needless_barriers
 from warpsight.rewrite.blocks import block_too_large, block_too_small, too_few_blocks
@@ -51,15 +52,26 @@ CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
 
 
 def rewrites(text: str, cause: str, facts: Facts, most: int = MOST) -> tuple[Rewrite, ...]:
-    """The rewrites for a cause, in order of promise; none where no rule fits."""
-    if cause not in CAUSES:
-        raise UsageError(f"expected a cause: {', '.join(CAUSES)}; {cause[:60]!r} came")
+    """The rewrites for a cause, a finding or an alias, in order of promise; none where no rule fits."""
+    rules = [CAUSES[name] for name in rewritten_for(cause)]
     if len(text) > _LONGEST:
         return ()
     found: dict[str, Rewrite] = {}
-    for one in CAUSES[cause](text, facts):
+    for one in _in_turn([rule(text, facts) for rule in rules]):
         if one.text != text:
             found.setdefault(one.text, one)
         if len(found) == most:
             break
     return tuple(found.values())
+
+
+def rewritten_for(word: str) -> tuple[str, ...]:
+    """The causes whose rewrites are tried for a word: those it names, else those that are often behind them."""
+    own = [name for name in require_named(word) if name in CAUSES]
+    return tuple(own or (name for name in with_behind(word) if name in CAUSES))
+
+
+def _in_turn(some: Sequence[Iterable[Rewrite]]) -> Iterator[Rewrite]:
+    """The most promising of each, then the next of each."""
+    for row in itertools.zip_longest(*some):
+        yield from (one for one in row if one is not None)

@@ -10,17 +10,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from warpsight.nouns import Noun
+from warpsight.causes import canonical
+from warpsight.nouns import Noun, kernel_id
 from warpsight.rewrite import CAUSES
 from warpsight.session.feedback import NO_TIME, shows_time
 from warpsight.session.search import Search, Try, search, speed_over_given
 from warpsight.session.session import Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.time import decision_line
 
 MOST_LINES = 16
-Cause = Annotated[str, Field(json_schema_extra={"enum": list(CAUSES)})]
+Cause = Annotated[str, Field(max_length=200, description=f"a finding's name, or one of: {', '.join(CAUSES)}")]
 
 
 class Rewritten(Noun):
@@ -53,7 +53,7 @@ def draft(session: Session, kernel: str, cause: str) -> Answer[Rewritten]:
 
 def _told(session: Session, kernel: str, cause: str, found: Search) -> Answer[Rewritten]:
     base, winner = kernel_id(kernel), found.winner
-    data = Rewritten(cause=cause, base=base, found=winner is not None, tried=found.tried)
+    data = Rewritten(cause=canonical(cause), base=base, found=winner is not None, tried=found.tried)
     told = [f"{one.rewrite}: {one.outcome}" for one in found.tried]
     if winner is None:
         why = _why_none(session, found)

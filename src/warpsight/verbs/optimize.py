@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from warpsight.learn.shipped import Shipped, ask_small, find_shipped, open_small
 from warpsight.models.model import Model
 from warpsight.models.open import weights_path
 from warpsight.models.scripted import shipped_script
@@ -28,6 +27,7 @@ from warpsight.runs.sqlite import SqliteStore
 from warpsight.session.feedback import require_offered
 from warpsight.session.opening import open_task, read_kernel
 from warpsight.session.session import KernelLike
+from warpsight.short.shipped import Shipped, ask_small, find_shipped, open_small
 from warpsight.tools.task_box import TaskBox
 from warpsight.verbs.ask import TaskLike, meant
 

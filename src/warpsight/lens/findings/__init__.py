@@ -1,14 +1,15 @@
 """Findings: why a kernel is slow, each from one detector, a pure function of a Profile (and its Build).
 
-`DETECTORS` is the registry; `find` runs all of them, orders what they say by estimated gain and keeps what is worth
-saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How gains are estimated:
-`gains.py`.
+`DETECTORS` is the registry; `find` runs all of them, orders what they say (by estimated gain, but what is vague last)
+and keeps what is worth saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How
+gains are estimated: `gains.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from warpsight.causes import causes
 from warpsight.lens.findings import arithmetic, global_memory, lanes, on_chip, parallelism, reuse
 from warpsight.lens.findings.roof import AT_ROOF, at_roofline
 from warpsight.nouns import Build, Finding, Profile
@@ -21,23 +22,24 @@ DETECTORS: tuple[Detector, ...] = (
     parallelism.too_few_blocks,
     parallelism.tail,
     parallelism.low_occupancy,
-    lanes.idle_lanes,
+    parallelism.idle_warps,
+    lanes.divergence,
     global_memory.uncoalesced_loads,
     global_memory.uncoalesced_stores,
-    global_memory.redundant_access,
-    reuse.no_reuse,
-    reuse.no_register_reuse,
-    global_memory.narrow_access,
+    global_memory.reloads,
+    reuse.missing_tile,
+    reuse.one_output_a_thread,
+    global_memory.scalar_access,
     global_memory.spills,
     global_memory.local_memory,
     on_chip.bank_conflicts,
     on_chip.divergent_constant,
-    on_chip.atomic_contention,
-    on_chip.barriers,
-    arithmetic.double_precision,
+    on_chip.contended_atomics,
+    on_chip.needless_barriers,
+    arithmetic.accidental_double,
     arithmetic.no_tensor_cores,
-    arithmetic.slow_arithmetic,
-    arithmetic.loop_overhead,
+    arithmetic.slow_operations,
+    arithmetic.missing_unroll,
     arithmetic.issue_bound,
     parallelism.exposed_latency,
     parallelism.dependent_chain,
@@ -45,9 +47,17 @@ DETECTORS: tuple[Detector, ...] = (
 
 
 def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
-    """What every detector says, by estimated gain, those without one last; in the order of the registry if equal."""
+    """What every detector says: first what says what to change, then what says only where time goes; each by estimated
+    gain, those without one last; in the order of the registry if equal."""
     found = [finding for detector in DETECTORS if (finding := detector(profile, build)) is not None]
-    return tuple(sorted(found, key=lambda finding: -(finding.estimated_gain or 0.0)))
+    return tuple(sorted(found, key=lambda one: (is_vague(profile, one), -(one.estimated_gain or 0.0))))
+
+
+def is_vague(profile: Profile, one: Finding) -> bool:
+    """Whether it says where time goes and not what to change. More blocks are a change of the launch alone where the
+    kernel goes by the grid; elsewhere the work must be split in another way, which no finding can say."""
+    split = one.name == "too_few_blocks" and not parallelism.goes_by_grid(profile)
+    return split or causes()[one.name].vague
 
 
 def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
@@ -61,4 +71,4 @@ def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
     return (stop, *hidden[:1])
 
 
-__all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find"]
+__all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find", "is_vague"]

@@ -25,7 +25,7 @@ SIMPLE = 5  # instructions that replace a division or a function, about
 LONG = 15  # instructions of one call that are worth a word
 
 
-def double_precision(profile: Profile, build: Build | None) -> Finding | None:
+def accidental_double(profile: Profile, build: Build | None) -> Finding | None:
     """Single-precision values are turned into double and back: a literal without f, or a double function."""
     work = executed(profile)
     own = [w for w in work if is_conversion_to_double(w)]
@@ -35,7 +35,7 @@ def double_precision(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, "mix_double")
     return finding(
         profile,
-        "double_precision",
+        "accidental_double",
         "float values are turned into double, computed with and turned back",
         [
             *whole(profile, "mix_double", 0.0),
@@ -50,7 +50,7 @@ def double_precision(profile: Profile, build: Build | None) -> Finding | None:
     )
 
 
-def slow_arithmetic(profile: Profile, build: Build | None) -> Finding | None:
+def slow_operations(profile: Profile, build: Build | None) -> Finding | None:
     """Divisions or functions that take tens of instructions, executed often."""
     work = executed(profile)
     calls = [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
@@ -61,21 +61,37 @@ def slow_arithmetic(profile: Profile, build: Build | None) -> Finding | None:
         return None
     left = 1 - (warps_in(own) - SIMPLE * done) / warps_in(work)
     line = hottest(profile, lambda at: at.counters.get("instructions", 0) if at.line in lines else 0)
+    name, operation, advice = _operation(own)
     place = "" if line is None or line.text != "}" else _called(work)
     return finding(
         profile,
-        "slow_arithmetic",
-        f"a division or function takes many of the {{instructions}} instructions{place}",
+        name,
+        f"{operation} takes many of the {{instructions}} instructions{place}",
         [*whole(profile, "mix_convert"), *whole(profile, "mix_special"), *at_line(profile, line, "instructions")],
         change=Change(
             dict.fromkeys(("issue", "fma", "alu"), left) | {"sfu": 0.2},
             {"short_scoreboard": 0.2},
         ),
-        suggestion="take it out of the loop, put results in a table, use a counter that wraps instead of %, "
-        "powers of two, multiplication instead of pow and division, or the fast intrinsics (__sinf, __fdividef)",
+        suggestion=advice,
         should_move={"instructions": "down", "mix_convert": "down", "busy_issue": "down"},
         line=line,
     )
+
+
+def _operation(own: list[Work]) -> tuple[str, str, str]:
+    """Whether it is an integer division, which is computed by way of a float reciprocal and truncated back, or a
+    function: the cause, in words, and what to do about it."""
+    ways = [w for w in own if w.base in ("F2I", "I2F") and {"TRUNC", "RP"} & set(w.modifiers)]
+    functions = [w for w in own if w.base == "MUFU" and not {"RCP", "RCP64H"} & set(w.modifiers)]
+    if warps_in(ways) > warps_in(functions):
+        return (
+            "division_in_loop", "a division or modulo of integers",
+            "take it out of the loop: a counter that wraps, a power of two, or a product with the reciprocal",
+        )  # fmt: skip
+    return (
+        "slow_math", "a function or a division of floats",
+        "use a cheaper one: multiplication instead of pow, the fast intrinsics (__sinf, __fdividef), or a table",
+    )  # fmt: skip
 
 
 def _times(calls: list[Work]) -> float:
@@ -92,7 +108,7 @@ def _called(work: list[Work]) -> str:
     return ", in a routine that the compiler calls" if any(w.base == "CALL" for w in work) else ""
 
 
-def loop_overhead(profile: Profile, build: Build | None) -> Finding | None:
+def missing_unroll(profile: Profile, build: Build | None) -> Finding | None:
     """Many of the instructions only count and branch."""
     work = executed(profile)
     turns = warps_in(w for w in work if is_backward_branch(w))
@@ -104,7 +120,7 @@ def loop_overhead(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, "branches")
     return finding(
         profile,
-        "loop_overhead",
+        "missing_unroll",
         "of {instructions} instructions {branches} are branches, mostly of a short loop, with as many that only count "
         "and compare",
         [*whole(profile, "busy_issue", 100.0), *at_line(profile, line, "branches")],

@@ -69,7 +69,7 @@ def _uncoalesced(profile: Profile, kind: str, saved_l2: float, saved_dram: float
     per_request = f"{name}_sectors_per_request"
     return finding(
         profile,
-        "uncoalesced_access",
+        "uncoalesced",
         f"threads use {{{name}_efficiency}} % of the bytes that global {kind}s move: neighbouring lanes touch "
         "addresses that are far apart",
         [*whole(profile, f"{name}_efficiency", 100.0), *at_line(profile, line, per_request, 4.0)],
@@ -81,7 +81,7 @@ def _uncoalesced(profile: Profile, kind: str, saved_l2: float, saved_dram: float
     )
 
 
-def narrow_access(profile: Profile, build: Build | None) -> Finding | None:
+def scalar_access(profile: Profile, build: Build | None) -> Finding | None:
     """Adjacent lanes move few bytes each, many times over: wider accesses need fewer instructions."""
     spaces = ("global_load", "global_store")
     work = executed(profile)
@@ -103,7 +103,7 @@ def narrow_access(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, "global_load_requests")
     return finding(
         profile,
-        "narrow_access",
+        "scalar_access",
         "lanes move few bytes at a time: {global_load_requests} requests for {global_load_bytes} bytes, where one "
         "could bring four times as many or more",
         [*whole(profile, "global_load_requests"), *at_line(profile, line, "global_load_requests")],
@@ -114,7 +114,7 @@ def narrow_access(profile: Profile, build: Build | None) -> Finding | None:
     )
 
 
-def redundant_access(profile: Profile, build: Build | None) -> Finding | None:
+def reloads(profile: Profile, build: Build | None) -> Finding | None:
     """The same words go to memory again and again, or one word is loaded from the same place in each turn of a loop."""
     c = profile.counters
     work = executed(profile)
@@ -138,7 +138,7 @@ def redundant_access(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, kind if rewritten else _broadcast_requests)
     return finding(
         profile,
-        "redundant_access",
+        "reloads",
         ("values are stored and loaded again in a loop" if rewritten else
          "a loop loads the same word for all lanes in each turn") + ": a register could keep them",
         [*whole(profile, kind), *at_line(profile, line, kind)],

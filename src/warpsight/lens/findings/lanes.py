@@ -12,7 +12,7 @@ ENOUGH = 0.85
 IN_MEMORY = 0.6  # how busy the load/store unit must be for lanes that sit out its accesses to matter
 
 
-def idle_lanes(profile: Profile, build: Build | None) -> Finding | None:
+def divergence(profile: Profile, build: Build | None) -> Finding | None:
     """Lanes of a warp wait while others work."""
     work = executed(profile)
     lanes = profile.counters.get("lanes_per_instruction", FULL_LANES) / FULL_LANES
@@ -23,7 +23,7 @@ def idle_lanes(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, _idle_work) or hottest(profile, "shared_load_requests")
     return finding(
         profile,
-        "idle_lanes",
+        "divergence",
         "{lanes_per_instruction} of 32 lanes of a warp are at work on average"
         if lanes <= at_work
         else "lanes sit out the memory accesses of their warps",

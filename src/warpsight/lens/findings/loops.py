@@ -11,6 +11,8 @@ import re
 from warpsight.lens.findings.reading import Work
 
 COUNTING = 3  # instructions of a turn that only count: add, compare, branch
+TURNS = 1.5
+_GRID_SIZE = re.compile(r"NCTAID|c\[0x0\]\[0x(?:c|10|14)\]")  # where the driver puts it, up to compute capability 8.9
 Node = tuple[int, str]
 """An instruction of a loop, and a register that it wrote."""
 
@@ -18,6 +20,16 @@ Node = tuple[int, str]
 def is_backward_branch(w: Work) -> bool:
     to = _target(w)
     return to is not None and to <= w.at.index
+
+
+def has_turns(work: list[Work]) -> bool:
+    """Whether some instruction ran more often than the first, which every warp runs once."""
+    return bool(work) and max(w.warps for w in work) > TURNS * work[0].warps
+
+
+def reads_grid_size(work: list[Work]) -> bool:
+    """Whether the kernel asks how many blocks there are: it then steps by the grid, and takes any number of them."""
+    return any(_GRID_SIZE.search(w.at.text) for w in work)
 
 
 def loop_around(w: Work, work: list[Work]) -> list[Work]:

@@ -68,7 +68,7 @@ def divergent_constant(profile: Profile, build: Build | None) -> Finding | None:
     )
 
 
-def atomic_contention(profile: Profile, build: Build | None) -> Finding | None:
+def contended_atomics(profile: Profile, build: Build | None) -> Finding | None:
     """Atomics queue at the same address: in L2, or lanes of a warp in shared memory."""
     c, work = profile.counters, executed(profile)
     all_cycles = max(1.0, lsu_cycles(profile, work))
@@ -84,7 +84,7 @@ def atomic_contention(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, "atomic_passes")
     return finding(
         profile,
-        "atomic_contention",
+        "contended_atomics",
         "atomics meet at one address: {atomic_requests} requests take {atomic_passes} passes, one after the other",
         [
             *whole(profile, "atomic_passes"),
@@ -109,7 +109,7 @@ def _one_for_a_block(profile: Profile, work: list[Work]) -> bool:
     return 0 < lanes < threads / 2
 
 
-def barriers(profile: Profile, build: Build | None) -> Finding | None:
+def needless_barriers(profile: Profile, build: Build | None) -> Finding | None:
     """Warps wait for one another at barriers that come often."""
     c = profile.counters
     often = c.get("barriers", 0) / max(1, c.get("instructions", 0))
@@ -124,7 +124,7 @@ def barriers(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, "barriers")
     return finding(
         profile,
-        "barriers",
+        "needless_barriers",
         "of {instructions} instructions {barriers} are barriers: warps wait there for one another {stall_barrier} % of "
         "their time, and then for the barrier itself",
         [*whole(profile, "stall_barrier", 0.0), *at_line(profile, line, "barriers")],

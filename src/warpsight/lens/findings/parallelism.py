@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from warpsight.lens.findings.gains import ON_SM, Change, at_once, busy, gain, gpu_of, stall
+from warpsight.lens.findings.loops import has_turns, reads_grid_size
 from warpsight.lens.findings.reading import at_line, executed, hottest, warps_in, whole
 from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
@@ -12,6 +13,8 @@ from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
 
 BUSY = 0.75  # a unit this busy is what to relieve, not the wait for it
+SMALL_BLOCK, LARGE_BLOCK = 64, 256  # threads; smaller and larger blocks are rarely better
+MOST_IDLE = 0.5  # of the warps of a block that load anything
 CHAINED = 1.3  # samples of waiting for each in which an instruction was issued
 
 
@@ -44,18 +47,46 @@ def too_few_blocks(profile: Profile, build: Build | None) -> Finding | None:
     """There are multiprocessors without a block."""
     c = profile.counters
     blocks, sms = c.get("blocks", 0), c.get("multiprocessors", 0)
-    if not 0 < blocks < sms or "duration_us" not in c:
+    reason = _why_few(profile)
+    if not 0 < blocks < sms or "duration_us" not in c or reason is None:
         return None
+    name, advice = reason
     return finding(
         profile,
-        "too_few_blocks",
+        name,
         "{blocks} blocks on {multiprocessors} multiprocessors: the others have nothing to do",
-        [*whole(profile, "blocks", float(sms)), *whole(profile, "duration_us")],
+        [*whole(profile, "blocks", float(sms)), *whole(profile, "threads_per_block"), *whole(profile, "duration_us")],
         change=Change(sm=_shared_out(profile, blocks / sms)),
-        suggestion="split the work into at least as many blocks as there are multiprocessors, better several for each: "
-        "smaller blocks, less work in a thread, or a split of the inner dimension",
+        suggestion=advice,
         should_move={"duration_us": "down", "blocks": "up"},
     )
+
+
+def _why_few(profile: Profile) -> tuple[str, str] | None:
+    """Why there are few blocks, and what to do about it; None where the problem is too small for more."""
+    threads, work = profile.counters.get("threads_per_block", 0), executed(profile)
+    loops = not work or has_turns(work)
+    if goes_by_grid(profile):
+        return (
+            "too_few_blocks",
+            "launch more blocks, several for each multiprocessor: the loop already goes by the grid",
+        )
+    if threads > LARGE_BLOCK:
+        return "block_too_large", "use smaller blocks, of 128 to 256 threads, so that there are more of them"
+    if loops and 0 < threads < SMALL_BLOCK:
+        return "block_too_small", "use larger blocks, of 128 to 256 threads, which share the loop of a block"
+    if not loops and launch_overhead(profile, None) is not None:
+        return None
+    return "too_few_blocks", (
+        "split the work into several blocks for each multiprocessor: less work in a thread, or a split of the inner "
+        "dimension"
+    )
+
+
+def goes_by_grid(profile: Profile) -> bool:
+    """Whether threads loop over the data by the size of the grid: any number of blocks will do."""
+    work = executed(profile)
+    return has_turns(work) and reads_grid_size(work)
 
 
 def _shared_out(profile: Profile, part: float) -> float:
@@ -97,11 +128,11 @@ def low_occupancy(profile: Profile, build: Build | None) -> Finding | None:
     waiting = sum(stall(profile, name) for name in ("long_scoreboard", "short_scoreboard", "wait", "barrier"))
     if held > 55.0 or more < 1.2 or waiting < 0.5 or max(busy(profile, n) for n in ON_SM) > BUSY:
         return None
-    by, advice = _limiter(profile)
+    name, by, advice = _limiter(profile)
     line = hottest(profile, "stall_samples")
     return finding(
         profile,
-        "low_occupancy",
+        name,
         f"a multiprocessor holds {{occupancy}} % of the warps it could, limited by {by}, and warps mostly wait",
         [
             *whole(profile, "occupancy", 100.0),
@@ -115,12 +146,33 @@ def low_occupancy(profile: Profile, build: Build | None) -> Finding | None:
     )
 
 
-def _limiter(profile: Profile) -> tuple[str, str]:
-    """What limits occupancy, in words that name the counter, and what to do about it."""
+def idle_warps(profile: Profile, build: Build | None) -> Finding | None:
+    """Blocks are so large that most of their warps have no data to load: they only take room and meet at barriers."""
+    work = executed(profile)
+    loads = max((w.warps for w in work if w.space == "global_load"), default=0.0)
+    some = loads / work[0].warps if work else 1.0
+    if profile.counters.get("threads_per_block", 0) <= LARGE_BLOCK or not 0 < some < MOST_IDLE:
+        return None
+    line = hottest(profile, "global_load_requests")
+    return finding(
+        profile,
+        "block_too_large",
+        "few of the warps of a block of {threads_per_block} threads load anything: the others take room and wait",
+        [*whole(profile, "global_load_requests"), *at_line(profile, line, "global_load_requests")],
+        change=Change(sm=some),
+        suggestion="use smaller blocks, of 128 to 256 threads, so that every warp has work",
+        should_move={"threads_per_block": "down", "duration_us": "down"},
+        line=line,
+    )
+
+
+def _limiter(profile: Profile) -> tuple[str, str, str]:
+    """What limits occupancy: the cause, in words that name the counter, and what to do about it."""
     c, gpu = profile.counters, gpu_of(profile)
     needed = ("threads_per_block", "registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes")
     if gpu is None or any(name not in c for name in needed):
         return (
+            "low_occupancy",
             "registers, shared memory or the size of its blocks",
             "use fewer registers or less shared memory in a block, or choose blocks of 128 to 256 threads",
         )
@@ -128,14 +180,21 @@ def _limiter(profile: Profile) -> tuple[str, str]:
     fits = occupancy(gpu, min(threads, gpu.threads_per_block), registers, static + dynamic)
     if "shared" in fits.limited_by:
         own = "{dynamic_shared_bytes} bytes of dynamic" if dynamic > static else "{static_shared_bytes} bytes of static"
-        return f"{own} shared memory in a block", (
-            "ask for less shared memory in a block: a smaller tile, a narrower type, one buffer less"
+        return (
+            "shared_hog",
+            f"{own} shared memory in a block",
+            ("ask for less shared memory in a block: a smaller tile, a narrower type, one buffer less"),
         )
     if "registers" in fits.limited_by:
-        return "{registers_per_thread} registers in a thread", (
-            "use fewer registers: __launch_bounds__, smaller patches, values loaded where they are used"
+        return (
+            "too_many_registers",
+            "{registers_per_thread} registers in a thread",
+            ("use fewer registers: __launch_bounds__, smaller patches, values loaded where they are used"),
         )
-    return "blocks of {threads_per_block} threads", "choose blocks of 128 to 256 threads, of which more fit"
+    size = "blocks of {threads_per_block} threads"
+    if "blocks" in fits.limited_by:
+        return "block_too_small", size, "use larger blocks, of 128 to 256 threads: the blocks run out before the warps"
+    return "block_too_large", size, "use smaller blocks, of 128 to 256 threads, of which more fit"
 
 
 def exposed_latency(profile: Profile, build: Build | None) -> Finding | None:

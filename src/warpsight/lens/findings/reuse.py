@@ -14,7 +14,7 @@ from warpsight.nouns import Build, Finding, Profile
 REUSE = 4.0  # a tile or a patch from which each value is used four times is modest
 
 
-def no_reuse(profile: Profile, build: Build | None) -> Finding | None:
+def missing_tile(profile: Profile, build: Build | None) -> Finding | None:
     """Loads from global memory keep the unit busy although much of what they bring was brought before."""
     c = profile.counters
     again = c.get("global_load_bytes", 0) > REUSE * max(1.0, c.get("dram_bytes", 0)) and c.get("l1_hit_rate", 0) > 50
@@ -23,7 +23,7 @@ def no_reuse(profile: Profile, build: Build | None) -> Finding | None:
     line = hottest(profile, "global_load_requests")
     return finding(
         profile,
-        "no_reuse",
+        "missing_tile",
         "{global_load_bytes} bytes are loaded where DRAM moves {dram_bytes}, and the load/store unit is {busy_lsu} % "
         "busy: the same data is read again and again",
         [*whole(profile, "global_load_requests"), *at_line(profile, line, "global_load_requests")],
@@ -34,14 +34,14 @@ def no_reuse(profile: Profile, build: Build | None) -> Finding | None:
     )
 
 
-def no_register_reuse(profile: Profile, build: Build | None) -> Finding | None:
+def one_output_a_thread(profile: Profile, build: Build | None) -> Finding | None:
     """Loads from a tile in shared memory keep the unit busy: each value serves one result only."""
     if not _from_tiles(profile) or not _loads_bind(profile):
         return None
     line = hottest(profile, "shared_load_requests")
     return finding(
         profile,
-        "no_register_reuse",
+        "one_output_a_thread",
         "{shared_load_requests} loads from shared memory keep the load/store unit {busy_lsu} % busy: each value serves "
         "too few results",
         [*whole(profile, "busy_lsu", 100.0), *at_line(profile, line, "shared_load_requests")],

@@ -11,6 +11,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from warpsight.causes import causes
 from warpsight.lens.findings.gains import Change, factors, gain_of
 from warpsight.lens.findings.reading import whole
 from warpsight.lens.render import number
@@ -30,7 +31,10 @@ def finding(
     should_move: Mapping[str, Way],
     line: LineCounters | None = None,
 ) -> Finding | None:
-    """The finding; nothing when a counter that its words need was not measured. Without a change it has no gain."""
+    """The finding; nothing when a counter that its words need was not measured. Without a change it has no gain. Its
+    name is a cause of the one dictionary."""
+    if name not in causes():
+        raise ValueError(f"no cause {name!r}: write it into causes.toml")
     named = [field for _, field, _, _ in string.Formatter().parse(message) if field]
     if any(counter not in profile.counters for counter in named):
         return None

@@ -12,14 +12,14 @@ from pydantic import JsonValue, TypeAdapter
 from tests.learn.rows import small_row
 
 from warpsight.corpus.specs import plain_of, task_of
-from warpsight.learn.compact import best_cause, profile_words, tries_words
-from warpsight.learn.prompting import ANY, ANY_KERNEL, SUITES, causes_of
-from warpsight.learn.small_box import SmallBox, steps_of, store
 from warpsight.lens.findings import WORTH_SAYING
+from warpsight.nouns import kernel_id
 from warpsight.reason.schema import problems
 from warpsight.rewrite import CAUSES
 from warpsight.session.feedback import Feedback
-from warpsight.nouns import kernel_id
+from warpsight.short.box import SmallBox, steps_of, store
+from warpsight.short.prompting import ANY, ANY_KERNEL, SUITES, causes_of
+from warpsight.short.words import best_cause, profile_words, tries_words
 from warpsight.tools.box import ToolResult
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten, Try
@@ -160,6 +160,16 @@ def test_where_all_that_is_named_is_tried_small_findings_are_named_after_the_lar
     assert profile_words(shown, "").splitlines() == tried[:3]
 
 
+def test_a_model_of_the_first_words_reads_them_in_the_order_of_that_time() -> None:
+    def one(name: str, gain: float) -> Found:
+        return Found(name=name, message="so", estimated_gain=gain, line=None, suggestion="", should_move={})
+
+    large = (one("shared_hog", 1.2), one("uncoalesced", 1.1), one("launch_overhead", 3.0))
+    shown = Profiled(kernel=BASE, profiled=True, findings=large, smaller=(one("at_roofline", 1.0), one("spills", 1.01)))
+    names = [line.split()[0] for line in profile_words(shown, "", smaller=True, first_words=True).splitlines()[1:]]
+    assert names == ["launch_overhead", "low_occupancy", "uncoalesced_access", "at_roofline", "spills"]
+
+
 def test_what_is_too_small_to_say_is_kept_apart_and_shown_in_the_suite_that_tries() -> None:
     row = small_row(0, "points", ("uncoalesced",))
     results = [SmallBox(task_of(row.spec), suite, plain=plain_of(row.spec)).call("profile", {}) for suite in SUITES]
@@ -167,5 +177,8 @@ def test_what_is_too_small_to_say_is_kept_apart_and_shown_in_the_suite_that_trie
     said = {f.name for f in found.findings}
     assert found.smaller and not said & {f.name for f in found.smaller}
     assert all((f.estimated_gain or 0.0) < WORTH_SAYING for f in found.smaller)
+    first = SmallBox(task_of(row.spec), "optimize", plain=plain_of(row.spec), first_words=True).call("profile", {})
+    told = [line.split()[0] for line in first.text.splitlines()]
+    assert "uncoalesced_access" in told and "uncoalesced" not in told, "for a model trained before the dictionary"
     names = [[line.split()[0] for line in result.text.splitlines()] for result in results]
-    assert "uncoalesced_access" not in names[0] and "uncoalesced_access" in names[1]
+    assert "uncoalesced" not in names[0] and "uncoalesced" in names[1]

@@ -12,9 +12,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from warpsight.learn.compact import HELPS, best_cause
 from warpsight.nouns import Evaluation
 from warpsight.rewrite import CAUSES as CAN_REWRITE
+from warpsight.short.words import HELPS, best_cause
 from warpsight.tools.box import ToolResult
 from warpsight.tools.rewrite import Rewritten
 

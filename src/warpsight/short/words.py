@@ -7,9 +7,9 @@ Nothing is added that the tool did not say. Source lines are quoted, not numbere
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from warpsight.corpus.truth import TIE
+from warpsight.causes import NOTHING, TIE, first_word
 from warpsight.tools.profile import Found, Profiled
 from warpsight.tools.rewrite import Rewritten
 from warpsight.tools.submit import Submitted
@@ -28,17 +28,21 @@ HELPS = TIE  # what is called a gain is what the truth of the corpus calls one
 SAME = 1.01  # gains that are as good as equal
 BEST = "best:"
 NO_REWRITE = "no rewrite is known"
+SAID_BEST = re.compile(BEST + r" (\w+) (\d+\.\d+)x")
+_UNKNOWN = re.compile(NO_REWRITE + r": ([\w, ]+)")
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
-def profile_words(found: Profiled, kernel: str, *, smaller: bool = False) -> str:
-    """A profile: findings in a curated run, counters in a raw one, the reason where there is neither."""
+def profile_words(found: Profiled, kernel: str, *, smaller: bool = False, first_words: bool = False) -> str:
+    """A profile: findings in a curated run, counters in a raw one, the reason where there is neither. `first_words`
+    calls findings what a model that was trained before there was one dictionary knows them as."""
     if not found.profiled:
         return f"not profiled: {found.reason}"
     if found.counters:
         shown = [f"{name} {found.counters[name]:.4g}" for name in RAW_COUNTERS if name in found.counters]
         return "\n".join(shown)
     lines = kernel.splitlines()
+    found = _in_first_words(found) if first_words else found
     told = [f"bound by {found.bound}" if found.bound else "bound unknown"]
     for number, finding in enumerate(findings_said(found, smaller=smaller)):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
@@ -47,6 +51,17 @@ def profile_words(found: Profiled, kernel: str, *, smaller: bool = False) -> str
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
     return "\n".join(told if len(told) > 1 else [*told, "no findings"])
+
+
+def _in_first_words(found: Profiled) -> Profiled:
+    """A profile as models that were trained before there was one dictionary know it: with the names of that time, and
+    in its order, which was by gain alone."""
+
+    def as_then(findings: Sequence[Found]) -> tuple[Found, ...]:
+        ordered = sorted(findings, key=lambda one: (one.name != "at_roofline", -(one.estimated_gain or 0.0)))
+        return tuple(one.model_copy(update={"name": first_word(one.name)}) for one in ordered)
+
+    return found.model_copy(update={"findings": as_then(found.findings), "smaller": as_then(found.smaller)})
 
 
 def findings_said(found: Profiled, *, smaller: bool) -> tuple[Found, ...]:
@@ -103,3 +118,16 @@ def submit_words(found: Submitted) -> str:
     if found.ratio_to_given is None:
         return f"{found.verdict}: {found.reason}" if found.reason else found.verdict
     return f"{found.verdict}, {found.decision} {found.ratio_to_given:.2f}x ({found.source})"
+
+
+def most_of(results: Sequence[str], seen: Collection[str] = ()) -> tuple[str, str]:
+    """What gave most in the first call that helped, and how that is said. Where none did: what was seen in the text and
+    no rewrite is known for, else nothing."""
+    for text in results:
+        if found := SAID_BEST.match(text):
+            return found[1], f"{found[1]} gave most, {found[2]}x."
+    for text in results:
+        for cause in found[1].split(", ") if (found := _UNKNOWN.search(text)) else ():
+            if cause in seen:
+                return cause, f"{cause} is left."
+    return NOTHING, "Nothing helps."

@@ -15,18 +15,18 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from warpsight.learn.prompting import Suite, job_for
-from warpsight.learn.small_box import SmallBox
-from warpsight.learn.trained import must_list_tools, suite_to_optimize
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job, Opening
 from warpsight.reason.optimize import SMALL_BOX, as_asked, asked_of
 from warpsight.reason.resume import OpenedBox
+from warpsight.short.box import SmallBox
+from warpsight.short.prompting import Suite, job_for
+from warpsight.short.trained import knows_first_words, must_list_tools, suite_to_optimize
 from warpsight.tools.task_box import TaskBox
 
 PLACE = Path(__file__).parent / "embedded"
-LISTED, SUITE = "tools_listed", "suite"
+LISTED, SUITE, FIRST_WORDS = "tools_listed", "suite", "first_words"
 
 
 class Shipped(NamedTuple):
@@ -36,6 +36,7 @@ class Shipped(NamedTuple):
     weights: Path | None
     listed: bool
     suite: Suite
+    first_words: bool = False  # trained on the names that findings had before there was one dictionary
 
     @property
     def model(self) -> str:
@@ -47,9 +48,9 @@ def find_shipped(place: Path | None = None) -> Shipped | None:
     """The trained model of this package, or None."""
     folder = PLACE if place is None else place
     if (folder / "adapter_config.json").is_file():
-        return Shipped(folder, None, must_list_tools(folder), suite_to_optimize(folder))
+        return Shipped(folder, None, must_list_tools(folder), suite_to_optimize(folder), knows_first_words(folder))
     if (folder / "config.json").is_file():
-        return Shipped(None, folder, must_list_tools(folder), suite_to_optimize(folder))
+        return Shipped(None, folder, must_list_tools(folder), suite_to_optimize(folder), knows_first_words(folder))
     return None
 
 
@@ -66,7 +67,7 @@ def ask_small(
         "max_tokens": max_tokens or small.max_tokens,
         "max_problems": small.max_problems,
         "enough_gain": small.enough_gain,
-        "settings": {**job.settings, "box": SMALL_BOX, LISTED: listed, SUITE: suite},
+        "settings": {**job.settings, "box": SMALL_BOX, LISTED: listed, SUITE: suite, FIRST_WORDS: shipped.first_words},
     }
     return Job.model_validate({**dict(job), **changes})
 
@@ -79,14 +80,16 @@ def open_small(job: Job, box: TaskBox) -> OpenedBox:
     def open_with(kernel: str, _note: str) -> Opening:
         return _question(job, task, kernel, suite, listed=listed).opening
 
-    return OpenedBox(_Short(as_asked(task, asked_of(job)), box, suite, listed=listed), open_with)
+    first_words = job.settings.get(FIRST_WORDS, True) is True  # runs that began before there was one dictionary
+    short = _Short(as_asked(task, asked_of(job)), box, suite, listed=listed, first_words=first_words)
+    return OpenedBox(short, open_with)
 
 
 class _Short(SmallBox):
     """The short tools of a box that is open already: with the run's own seed and its ledger."""
 
-    def __init__(self, task: Task, opened: TaskBox, suite: Suite, *, listed: bool) -> None:
-        super().__init__(task, suite, opened.session.feedback, listed=listed)
+    def __init__(self, task: Task, opened: TaskBox, suite: Suite, *, listed: bool, first_words: bool) -> None:
+        super().__init__(task, suite, opened.session.feedback, listed=listed, first_words=first_words)
         self._opened = opened
 
     @functools.cached_property

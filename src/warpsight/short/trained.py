@@ -10,14 +10,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from warpsight.learn.prompting import Suite
+from warpsight.short.prompting import Suite
 
 FILE = "warpsight.json"
+WORDS = "causes.toml"  # the dictionary that a model was trained with; files without one are of models before it
 
 
-def write_trained(folder: Path, *, listed: bool, suites: Iterable[Suite]) -> None:
-    """`listed`: whether its prompts list the tools; `suites`: what it was asked in training."""
-    (folder / FILE).write_text(json.dumps({"tools_listed": listed, "suites": sorted(set(suites))}) + "\n")
+def write_trained(folder: Path, *, listed: bool, suites: Iterable[Suite], first_words: bool = False) -> None:
+    """`listed`: whether its prompts list the tools; `suites`: what it was asked in training; `first_words`: whether it
+    was trained on the names that findings had before there was one dictionary."""
+    said = {"tools_listed": listed, "suites": sorted(set(suites))} | ({} if first_words else {"words": WORDS})
+    (folder / FILE).write_text(json.dumps(said) + "\n")
 
 
 def suite_to_optimize(folder: Path) -> Suite:
@@ -33,6 +36,12 @@ def must_list_tools(folder: Path | None) -> bool:
     if file is None or not file.is_file():
         return True
     return bool(json.loads(file.read_text()).get("tools_listed", True))
+
+
+def knows_first_words(folder: Path | None) -> bool:
+    """Whether this model was trained on the names that findings had before there was one dictionary."""
+    file = None if folder is None else folder / FILE
+    return file is not None and file.is_file() and json.loads(file.read_text()).get("words") != WORDS
 
 
 def lists_tools(traces: Iterable[Mapping[str, Any]]) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from warpsight.corpus.kinds import answers, pointed_at
+from warpsight.causes import answers, defects_of
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
@@ -81,7 +81,7 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
 
 def causes_of(names: Sequence[str]) -> list[str]:
     """The causes that are named: by themselves, by findings that point at them, or all that may help any kernel."""
-    named = (ANY_KERNEL if name == ANY else pointed_at(name) or [name] for name in names)
+    named = (ANY_KERNEL if name == ANY else defects_of(name) or [name] for name in names)
     return list(dict.fromkeys(cause for causes in named for cause in causes))
 
 
@@ -129,7 +129,7 @@ def opening_for(task: Task, suite: Suite, kernel: str) -> Opening:
 
 def question(task: Task) -> str:
     """What the model is told of a task: the GPU, the size that is timed, the kernel."""
-    size = next(w.axes for w in task.workloads if w.profile)
+    size = next((w.axes for w in task.workloads if w.profile), task.workloads[0].axes)
     sizes = " ".join(f"{axis}={value}" for axis, value in size.items())
     gpu = find_gpu(task.gpu)
     return f"{gpu.key}, {gpu.sms} SMs, {sizes}\n{neutral(task.kernel).strip()}"

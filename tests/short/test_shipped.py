@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from warpsight.learn.prompting import SYSTEM, question, small_specs
-from warpsight.learn.shipped import Shipped, ask_small, find_shipped, open_small
-from warpsight.learn.trained import write_trained
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
@@ -17,6 +14,9 @@ from warpsight.reason.optimize import open_tools, outcome_of, plan
 from warpsight.reason.replay import replay
 from warpsight.reason.resume import run_job
 from warpsight.runs.memory import MemoryStore
+from warpsight.short.prompting import SYSTEM, question, small_specs
+from warpsight.short.shipped import Shipped, ask_small, find_shipped, open_small
+from warpsight.short.trained import write_trained
 from warpsight.tasks import read_task
 
 ROOT = Path(__file__).parents[2]
@@ -26,11 +26,18 @@ TASK = read_task(ROOT / "tasks" / "transpose")
 def test_it_is_found_by_its_files(tmp_path: Path) -> None:
     assert find_shipped(tmp_path) is None
     (tmp_path / "config.json").write_text("{}")
-    assert find_shipped(tmp_path) == (None, tmp_path, True, "optimize")
+    assert find_shipped(tmp_path) == (None, tmp_path, True, "optimize", False)
     (tmp_path / "adapter_config.json").write_text("{}")
     write_trained(tmp_path, listed=False, suites=["recommend"])
     found = find_shipped(tmp_path)
-    assert found == (tmp_path, None, False, "apply") and found is not None and found.model == "local"
+    assert found == (tmp_path, None, False, "apply", False) and found is not None and found.model == "local"
+    write_trained(tmp_path, listed=False, suites=["optimize"], first_words=True)
+    assert find_shipped(tmp_path) == (tmp_path, None, False, "optimize", True)
+
+
+def test_the_model_that_ships_was_trained_on_the_first_words() -> None:
+    ours = find_shipped()
+    assert ours is None or ours.first_words
 
 
 def test_a_job_gets_the_prompt_and_the_limits_of_training_unless_others_are_given() -> None:

@@ -18,11 +18,16 @@ from typing import Any
 
 from pydantic import JsonValue, TypeAdapter
 
-from warpsight.corpus.kinds import NOTHING, advice
-from warpsight.corpus.looks import parts_digest
+from warpsight.causes import NOTHING, advice_for
 from warpsight.errors import TaskError
-from warpsight.learn.climb import climb, rewritten
-from warpsight.learn.compact import (
+from warpsight.nouns import Evaluation, Task, kernel_id
+from warpsight.rewrite import CAUSES as CAN_REWRITE
+from warpsight.session.feedback import Feedback, shows_time
+from warpsight.session.parts import parts_digest
+from warpsight.session.session import IMPOSSIBLE
+from warpsight.short.climb import climb, rewritten
+from warpsight.short.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
+from warpsight.short.words import (
     NO_REWRITE,
     profile_words,
     rewrite_words,
@@ -30,12 +35,6 @@ from warpsight.learn.compact import (
     time_words,
     tries_words,
 )
-from warpsight.learn.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
-from warpsight.nouns import Evaluation, Task
-from warpsight.rewrite import CAUSES as CAN_REWRITE
-from warpsight.session.feedback import Feedback, shows_time
-from warpsight.session.session import IMPOSSIBLE
-from warpsight.nouns import kernel_id
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.packages import compiler_identity
 from warpsight.tools.answer import result_of
@@ -48,7 +47,7 @@ from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox
 from warpsight.tools.time import Timed
 
-PROFILE_PARTS = ("vgpu", "devices", "lens", "session", "tools")
+PROFILE_PARTS = ("vgpu", "devices", "causes", "lens", "session", "tools")
 GATE_PARTS = (*PROFILE_PARTS, "gate", "jail", "rewrite", "tasks")
 _LOCKS = tuple(threading.Lock() for _ in range(64))  # two keys that share one only wait
 PROFILE_SEED = 1  # contents that are profiled: fixed, so that a profile is the same for every model
@@ -69,12 +68,14 @@ class SmallBox:
         listed: bool = True,
         plain: tuple[str, int] | None = None,
         by_plain: bool = False,
+        first_words: bool = False,
     ) -> None:
         self.task = task
         self._given = plain[0] if plain is not None and by_plain else task.kernel
         self.suite: Suite = suite
         self.feedback: Feedback = feedback
         self.listed = listed
+        self._first_words = first_words  # of a model that was trained before there was one dictionary
         self._plain = plain
         self._decoys = decoys
         self._cores = cores
@@ -93,7 +94,7 @@ class SmallBox:
             return self._profile(arguments)
         if name == SUBMIT and self.suite == "recommend":
             said = str(arguments[CAUSE])
-            return ToolResult(text=advice(said), data={CAUSE: said}, submitted=True)
+            return ToolResult(text=advice_for(said), data={CAUSE: said}, submitted=True)
         if name == SUBMIT and self.suite == "apply":
             return self._apply(arguments)
         if name == SUBMIT:
@@ -128,7 +129,7 @@ class SmallBox:
                 if key is not None:
                     store().put(key, kept)
         found = _lowered(Profiled.model_validate_json(kept), lower)
-        text = profile_words(found, shown, smaller=self.suite == "optimize")
+        text = profile_words(found, shown, smaller=self.suite == "optimize", first_words=self._first_words)
         return ToolResult(text=text, data=json.loads(found.model_dump_json()))
 
     def _duration(self, kernel: str) -> ToolResult:

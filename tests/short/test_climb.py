@@ -7,10 +7,9 @@ from collections.abc import Collection
 
 from tests.model_errors import likely_faster
 
-from warpsight.learn.climb import LAST, MOST_ROUNDS, Climbed, climb
-from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult
+from warpsight.nouns import Check, Evaluation, Timing, WorkloadResult, kernel_id
 from warpsight.rewrite import CAUSES
-from warpsight.nouns import kernel_id
+from warpsight.short.climb import LAST, MOST_ROUNDS, Climbed, climb
 from warpsight.tools.box import ToolResult
 from warpsight.tools.rewrite import Rewritten
 

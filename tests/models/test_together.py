@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from warpsight.learn.together import Seat, Together
 from warpsight.models.errors import EmptyReply, ModelError
 from warpsight.models.model import OnText, Reply, Request, Usage, UserMessage
+from warpsight.models.together import Seat, Together
 
 
 class Echo:
