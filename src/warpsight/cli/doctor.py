@@ -99,12 +99,22 @@ def _probes() -> Iterator[Probe]:
     yield _gpu_driver()
     yield from gpu_probes()
     yield from profiler_probes()
+    yield from _plugins()
     for extra, (module, purpose) in EXTRAS.items():
         if importlib.util.find_spec(module) is not None:
             yield Probe(f"extra {extra}", "ok", f"{module} is installed: {purpose}")
         else:
             more = ALSO.get(extra, "")
             yield Probe(f"extra {extra}", "absent", f"optional: {purpose}", f"pip install 'warpsight[{extra}]'{more}")
+
+
+def _plugins() -> Iterator[Probe]:
+    """What other packages add. A broken one is left out everywhere, so it does not make this machine unfit."""
+    from warpsight.plugins import states
+
+    for kind, name, wrong in states():
+        state = "absent" if wrong else "ok"
+        yield Probe(f"plugin {name}", state, f"left out of the {kind}: {wrong}" if wrong else f"adds to the {kind}")
 
 
 def _protections() -> Iterator[Probe]:

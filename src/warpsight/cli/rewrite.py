@@ -45,14 +45,14 @@ def rewrite(
     """
     from warpsight.cli.asked import asked
     from warpsight.errors import UsageError
-    from warpsight.rewrite import CAUSES
     from warpsight.nouns import kernel_id
+    from warpsight.rewrite import causes
 
-    if cause is not None and cause not in CAUSES:
-        raise UsageError(f"expected a cause, {cause!r} came", hint=f"one of {', '.join(CAUSES)}")
+    if cause is not None and cause not in causes():
+        raise UsageError(f"expected a cause, {cause!r} came", hint=f"one of {', '.join(causes())}")
     with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
         searched: dict[str, Search] = {}
-        for one in CAUSES if cause is None else (cause,):
+        for one in causes() if cause is None else (cause,):
             question.session.say(f"trying {one}")
             searched[one] = question.session.rewrite(one)
     name, file = question.session.task.name, question.file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpsight.rewrite.catalog import CAUSES, MOST, rewrites
+from warpsight.rewrite.catalog import CAUSES, MOST, causes, rewrites
 from warpsight.rewrite.record import Facts, Rewrite, facts_of
 
-__all__ = ["CAUSES", "MOST", "Facts", "Rewrite", "facts_of", "rewrites"]
+__all__ = ["CAUSES", "MOST", "Facts", "Rewrite", "causes", "facts_of", "rewrites"]

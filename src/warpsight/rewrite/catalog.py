@@ -1,14 +1,19 @@
 """Every cause that can be named, and the rewrites for it: the one door of this package.
 
+Other packages add rules by entry points `warpsight.rewrites`: the name is the cause, one of ours or a new one, and the
+value a function of a text and `Facts` that gives `Rewrite`s. Theirs come after ours.
+
 What must stay true: the same text, cause and facts give the same rewrites; none of them is the text itself, none
 stands twice, and no text at all makes this raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from warpsight.errors import UsageError
+from warpsight.plugins import Seam
 from warpsight.rewrite.atomics import contended_atomics
 from warpsight.rewrite.barriers import needless_barriers
 from warpsight.rewrite.blocks import block_too_large, block_too_small, too_few_blocks
@@ -26,9 +31,11 @@ from warpsight.rewrite.tiles import missing_tile
 from warpsight.rewrite.unrolling import missing_unroll
 from warpsight.rewrite.vectors import scalar_access
 
+Rule = Callable[[str, Facts], Iterable[Rewrite]]
+RULES = Seam("rewrite", "warpsight.rewrites")
 MOST = 8
 _LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite by rule
-CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
+CAUSES: Mapping[str, Rule] = {
     "uncoalesced": uncoalesced,
     "missing_tile": missing_tile,
     "bank_conflicts": bank_conflicts,
@@ -50,16 +57,38 @@ CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
 }
 
 
+def causes() -> tuple[str, ...]:
+    """Every cause that can be named here: ours, then those that other packages add."""
+    return tuple(dict.fromkeys((*CAUSES, *(plugin.name for plugin in RULES.installed()))))
+
+
 def rewrites(text: str, cause: str, facts: Facts, most: int = MOST) -> tuple[Rewrite, ...]:
     """The rewrites for a cause, in order of promise; none where no rule fits."""
-    if cause not in CAUSES:
-        raise UsageError(f"expected a cause: {', '.join(CAUSES)}; {cause[:60]!r} came")
+    if cause not in (known := causes()):
+        raise UsageError(f"expected a cause: {', '.join(known)}; {cause[:60]!r} came")
     if len(text) > _LONGEST:
         return ()
     found: dict[str, Rewrite] = {}
-    for one in CAUSES[cause](text, facts):
+    for one in _made(text, cause, facts):
         if one.text != text:
             found.setdefault(one.text, one)
         if len(found) == most:
             break
     return tuple(found.values())
+
+
+def _made(text: str, cause: str, facts: Facts) -> Iterator[Rewrite]:
+    if cause in CAUSES:
+        yield from CAUSES[cause](text, facts)
+    none: list[Rewrite] = []
+    for plugin in RULES.installed():
+        if plugin.name == cause:
+            yield from plugin.tried(lambda rule=plugin.value: _by_other(rule, text, facts), none)
+
+
+def _by_other(rule: Rule, text: str, facts: Facts) -> list[Rewrite]:
+    """What the rule of another package makes, held to the form of a rewrite, and to no more than can be used."""
+    made = list(itertools.islice(rule(text, facts), MOST))
+    if wrong := next((one for one in made if not isinstance(one, Rewrite)), None):  # pyright: ignore
+        raise TypeError(f"expected Rewrites, got {type(wrong).__name__}")
+    return made

@@ -6,21 +6,26 @@ The search is `session/search.py`; no time is told of a kernel that the gate did
 from __future__ import annotations
 
 import difflib
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from warpsight.nouns import Noun
-from warpsight.rewrite import CAUSES
+from warpsight.nouns import Noun, kernel_id
+from warpsight.rewrite import causes
 from warpsight.session.feedback import NO_TIME, shows_time
 from warpsight.session.search import Search, Try, search, speed_over_given
 from warpsight.session.session import Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.time import decision_line
 
 MOST_LINES = 16
-Cause = Annotated[str, Field(json_schema_extra={"enum": list(CAUSES)})]
+
+
+def _list_causes(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(causes())
+
+
+Cause = Annotated[str, Field(json_schema_extra=_list_causes)]
 
 
 class Rewritten(Noun):

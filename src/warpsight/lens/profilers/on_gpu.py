@@ -19,7 +19,7 @@ from warpsight.lens.profilers import compute_sanitizer
 from warpsight.lens.profilers.calibration import believed, known_wrong
 from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, Report
 from warpsight.lens.profilers.failures import ProfilerError
-from warpsight.lens.profilers.ladder import Climbed, amd_rungs, climb, device_rung, nvidia_rungs
+from warpsight.lens.profilers.ladder import Climbed, climb, device_rung, has_ladder, rungs_for
 from warpsight.lens.profilers.on_processor import profile_on_processor
 from warpsight.nouns import Build, Fault, Profile
 from warpsight.tasks import LaunchSize
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from warpsight.devices.opencl import OpenClDevice
 
 PROFILER_S = 300.0
-RUNGS = {"nvidia": nvidia_rungs, "amd": amd_rungs}
 LOOKS_FOR: dict[Check, str] = {
     "memcheck": "reads out of bounds",
     "racecheck": "races in shared memory",
@@ -67,7 +66,7 @@ def best_profile(
     ladder = getattr(device, "ladder", None)
     if ladder == "processor":
         return profile_on_processor(cast("OpenClDevice", device), build, entry, values, size, source_text=source_text)
-    if ladder not in RUNGS:
+    if not has_ladder(ladder):
         return device.profile(build, entry, values, size, source_text=source_text)
     teach(device, source_text)
     return profile_on_gpu(
@@ -104,7 +103,7 @@ def profile_on_gpu(
 ) -> Climbed:
     """The best profile to be had: counters where a profiler gives them, else a trace, else the GPU's own events."""
     program = device.replay_argv(build, entry, values, size, folder=folder)
-    rungs = RUNGS[device.ladder](program, entry, folder=folder, deadline_s=deadline_s)
+    rungs = rungs_for(device.ladder, program, entry, folder=folder, deadline_s=deadline_s)
     last = device_rung(lambda: device.profile(build, entry, values, size, source_text=source_text))
     found = climb((*rungs, last))
     wrong = () if isinstance(device.gpu, str) else known_wrong(device.gpu.uuid)  # calibrated are NVIDIA's alone
