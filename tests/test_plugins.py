@@ -160,7 +160,7 @@ def test_a_model_is_opened_by_its_kind_or_its_place(install: Install) -> None:
     assert open_model("guest_package.inside:Talker:x").name == "talker x None"
     with pytest.raises(UsageError, match="'talker' of another package cannot be opened: RuntimeError: no voice"):
         open_model("talker:mute")
-    with pytest.raises(UsageError, match="no model 'guest_package.inside:Gone'"):
+    with pytest.raises(UsageError, match=r"no model 'guest_package.inside:Gone'"):
         open_model("guest_package.inside:Gone")
     for name in ("no such thing", "guest_package:Talker"):
         with pytest.raises(UsageError, match="expected a model as"):
