@@ -83,8 +83,8 @@ class Device(Protocol):
 
     `languages` (which kernels it runs, CUDA C++ by default), `gpu_arch`, `learn(text)`, `open_lane` (it measures: a
     TimedDevice), `observe` (it simulates: a Simulator), `copy_build()` (its own copy kernel, for the roof), `ladder`
-    (which profilers of other vendors see it: a ReplayedDevice), `caveats`, `missing_walls`, `close`. Nobody asks for the
-    class of a device.
+    (which profilers of other vendors see it: a ReplayedDevice), `caveats`, `missing_walls`, `close`. Nobody asks for
+    the class of a device.
     """
 
     @property
