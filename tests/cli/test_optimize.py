@@ -22,6 +22,7 @@ from warpsight.errors import UsageError
 from warpsight.gate.certificate import read_certificate
 from warpsight.models.open import open_model
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.nouns import kernel_id
 from warpsight.nouns.run import Run
 from warpsight.reason.optimize import open_tools, opened_box, outcome_of, plan
 from warpsight.reason.replay import replay
@@ -29,7 +30,6 @@ from warpsight.reason.resume import run_job
 from warpsight.reason.transcript import transcript_bytes
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.sqlite import SqliteStore
-from warpsight.nouns import kernel_id
 from warpsight.tasks import read_task
 
 Command = Callable[..., Ran]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from warpsight.cli.sass import line_range
-from warpsight.cli.sass_text import Row, hot_addresses
+from warpsight.cli.show.sass import Row, hot_addresses
 from warpsight.errors import UsageError
 
 Command = Callable[..., Any]

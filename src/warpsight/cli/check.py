@@ -37,8 +37,8 @@ def check(
       warpsight check tasks/saxpy --kernel mine.cu --workload odd --seed 3
       warpsight check saxpy --device opencl
     """
-    from warpsight.cli import check_text
     from warpsight.cli.asked import asked
+    from warpsight.cli.show import check as check_text
     from warpsight.cli.task_argument import choose_workloads, document_of, find_task, usage_of
 
     chosen = choose_workloads(find_task(task), workload or [])

@@ -46,7 +46,7 @@ def diagnose(
       warpsight diagnose tasks/transpose --kernel mine.cu --json
     """
     from warpsight.cli.asked import asked, require_build
-    from warpsight.cli.profile_show import target_document
+    from warpsight.cli.show.diagnosis import target_document
     from warpsight.cli.task_argument import document_of
     from warpsight.lens import rederive
 
@@ -84,7 +84,7 @@ def render_findings(console: Console, head: str, profile: Profile, findings: Seq
     """The findings as text, each with the source lines of its evidence."""
     from rich.markup import escape
 
-    from warpsight.cli.source_text import marked_line
+    from warpsight.cli.show.source import marked_line
     from warpsight.lens.render import NOTHING, evidence_text, gain_note, likely_words, number
 
     time = profile.counters.get("duration_us")

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warpsight import __version__
-from warpsight.cli.doctor_gpus import gpu_probes, profiler_probes
-from warpsight.cli.doctor_probe import Probe
 from warpsight.cli.output import ExitCode, emit
 from warpsight.errors import BrokenMachine, ToolMissing, WarpsightError
+from warpsight.verbs.doctor_gpus import gpu_probes, profiler_probes
+from warpsight.verbs.doctor_probe import Probe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ def doctor(
 
 
 def _calibrations() -> tuple[Calibration, ...]:
-    from warpsight.cli.calibrate import calibrations
+    from warpsight.verbs.calibrate import calibrations
 
     return calibrations()
 
@@ -235,7 +235,7 @@ def _render(console: Console, probes: list[Probe], calibrations: tuple[Calibrati
     for line in summary(probes):
         console.print(_escaped(line), highlight=False)
     if calibrations:
-        from warpsight.cli.calibrate import render
+        from warpsight.verbs.calibrate import render
 
         render(console, calibrations)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from warpsight.cli.show import RUN_HELP
+from warpsight.cli.show_run import RUN_HELP
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:

@@ -73,9 +73,10 @@ def import_task(
       warpsight import flashinfer flashinfer-trace --out tasks
       warpsight import flashinfer tasks/softmax --export --out trace-set
     """
-    from warpsight.cli import import_program, import_text
-    from warpsight.cli.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of
     from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.show import import_task as import_text
+    from warpsight.verbs import import_program
+    from warpsight.verbs.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of
 
     if export:
         if format is not Format.FLASHINFER:

@@ -1,7 +1,7 @@
 """`warpsight optimize TASK`: a model makes the kernel faster with the tools; you get the kernel and the evidence.
 
-Thin: the job is planned and judged in `reason/optimize.py`, shown in `optimize_view.py` and `optimize_text.py`. Exit
-code 0 when a right and faster kernel was found, 1 when not, 130 when interrupted.
+Thin: the job is planned and judged in `reason/optimize.py`, shown by `show/optimize.py` and `show/optimize_view.py`.
+Exit code 0 when a right and faster kernel was found, 1 when not, 130 when interrupted.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def optimize(
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     """Start a job or go on with it, and end the command as it ended."""
-    from warpsight.cli.optimize_view import View
+    from warpsight.cli.show.optimize_view import View
     from warpsight.verbs.optimize import run
 
     with View(job.id, job.budget, quiet=quiet) as view:
@@ -101,7 +101,7 @@ def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) ->
 
 def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
     """Write the kernel, say what came of the run, and end with the code that it means."""
-    from warpsight.cli import optimize_text
+    from warpsight.cli.show import optimize as optimize_text
 
     file, page = _write_kernel(found, out), found.report_file
     assert page is not None

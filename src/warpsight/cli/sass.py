@@ -19,7 +19,7 @@ from warpsight.cli.profile import GPU_HELP
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
-    from warpsight.cli.sass_text import Row
+    from warpsight.cli.show.sass import Row
     from warpsight.nouns import Build, Profile, Task
 
 LINES_HELP = "Only the code of these source lines: 12, or 12:20."
@@ -48,9 +48,9 @@ def sass(
       warpsight sass matmul_tiled --lines 12:20 --gpu rtx-a6000
       warpsight sass tasks/transpose --kernel mine.cu --no-run
     """
-    from warpsight.cli import sass_text
     from warpsight.cli.asked import asked, require_build
-    from warpsight.cli.profile_show import target_document
+    from warpsight.cli.show import sass as sass_text
+    from warpsight.cli.show.diagnosis import target_document
 
     wanted = None if lines is None else line_range(lines)
     with asked(task, kernel, device="virtual", gpu=gpu, workload=workload, seed=seed, cores=cores) as question:
@@ -93,7 +93,7 @@ def _of_lines(rows: Sequence[Row], wanted: range) -> tuple[Row, ...]:
 
 def _rows(task: Task, build: Build, profile: Profile | None) -> tuple[Row, ...]:
     """Every instruction of the kernel; the padding behind the last one left out."""
-    from warpsight.cli.sass_text import Row
+    from warpsight.cli.show.sass import Row
     from warpsight.tasks import kernel_name
     from warpsight.toolchain.sass import disassemble
     from warpsight.vgpu.sass.read import schedule

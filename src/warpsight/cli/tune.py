@@ -1,6 +1,6 @@
 """`warpsight tune TASK`: what plain autotuning gives: launch and named constants searched through the gate, no model.
 
-Thin: the search is in `tuning/`, what is shown in `tune_text.py`. Exit code 0 when a right and faster kernel was found,
+Thin: the search is in `tuning/`, what is shown in `show/tune.py`. Exit code 0 when a right and faster kernel was found,
 1 when not, 130 when interrupted; an interrupted tuning goes on with --resume.
 """
 
@@ -96,7 +96,7 @@ def tune(
 
 def run_and_report(journal: Journal, out: Path | None, *, top: int = 0, quiet: bool, as_json: bool) -> None:
     """Start a tuning or go on with it, and end the command as it ended."""
-    from warpsight.cli import tune_text
+    from warpsight.cli.show import tune as tune_text
     from warpsight.folders import data_folder
     from warpsight.tuning.run import ENDINGS, LEDGER, tune
 
@@ -152,7 +152,7 @@ def _values(word: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _show(task: Task, given: Candidate, space: Space, as_json: bool) -> None:
-    from warpsight.cli import tune_text
+    from warpsight.cli.show import tune as tune_text
     from warpsight.cli.task_argument import document_of
     from warpsight.tuning.space import Configurations
 

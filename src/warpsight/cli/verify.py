@@ -41,7 +41,7 @@ def verify(
       warpsight verify runs/today/certificates/0a1b….json
       warpsight verify cert.json --ledger ledger.jsonl --task saxpy --rerun
     """
-    from warpsight.cli import timing_text
+    from warpsight.cli.show import timing as timing_text
     from warpsight.cli.task_argument import find_task
     from warpsight.gate.certificate import BrokenCertificate, read_certificate
     from warpsight.gate.verdict import signer_words, verdict_of

@@ -20,7 +20,7 @@ SHOWN_LINES = 12
 _COLOURS = {"system": "dim", "user": "dim", "assistant": "bold", "call": "cyan", "result": "green"}
 
 
-def show(
+def show_run(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     full: Annotated[bool, typer.Option("--full", help="All lines of every step.")] = False,
     kernel: Annotated[bool, typer.Option("--kernel", help="Only the text of its best kernel.")] = False,

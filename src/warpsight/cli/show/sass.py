@@ -13,9 +13,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from warpsight.cli.profile_text import number_text, percent_text
+from warpsight.cli.show.profile import number_text, percent_text
+from warpsight.cli.show.time import time_text
 from warpsight.cli.task_argument import sizes_text
-from warpsight.cli.time_text import time_text
 from warpsight.nouns import Profile, Workload
 from warpsight.vgpu.gpu import Gpu
 
