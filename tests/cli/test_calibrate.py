@@ -10,8 +10,8 @@ import sys
 
 from rich.console import Console
 
+from warpsight.cli.text.calibrate import render
 from warpsight.lens.profilers.calibration import Calibration, Comparison
-from warpsight.verbs.calibrate import render
 
 
 def test_doctor_calibrates_the_virtual_gpu() -> None:

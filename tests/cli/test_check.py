@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from warpsight.cli.output import emit
-from warpsight.cli.show.check import merged
-from warpsight.cli.show.source import marked_line
+from warpsight.cli.text.check import merged
+from warpsight.cli.text.source import marked_line
 from warpsight.nouns import Check, Fault, WorstElement
 
 Command = Callable[..., Any]

@@ -56,7 +56,7 @@ VERBS = (
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),
     Verb("runs", "The runs that are stored, newest first."),
-    Verb("show", "What was said and done in a run, step by step, and how it ended.", "show_run"),
+    Verb("show", "What was said and done in a run, step by step, and how it ended."),
     Verb("report", "One HTML file with all about a run: result, charts, changes, reasons, transcript."),
     Verb("view", "The stored runs as a local page: list, compare, follow a run that goes on."),
     Verb("resume", "Go on with a run that was interrupted."),
@@ -85,7 +85,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
         if verb.name != asked:
             app.command(verb.name, help=verb.help)(_placeholder)
             continue
-        module = verb.module or verb.name  # `import` is a word of Python, and `show` a folder here
+        module = verb.module or verb.name  # `import` is a word that Python keeps for itself
         loaded = getattr(importlib.import_module(f"warpsight.cli.{module}"), module)
         page = _page_line(verb.name)
         if isinstance(loaded, typer.Typer):

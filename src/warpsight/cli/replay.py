@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warpsight.cli.output import ExitCode, emit
-from warpsight.cli.show_run import RUN_HELP
+from warpsight.cli.show import RUN_HELP
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from warpsight.cli.output import emit
-from warpsight.cli.show_run import RUN_HELP
+from warpsight.cli.show import RUN_HELP
 
 
 def report(

@@ -1,6 +1,6 @@
 """What `warpsight import` does for each format: the importer with the parts it needs, and the files that are written.
 
-The importers know formats and no compilers; the compilers are put in here. Shows nothing: see `cli/show/import_task`.
+The importers know formats and no compilers; the compilers are put in here. Shows nothing: see `cli/text/import_task`.
 """
 
 from __future__ import annotations

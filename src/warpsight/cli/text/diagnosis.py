@@ -8,9 +8,9 @@ from typing import Any
 
 from warpsight.cli.asked import Asked
 from warpsight.cli.output import emit
-from warpsight.cli.show import profile as profile_text
-from warpsight.cli.show.time import measured_facts, simulated_facts
 from warpsight.cli.task_argument import document_of, sizes_text, usage_of
+from warpsight.cli.text import profile as profile_text
+from warpsight.cli.text.time import measured_facts, simulated_facts
 from warpsight.lens.diagnosis import Diagnosis
 from warpsight.lens.profilers.on_gpu import reports_folder
 from warpsight.tasks import LaunchSize

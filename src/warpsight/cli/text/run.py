@@ -1,55 +1,19 @@
-"""`warpsight show RUN`: what was said and done in a run, step by step, and how it ended. Reads the store only."""
+"""A stored run as text: its steps, and how it ended."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from warpsight.cli.output import emit
-from warpsight.errors import UsageError
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from warpsight.nouns.run import Run, Step
 
-RUN_HELP = "A run: its id, the beginning of it, or `last`."
+
 SHOWN_LINES = 12
-_COLOURS = {"system": "dim", "user": "dim", "assistant": "bold", "call": "cyan", "result": "green"}
 
 
-def show_run(
-    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
-    full: Annotated[bool, typer.Option("--full", help="All lines of every step.")] = False,
-    kernel: Annotated[bool, typer.Option("--kernel", help="Only the text of its best kernel.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
-    """Show a run: every step as the model saw it, and how it ended.
-
-    \b
-    Examples:
-      warpsight show last
-      warpsight show 20261116-0041 --full
-      warpsight show last --kernel > faster.cu
-    """
-    from warpsight.runs.find import find_run
-    from warpsight.runs.sqlite import SqliteStore
-
-    with SqliteStore() as store:
-        found = store.read(find_run(store, run))
-        best = None if found.best is None else store.get(found.best.candidate_sha256).decode()
-        attempts = [line.id for line in reversed(store.list_runs(parent=found.id))]
-    if kernel:
-        if best is None:
-            raise UsageError(
-                f"run {found.id} has no kernel that is right and faster", hint=f"warpsight show {found.id}"
-            )
-        typer.echo(best, nl=not best.endswith("\n"))
-        return
-    document = {**json.loads(found.model_dump_json()), "attempts": attempts, "best_kernel": best}
-    emit(document, as_json=as_json, render=lambda console: render_run(console, found, attempts, full=full))
+COLOURS = {"system": "dim", "user": "dim", "assistant": "bold", "call": "cyan", "result": "green"}
 
 
 def render_run(console: Console, run: Run, attempts: list[str], *, full: bool) -> None:
@@ -60,15 +24,15 @@ def render_run(console: Console, run: Run, attempts: list[str], *, full: bool) -
     for attempt in attempts:
         console.print(f"  attempt {escape(attempt)}")
     for step in run.steps:
-        _render_step(console, step, full=full)
+        render_step(console, step, full=full)
     render_ending(console, run)
 
 
-def _render_step(console: Console, step: Step, *, full: bool) -> None:
+def render_step(console: Console, step: Step, *, full: bool) -> None:
     from rich.markup import escape
 
     name = f" {step.tool}" if step.tool else ""
-    console.print(f"\n[{_COLOURS[step.kind]}]{step.index} {step.kind}{escape(name)}{' (error)' * step.is_error}[/]")
+    console.print(f"\n[{COLOURS[step.kind]}]{step.index} {step.kind}{escape(name)}{' (error)' * step.is_error}[/]")
     for text in (step.reasoning, step.content):
         lines = text.splitlines()
         shown = lines if full else lines[:SHOWN_LINES]
