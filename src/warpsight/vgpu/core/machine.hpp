@@ -30,7 +30,7 @@ using Counts = std::array<u64, kCounters>;
 constexpr u64 kSharedWindow = 0x700000000000, kLocalWindow = 0x710000000000, kConstWindow = 0x720000000000,
               kParamWindow = 0x730000000000, kFunctionWindow = 0x740000000000;
 constexpr u64 kGlobalBase = 0x200000000,
-              kLocalTrace = 1ull << 36;  // traces place local memory after 64 GiB of global memory
+              kLocalTrace = 1ull << 36;     // traces place local memory after 64 GiB of global memory
 constexpr u32 kConstantTrace = 0xf0000000;  // and number lines of constant memory from here
 constexpr int kBarriers = 16;
 
@@ -143,14 +143,14 @@ struct LaunchOptions {
     std::vector<u8> params, const_data;
     std::vector<u64> blocks;  // linear ids to run; empty: all
     bool check = false, count = true, trace = false;
-    u64 max_trace_steps = 0;       // of one warp; longer ones are cut there
-    std::vector<u64> traced;       // linear ids to trace; empty: all that run
-    u64 quantum = 1 << 16;         // ticks of a warp before another one gets a turn
-    u64 concurrent = ~0ull;        // blocks that take turns, where they may wait for one another
-    u64 round_trip = 64;           // ticks of an access that may wait for others, where blocks take turns
-    bool watch = false;            // keep what each block did
-    std::vector<u16> pipe_clocks;  // of each instruction, for watched launches
-    u32 swap_passes = 1;           // that an exchange on condition counts for where it succeeds: the next must see it
+    u64 max_trace_steps = 0;                    // of one warp; longer ones are cut there
+    std::vector<u64> traced;                    // linear ids to trace; empty: all that run
+    u64 quantum = 1 << 16;                      // ticks of a warp before another one gets a turn
+    u64 concurrent = ~0ull;                     // blocks that take turns, where they may wait for one another
+    u64 round_trip = 64;                        // ticks of an access that may wait for others, where blocks take turns
+    bool watch = false;                         // keep what each block did
+    std::vector<u16> pipe_clocks, held_clocks;  // of each instruction, for watched launches
+    u32 swap_passes = 1;  // that an exchange on condition counts for where it succeeds: the next must see it
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;
@@ -216,9 +216,9 @@ struct Warp : WarpRows {
     WarpTrace *trace = nullptr;
     u32 swapped = 0;  // lanes whose last access, stores left out, was an exchange on condition that was made
     std::vector<AsyncCopy> pending;
-    u32 clock_reads[kLanes];      // times each lane looked at a clock
+    u32 clock_reads[kLanes];       // times each lane looked at a clock
     std::array<Poll, 32> polls{};  // the last ones, by instruction, where blocks take turns
-    u32 group[kLanes];            // number of the open group of asynchronous copies
+    u32 group[kLanes];             // number of the open group of asynchronous copies
 };
 
 struct Barrier {
