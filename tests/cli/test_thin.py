@@ -42,5 +42,6 @@ def test_a_verb_is_thin(module: str) -> None:
 
 
 def test_what_is_counted() -> None:
-    text = '"""About."""\nimport os\nA_HELP = (\n    "x"\n)\nB = 1\n\n\ndef f(\n    a: int,\n):\n    """Doc."""\n    return a\n'
+    head = '"""About."""\nimport os\nA_HELP = (\n    "x"\n)\nB = 1\n\n\n'
+    text = head + 'def f(\n    a: int,\n):\n    """Doc."""\n    return a\n'
     assert own_lines(text) == 2

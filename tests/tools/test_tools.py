@@ -20,8 +20,8 @@ from tests.tools.kernels import (
 
 from warpsight.gate.certificate import read_certificate
 from warpsight.gate.ledger import read_ledger
-from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.nouns import kernel_id
+from warpsight.nouns.timing import IMPROVEMENTS
 from warpsight.tools.task_box import TaskBox
 
 

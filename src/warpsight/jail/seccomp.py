@@ -48,7 +48,7 @@ def refuse(code: int) -> int:
     return 0x00050000 | code
 
 
-class Assembler:
+class FilterAssembler:
     """Rules for the calls of one machine; a call that the machine does not have gets none."""
 
     def __init__(self, machine: str) -> None:
@@ -93,7 +93,7 @@ class Assembler:
 
 def base_filter(machine: str) -> bytes:
     """In force before the worker's first instruction: an allow-list, threads and programs still possible."""
-    of = Assembler(machine)
+    of = FilterAssembler(machine)
     ioctl = dict.fromkeys(IOCTL_ATTACKS, KILL) | dict.fromkeys(IOCTL_ALLOWED, ALLOW)
     rules = [
         *of.returns(ATTACKS, KILL),
@@ -109,7 +109,7 @@ def base_filter(machine: str) -> bytes:
 
 def level_filter(level: Level, machine: str) -> bytes:
     """What one level takes away from the level before it."""
-    of = Assembler(machine)
+    of = FilterAssembler(machine)
     if level == "tools":
         links = ("symlink", "symlinkat", "mknod", "mknodat")
         return of.program([*of.returns(["socket", "socketpair"], KILL), *of.returns(links, refuse(errno.EPERM))], ALLOW)
