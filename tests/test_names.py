@@ -8,12 +8,65 @@ from pathlib import Path
 
 SRC = Path(__file__).parents[1] / "src" / "warpsight"
 NOT_YET = set(
-    """
-    Answer Asked Attempt Body Build Climbed Comparison Constant Constants Difference Edit Ending Event Fit
-    Format Found Interval Job Journal Kind Launch Limits Line Look Looked ModelError Operand Oracle Outcome
-    Parameter Part Plan Planned Prediction Program Ran Read Record Refused Reply Report Row Said Sample Search
-    Session Settings Shown Side Space Spent Store Timed Trial Unit Value View
-    """.split()
+    [
+        "Answer",
+        "Asked",
+        "Attempt",
+        "Body",
+        "Build",
+        "Climbed",
+        "Comparison",
+        "Constant",
+        "Constants",
+        "Difference",
+        "Edit",
+        "Ending",
+        "Event",
+        "Fit",
+        "Format",
+        "Found",
+        "Interval",
+        "Job",
+        "Journal",
+        "Kind",
+        "Launch",
+        "Limits",
+        "Line",
+        "Look",
+        "Looked",
+        "ModelError",
+        "Operand",
+        "Oracle",
+        "Outcome",
+        "Parameter",
+        "Part",
+        "Plan",
+        "Planned",
+        "Prediction",
+        "Program",
+        "Ran",
+        "Read",
+        "Record",
+        "Refused",
+        "Reply",
+        "Report",
+        "Row",
+        "Said",
+        "Sample",
+        "Search",
+        "Session",
+        "Settings",
+        "Shown",
+        "Side",
+        "Space",
+        "Spent",
+        "Store",
+        "Timed",
+        "Trial",
+        "Unit",
+        "Value",
+        "View",
+    ]
 )
 
 
