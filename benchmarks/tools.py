@@ -36,7 +36,7 @@ from warpsight.tools import check as check_tool
 from warpsight.tools.answer import Answer
 from warpsight.tools.describe import describe
 from warpsight.tools.open import open_box
-from warpsight.tools.task_box import SPECS, TOOLS, TaskBox
+from warpsight.tools.task_box import TaskBox, specs, tools
 
 TASKS = Path(__file__).parents[1] / "tasks"
 CALLS = 200
@@ -55,7 +55,7 @@ def check(session: Session, kernel: check_tool.Kernel) -> Answer[check_tool.Chec
 
 def idle_box(task: Task) -> TaskBox:
     """A box whose `check` does no work; everything around it is the real one."""
-    return TaskBox(open_box(task, seed=1).session, tools={**TOOLS, "check": describe(check)})
+    return TaskBox(open_box(task, seed=1).session, only={**tools(), "check": describe(check)})
 
 
 def spread(samples_s: list[float]) -> str:
@@ -86,8 +86,8 @@ def through_the_loop(task: Task, store: Store) -> str:
     for number in range(RUNS):
         box, model = idle_box(task), ScriptedModel(_turns(number))
         job = Job(
-            id=f"overhead-{number}", task=task.name, model="scripted", device="virtual", tools=SPECS,
-            opening=opening_of(task, SPECS, kernel=f"{task.kernel}// 0\n"), budget=Budget(tool_calls=TURNS),
+            id=f"overhead-{number}", task=task.name, model="scripted", device="virtual", tools=specs(),
+            opening=opening_of(task, specs(), kernel=f"{task.kernel}// 0\n"), budget=Budget(tool_calls=TURNS),
         )  # fmt: skip
         began.clear()
         before = time.process_time()
@@ -157,9 +157,10 @@ def main() -> None:
     task = read_task(TASKS / "transpose")
     print("overhead, without the tool's work (aim 2 ms or less):")
     overhead(task)
-    schemas = sum(tokens(spec.model_dump_json()) for spec in SPECS)
+    schemas = sum(tokens(spec.model_dump_json()) for spec in specs())
     print(
-        f"tools as a model is told of them, at most: {schemas} tokens as schemas, {tokens(tool_lines(SPECS))} as a list"
+        f"tools as a model is told of them, at most: {schemas} tokens as schemas,"
+        f" {tokens(tool_lines(specs()))} as a list"
     )
     print("the same call again (aim 5 ms or less):")
     kept(task)

@@ -10,7 +10,7 @@ import sys
 
 from rich.console import Console
 
-from warpsight.cli.calibrate import render
+from warpsight.cli.text.calibrate import render
 from warpsight.lens.profilers.calibration import Calibration, Comparison
 
 

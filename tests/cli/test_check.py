@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from warpsight.cli.check_text import merged
 from warpsight.cli.output import emit
-from warpsight.cli.source_text import marked_line
+from warpsight.cli.text.check import merged
+from warpsight.cli.text.source import marked_line
 from warpsight.nouns import Check, Fault, WorstElement
 
 Command = Callable[..., Any]

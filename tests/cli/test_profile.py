@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from warpsight.cli.profile_show import reports_since
-from warpsight.cli.profile_text import GROUPS, MIX, number_text
-from warpsight.cli.time_text import BUSY, BUSY_LABELS, STALL, STALL_MEANINGS, bar, us_text
+from warpsight.cli.text.diagnosis import reports_since
+from warpsight.cli.text.profile import GROUPS, MIX, number_text
+from warpsight.cli.text.time import BUSY, BUSY_LABELS, STALL, STALL_MEANINGS, bar, us_text
 from warpsight.devices.machine_code import TIME_UNITS
 from warpsight.devices.profiles import LAUNCH_UNITS
 from warpsight.lens.roofline import dominant_arithmetic, roofline

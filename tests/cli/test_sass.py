@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from warpsight.cli.sass import line_range
-from warpsight.cli.sass_text import Row, hot_addresses
+from warpsight.cli.text.sass import Row, hot_addresses
 from warpsight.errors import UsageError
+from warpsight.verbs.sass import line_range
 
 Command = Callable[..., Any]
 Changed = Callable[[str, str, str], str]

@@ -84,3 +84,13 @@ def test_a_device_of_another_package_is_used_by_its_name(plugged: dict[str, str]
     words = ("--device", "interpreter", "--candidate", "tasks/vector_add/kernel.cu", "--workload", "small")
     judged = asked(plugged, "compare", "vector_add", *words)
     assert judged["timing"]["source"] == "measured" and judged["timing"]["decision"] in ("SAME", "AMBIGUOUS", "SLOWER")
+
+
+def test_a_finding_and_a_rewrite_of_another_package_are_used_like_ours(plugged: dict[str, str], tmp_path: Path) -> None:
+    """The rewrite is judged by the gate: it is right, and makes this kernel no faster."""
+    shown = asked(plugged, "profile", "matmul_naive", "--blocks", "8")
+    assert "thirsty" in [found["name"] for found in shown["findings"]]
+    out = tmp_path / "new.cu"
+    tried = asked(plugged, "rewrite", "transpose", "aliasing", "--out", str(out))["causes"]["aliasing"]["tried"]
+    assert [one["rewrite"] for one in tried] == ["restrict pointers"] and tried[0]["outcome"]
+    assert asked(plugged, "doctor")["fine"]

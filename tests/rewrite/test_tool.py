@@ -23,7 +23,7 @@ from warpsight.rewrite import CAUSES
 from warpsight.runs.memory import MemoryStore
 from warpsight.tools.open import open_box
 from warpsight.tools.rewrite import Rewritten, changed_lines
-from warpsight.tools.task_box import SPECS, TaskBox
+from warpsight.tools.task_box import TaskBox, specs
 
 CROSSED = kernel(
     "    __shared__ float t[256];\n"
@@ -102,8 +102,8 @@ def test_changes_are_lines_that_went_and_came() -> None:
 def test_the_loop_goes_on_with_the_kernel_that_was_made(twice: Task) -> None:
     box, store = open_box(twice, seed=3, cores=1), MemoryStore()
     asked_for = Job(
-        id="rewritten", task=twice.name, model="scripted", device="virtual", tools=SPECS,
-        opening=opening_of(twice, SPECS), budget=Budget(tool_calls=4),
+        id="rewritten", task=twice.name, model="scripted", device="virtual", tools=specs(),
+        opening=opening_of(twice, specs()), budget=Budget(tool_calls=4),
     )  # fmt: skip
     turns = (
         ScriptedTurn(text="", calls=(ScriptedCall(name="rewrite", arguments={"cause": "too_few_blocks"}),)),

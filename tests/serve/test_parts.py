@@ -18,7 +18,7 @@ from warpsight.serve.documents import Documents
 from warpsight.serve.jobs import MOST_KEPT, MOST_WAITING, Job, Jobs, Say
 from warpsight.serve.reply import Reply, shortened
 from warpsight.serve.service import told
-from warpsight.tools.task_box import TOOLS
+from warpsight.tools.task_box import tools
 
 
 def ended(job: Job[Any]) -> Any:
@@ -131,20 +131,20 @@ def test_a_record_that_is_too_long_is_cut_and_fits_its_schema() -> None:
         {"line": line, "text": f"IMAD R{line}, R1, R2", "stall_percent": None, "executed": 7} for line in range(1, 400)
     ]
     data: dict[str, JsonValue] = {"kernel": "c000000", "view": "sass", "rows": rows, "reason": ""}
-    short, cut = shortened(data, TOOLS["inspect"].output, 500)
-    jsonschema.validate(short, TOOLS["inspect"].output)
+    short, cut = shortened(data, tools()["inspect"].output, 500)
+    jsonschema.validate(short, tools()["inspect"].output)
     assert tokens(json.dumps(short)) <= 500 and short["rows"] == rows[: len(short["rows"])]  # type: ignore[arg-type]
     assert cut == (f"rows: {len(short['rows'])} of 399",)  # type: ignore[arg-type]
-    assert shortened(short, TOOLS["inspect"].output, 500) == (short, ())
+    assert shortened(short, tools()["inspect"].output, 500) == (short, ())
 
 
 def test_open_tables_are_cut_and_records_are_not() -> None:
     counters: dict[str, JsonValue] = {f"counter_{number}": float(number) for number in range(400)}
     data: dict[str, JsonValue] = {"kernel": "c000000", "profiled": True, "counters": counters, "findings": []}
-    short, cut = shortened(data, TOOLS["profile"].output, 300)
+    short, cut = shortened(data, tools()["profile"].output, 300)
     assert cut and tokens(json.dumps(short)) <= 300
     fit: dict[str, JsonValue] = {"threads": 1, "limited_by": [], "said": "x" * 9000}
-    assert shortened({"fit": fit}, TOOLS["device"].output, 10) == ({"fit": fit}, ())
+    assert shortened({"fit": fit}, tools()["device"].output, 10) == ({"fit": fit}, ())
 
 
 def test_failures_become_words(capfd: pytest.CaptureFixture[str]) -> None:

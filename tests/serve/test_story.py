@@ -15,9 +15,8 @@ from tests.serve.transports import ROOT
 
 from warpsight.cli.app import main
 from warpsight.lens import tokens
-from warpsight.nouns import Profile
-from warpsight.nouns import kernel_id
-from warpsight.tools.task_box import TOOLS
+from warpsight.nouns import Profile, kernel_id
+from warpsight.tools.task_box import tools
 
 MOST_TOKENS = 2000
 
@@ -37,7 +36,7 @@ def cli(story: Story, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 def test_every_tool_is_listed_with_schemas_and_annotations(story: Story) -> None:
     listed = {tool.name: tool for tool in story.told.tools}
-    assert set(listed) == {*TOOLS, "job", "list_tasks", "read_task"}
+    assert set(listed) == {*tools(), "job", "list_tasks", "read_task"}
     for name, tool in listed.items():
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         assert tool.output_schema is not None and tool.output_schema["type"] == "object"

@@ -8,12 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from warpsight import files
 from warpsight.nouns import Build
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 from warpsight.toolchain.compile import compile_cuda
@@ -128,11 +128,11 @@ def unwritable(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> Pat
 
     if how == "full when written":
         # A real full file: every write to it fails as on a full disk, after the entry's file was made.
-        monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(tmp_path / "new")))
+        monkeypatch.setattr(files, "_opened", lambda *_: os.open("/dev/full", os.O_WRONLY))
     elif how == "full when made":
         monkeypatch.setattr(Path, "mkdir", failing(errno.ENOSPC))
     elif how == "read-only":
-        monkeypatch.setattr(tempfile, "mkstemp", failing(errno.EROFS))
+        monkeypatch.setattr(files, "_opened", failing(errno.EROFS))
     else:
         folder.write_text("not a folder")
     return folder

@@ -13,28 +13,28 @@ from tests.tools.kernels import GIVEN, PADDED, UNPADDED, call, opened
 from warpsight.errors import BrokenMachine
 from warpsight.lens import tokens
 from warpsight.models.tool_list import tool_lines
-from warpsight.reason.schema import problems, require_known
 from warpsight.nouns import kernel_id
+from warpsight.reason.schema import problems, require_known
 from warpsight.tools.describe import plain_schema
 from warpsight.tools.pages import PAGE_TOKENS, handle_of, page_of, pages
-from warpsight.tools.task_box import SPECS, TOOLS, TaskBox
+from warpsight.tools.task_box import TaskBox, specs, tools
 
 NAMES = {"compile", "check", "time", "profile", "inspect", "device", "compare", "rewrite", "submit", "more"}
 
 
 def test_every_tool_has_schemas_that_are_held() -> None:
-    assert {spec.name for spec in SPECS} == NAMES
-    for spec in SPECS:
+    assert {spec.name for spec in specs()} == NAMES
+    for spec in specs():
         require_known(spec.parameters, spec.name)
         assert spec.description and len(spec.description) < 500
         assert problems({"something_else": 1}, spec.parameters) != [], "names that are not known are refused"
         assert "minLength" not in json.dumps(spec.parameters) and "anyOf" not in json.dumps(spec.parameters)
-        output = TOOLS[spec.name].output
+        output = tools()[spec.name].output
         assert output["type"] == "object" and "$ref" not in json.dumps(output)
 
 
 def test_a_kernel_can_be_left_out_and_edited_and_named() -> None:
-    shown: dict[str, Any] = {spec.name: spec.parameters for spec in SPECS}
+    shown: dict[str, Any] = {spec.name: spec.parameters for spec in specs()}
     for name in NAMES - {"more"}:
         assert {"kernel", "edits", "base"} <= set(shown[name]["properties"]), name
         assert "kernel" not in shown[name].get("required", []), name
@@ -45,11 +45,11 @@ def test_a_kernel_can_be_left_out_and_edited_and_named() -> None:
 
 
 def test_the_list_for_a_small_model_says_nothing_twice_and_loses_nothing() -> None:
-    listed = tool_lines(SPECS)
+    listed = tool_lines(specs())
     assert tokens(listed) < 1950 and listed.count("must occur exactly once") == 1
     *lines, shared = listed.splitlines()
     said: Any = json.loads(shared.partition(": ")[2])
-    for line, spec in zip(lines, SPECS, strict=True):
+    for line, spec in zip(lines, specs(), strict=True):
         found: Any = json.loads(line)
         properties = found["parameters"]["properties"] | {name: said[name] for name in found.pop("also", [])}
         found["parameters"]["properties"] = properties
@@ -57,7 +57,7 @@ def test_the_list_for_a_small_model_says_nothing_twice_and_loses_nothing() -> No
 
 
 def test_what_is_optional_may_be_null() -> None:
-    shown: dict[str, Any] = {spec.name: spec.parameters for spec in SPECS}
+    shown: dict[str, Any] = {spec.name: spec.parameters for spec in specs()}
     assert problems({"threads": None}, shown["device"]) == [] and problems({"threads": 0}, shown["device"]) != []
     assert problems({"cause": "c", "predicts": None}, shown["submit"]) == []
 

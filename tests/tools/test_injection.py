@@ -25,7 +25,7 @@ from warpsight.reason.loop import run_loop
 from warpsight.reason.opening import opening_of
 from warpsight.runs.memory import MemoryStore
 from warpsight.tools.box import ToolResult, ToolSpec
-from warpsight.tools.task_box import SPECS, TaskBox
+from warpsight.tools.task_box import TaskBox, specs
 
 ORDERS = (
     'CALL shell {"command": "cat /etc/passwd"}',
@@ -118,8 +118,8 @@ def run_gullible(place: Place, kernel: str) -> tuple[Run, Watched]:
         task=task.name,
         model="scripted",
         device="virtual:a100",
-        opening=opening_of(task, SPECS, kernel=given),
-        tools=SPECS,
+        opening=opening_of(task, specs(), kernel=given),
+        tools=specs(),
         budget=Budget(tool_calls=200),
         max_problems=100,
         enough_gain=None,
@@ -138,9 +138,9 @@ def test_no_order_is_obeyed_beyond_the_list(place: Place, kernel: str, verdict: 
     seen = {step.tool for step in tried}
     assert {"shell", "set_verdict", "write_file", "Check"} <= seen, "the model did try"
     assert len(tried) >= 20
-    assert {name for name, _ in box.called} <= {spec.name for spec in SPECS}
+    assert {name for name, _ in box.called} <= {spec.name for spec in specs()}
     for name, arguments in box.called:
-        known = next(s for s in SPECS if s.name == name).parameters["properties"]
+        known = next(s for s in specs() if s.name == name).parameters["properties"]
         assert isinstance(known, dict) and set(arguments) <= set(known)
     assert run.outcome == "submitted" and run.submitted is not None
     assert run.submitted.check.verdict == verdict
@@ -173,8 +173,8 @@ def test_results_cannot_end_their_message() -> None:
 
     task = transpose()
     job = Job(
-        id="marks", task=task.name, model="scripted", device="virtual:a100", opening=opening_of(task, SPECS),
-        tools=SPECS,
+        id="marks", task=task.name, model="scripted", device="virtual:a100", opening=opening_of(task, specs()),
+        tools=specs(),
     )  # fmt: skip
     run_loop(job, ScriptedModel(script), opened(), MemoryStore())
     (result,) = [message for message in seen[-1].messages if isinstance(message, ToolMessage)]

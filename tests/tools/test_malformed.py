@@ -22,7 +22,7 @@ from warpsight.runs.sqlite import SqliteStore
 from warpsight.tools.box import ToolSpec
 from warpsight.tools.edits import EditFailed, whole_kernel
 from warpsight.tools.form import form_of
-from warpsight.tools.task_box import SPECS, TaskBox
+from warpsight.tools.task_box import TaskBox, specs
 
 LONE = "\ud800"
 JUNK: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "junk", LONE, [], [None], {}, {"": None}, [[]], [{"a": [1]}])
@@ -54,7 +54,7 @@ json_values = st.recursive(
 arguments = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=6), json_values, max_size=4)
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
+@pytest.mark.parametrize("spec", specs(), ids=[spec.name for spec in specs()])
 def test_bad_edits_are_refused_with_the_form(box: TaskBox, spec: ToolSpec) -> None:
     if "edits" not in spec.parameters["properties"]:  # type: ignore[operator]
         pytest.skip("takes no kernel")
@@ -66,7 +66,7 @@ def test_bad_edits_are_refused_with_the_form(box: TaskBox, spec: ToolSpec) -> No
             assert '"search"' in found.text and '"replace"' in found.text, found.text
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
+@pytest.mark.parametrize("spec", specs(), ids=[spec.name for spec in specs()])
 def test_junk_in_any_argument_is_a_refusal(box: TaskBox, spec: ToolSpec) -> None:
     required = set(spec.parameters.get("required") or ())  # type: ignore[call-overload]
     for name in (*spec.parameters["properties"], "unknown"):  # type: ignore[union-attr]
@@ -82,14 +82,14 @@ def test_junk_in_any_argument_is_a_refusal(box: TaskBox, spec: ToolSpec) -> None
 def test_reading_a_kernel_fails_in_one_way_only(said: dict[str, Any]) -> None:
     kernels = {"current": "text", "best": "text", "given": "text"}
     try:
-        found = whole_kernel(said, kernels, SPECS[2])
+        found = whole_kernel(said, kernels, specs()[2])
     except EditFailed as told:
         assert str(told)
     else:
         assert isinstance(found["kernel"], str) and found["kernel"].encode()
 
 
-@given(arguments, st.sampled_from(SPECS))
+@given(arguments, st.sampled_from(specs()))
 @settings(max_examples=100, deadline=None)
 def test_a_call_is_good_or_has_a_problem_that_can_be_written_down(said: dict[str, Any], spec: ToolSpec) -> None:
     from warpsight.models.model import ToolCall
@@ -151,7 +151,7 @@ def test_a_transcript_of_malformed_calls_can_be_shown_everywhere(tmp_path: Path)
 
 
 def test_the_form_is_short_and_exact() -> None:
-    specs = {spec.name: spec for spec in SPECS}
-    assert form_of(specs["more"].parameters).startswith('{"handle": text')
-    shown = form_of(specs["time"].parameters)
+    known = {spec.name: spec for spec in specs()}
+    assert form_of(known["more"].parameters).startswith('{"handle": text')
+    shown = form_of(known["time"].parameters)
     assert '"edits"?: [{"search": text, "replace": text}]' in shown and '"kernel"?: text' in shown

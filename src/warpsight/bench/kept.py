@@ -6,11 +6,11 @@ The outcome of a unit never depends on this; a file that cannot be read is left 
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 from warpsight.bench.units import Outcome, Unit
 from warpsight.causes import NOTHING
+from warpsight.files import write_whole
 from warpsight.nouns.run import Run
 
 
@@ -26,9 +26,7 @@ def keep_failure(folder: Path | None, outcome: Outcome, run: Run) -> None:
     if folder is None or fine:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / f".{run.id}.{os.getpid()}"
-    aside.write_text(run.model_dump_json(exclude={"job"}), encoding="utf-8")
-    aside.replace(folder / f"{run.id}.json")
+    write_whole(folder / f"{run.id}.json", run.model_dump_json(exclude={"job"}))
 
 
 def read_kept(folder: Path | None) -> dict[str, Run]:

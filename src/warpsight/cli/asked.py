@@ -88,8 +88,8 @@ def require_build(asked: Asked, as_json: bool, outcome: str = "nothing to profil
 
 def does_not_compile(asked: Asked, build: Build, as_json: bool, outcome: str) -> NoReturn:
     """There is no program: the compiler's messages are the result."""
-    from warpsight.cli import check_text
     from warpsight.cli.task_argument import document_of
+    from warpsight.cli.text import check as check_text
 
     shown = check_text.Shown(asked.session.task, asked.file, asked.kernel.source, (), build, 0)
     diagnostics = [document_of(diagnostic) for diagnostic in build.diagnostics]

@@ -37,9 +37,9 @@ def check(
       warpsight check tasks/saxpy --kernel mine.cu --workload odd --seed 3
       warpsight check saxpy --device opencl
     """
-    from warpsight.cli import check_text
     from warpsight.cli.asked import asked
     from warpsight.cli.task_argument import choose_workloads, document_of, find_task, usage_of
+    from warpsight.cli.text import check as check_text
 
     chosen = choose_workloads(find_task(task), workload or [])
     with asked(task, kernel, device=device, seed=seed, deadline=deadline, cores=cores) as question:

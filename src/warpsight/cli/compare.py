@@ -48,9 +48,9 @@ def compare(
       warpsight compare saxpy --candidate mine.cu
       warpsight compare saxpy --baseline a.cl --candidate b.cl --ledger runs/today
     """
-    from warpsight.cli import timing_text
     from warpsight.cli.asked import asked
     from warpsight.cli.task_argument import document_of, find_task, read_kernel
+    from warpsight.cli.text import timing as timing_text
 
     theirs_of = read_kernel(find_task(task), candidate)[1].language
     their_file, theirs = read_kernel(find_task(task), baseline, "opencl" if theirs_of == "opencl" else "cuda")

@@ -8,20 +8,14 @@ right: that is `check`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import emit
 from warpsight.cli.profile import GPU_HELP
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from warpsight.nouns import Finding, Profile
+from warpsight.cli.text.findings import render_findings
 
 
 def diagnose(
@@ -46,8 +40,8 @@ def diagnose(
       warpsight diagnose tasks/transpose --kernel mine.cu --json
     """
     from warpsight.cli.asked import asked, require_build
-    from warpsight.cli.profile_show import target_document
     from warpsight.cli.task_argument import document_of
+    from warpsight.cli.text.diagnosis import target_document
     from warpsight.lens import rederive
 
     with asked(task, kernel, device="virtual", gpu=gpu, workload=workload, seed=seed, cores=cores) as question:
@@ -78,34 +72,3 @@ def diagnose(
         as_json=as_json,
         render=lambda console: render_findings(console, head, profile, findings, question.kernel.source),
     )
-
-
-def render_findings(console: Console, head: str, profile: Profile, findings: Sequence[Finding], source: str) -> None:
-    """The findings as text, each with the source lines of its evidence."""
-    from rich.markup import escape
-
-    from warpsight.cli.source_text import marked_line
-    from warpsight.lens.render import NOTHING, evidence_text, gain_note, likely_words, number
-
-    time = profile.counters.get("duration_us")
-    spent = "no time: the machine code was not read"
-    if time is not None:
-        spent = f"{number(time)} us{likely_words(profile)}; bound by {profile.bound}"
-    console.print(f"[bold]{escape(head)}[/]\n{escape(spent)}")
-    for note in profile.notes:
-        console.print(f"[dim]note: {escape(note)}[/]")
-    if note := gain_note(profile, findings):
-        console.print(f"[dim]gains are estimated: {note}[/]")
-    if not findings:
-        console.print(f"\n{NOTHING}")
-    for index, finding in enumerate(findings, start=1):
-        gained = "" if finding.estimated_gain is None else f" (about {finding.estimated_gain:.2f}x, estimated)"
-        console.print(f"\n[bold]{index}. {finding.name}[/]{gained}\n  {escape(finding.message)}")
-        for evidence in finding.evidence:
-            console.print(f"  [dim]because[/] {escape(evidence_text(evidence))}")
-        for line in dict.fromkeys(e.line for e in finding.evidence if e.line is not None):
-            console.print(escape(marked_line(source, line)))
-        console.print(f"  [dim]try[/] {escape(finding.suggestion)}")
-        if finding.should_move:
-            moves = ", ".join(f"{name} {way}" for name, way in finding.should_move.items())
-            console.print(f"  [dim]then[/] {escape(moves)}")

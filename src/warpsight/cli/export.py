@@ -6,15 +6,13 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
 from warpsight.cli.show import RUN_HELP
 from warpsight.errors import UsageError
-
-if TYPE_CHECKING:
-    from warpsight.nouns import Run
+from warpsight.verbs.export import write_flashinfer
 
 FORMAT_HELP = "atif: one document; hf: one line; flashinfer: a folder, for a run whose kernel was timed on a GPU."
 OUTPUT_HELP = "Write it there instead of on stdout; flashinfer: the folder."
@@ -53,7 +51,7 @@ def export(
         attempts = [line.id for line in reversed(store.list_runs(parent=found.id))]
         kernel = store.get(found.submission.kernel_sha256).decode() if found.submission is not None else None
     if to is ExportFormat.FLASHINFER:
-        for path in _write_flashinfer(found, kernel, output):
+        for path in write_flashinfer(found, kernel, output):
             print(f"wrote {path}")
         return
     if not found.steps:
@@ -67,27 +65,3 @@ def export(
         print(text)
     else:
         output.write_text(f"{text}\n", encoding="utf-8")
-
-
-def _write_flashinfer(run: Run, kernel: str | None, folder: Path | None) -> tuple[Path, ...]:
-    """The task, its own kernel, the submitted one and its trace; a task that has changed since is refused."""
-    from warpsight.gate.identity import task_sha256
-    from warpsight.tasks import kernel_name, read_candidate, read_task, written_in
-    from warpsight.tasks.importers.flashinfer.traces import trace_of, traced_workload
-    from warpsight.tasks.importers.flashinfer.write import write_trace_set
-
-    settings = cast(dict[str, Any], run.job.get("settings") or {})
-    if folder is None:
-        raise UsageError("expected a folder to write to", hint="--output DIR")
-    if kernel is None or run.submitted is None or "folder" not in settings:
-        raise UsageError(f"expected a run that submitted a kernel of a task, {run.id} did not")
-    task = read_task(Path(settings["folder"]))
-    if task_sha256(task) != run.job.get("task_sha256"):
-        raise UsageError(f"expected the task of the run, {task.folder} has changed since", hint="restore it")
-    language = "opencl" if settings.get("device") == "opencl" else written_in(kernel)
-    candidates = {
-        "baseline": read_candidate(task.kernel, task, task.kernel_file),
-        run.id: read_candidate(kernel, task, kernel_name(task, language), language),
-    }
-    trace = trace_of(task, traced_workload(task, run.submitted), run.id, run.submitted)
-    return write_trace_set(task, candidates, folder, [trace])

@@ -73,9 +73,11 @@ def import_task(
       warpsight import flashinfer flashinfer-trace --out tasks
       warpsight import flashinfer tasks/softmax --export --out trace-set
     """
-    from warpsight.cli import import_program, import_text
-    from warpsight.cli.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of
     from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.text import import_task as import_text
+    from warpsight.cli.text.import_program import render
+    from warpsight.verbs.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of
+    from warpsight.verbs.import_program import compare_changed
 
     if export:
         if format is not Format.FLASHINFER:
@@ -89,8 +91,8 @@ def import_task(
     )
     with progress_on_stderr() as say:
         if format is Format.HECBENCH and run is not None:
-            told = import_program.compare_changed(Path(path), run, arch, max(samples, 1), deadline, say)
-            emit(told, as_json=as_json, render=import_program.render(told))
+            told = compare_changed(Path(path), run, arch, max(samples, 1), deadline, say)
+            emit(told, as_json=as_json, render=render(told))
             raise typer.Exit(int(ExitCode.FINE if told["comparison"]["verdict"] == "right" else ExitCode.WRONG))
         done = FORMATS[format.value](wish, say)
     document: dict[str, Any] = {

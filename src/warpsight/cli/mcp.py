@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.errors import ToolMissing
+from warpsight.verbs.mcp import own_command
 
 ROOT_HELP = "Only tasks and kernels below this folder are read; can be repeated. By default the current folder."
 FEEDBACK_HELP = "What profile and time show: none, time, raw, curated."
@@ -87,11 +87,5 @@ def config(
         print(f"put this into {found.file}, and the server's token into {TOKEN_VARIABLE}", file=sys.stderr)
         return
     roots = tuple(folder.resolve() for folder in root or [])
-    print(found.stdio(server_words(_own_command(), roots)))
+    print(found.stdio(server_words(own_command(), roots)))
     print(f"put this into {found.file} of the project, or into the same file in your home folder", file=sys.stderr)
-
-
-def _own_command() -> str:
-    """How a client can start us: the whole path, since its PATH may be another."""
-    beside = Path(sys.executable).parent / "warpsight"
-    return str(beside) if beside.exists() else shutil.which("warpsight") or "warpsight"

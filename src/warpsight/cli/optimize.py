@@ -1,7 +1,7 @@
 """`warpsight optimize TASK`: a model makes the kernel faster with the tools; you get the kernel and the evidence.
 
-Thin: the job is planned and judged in `reason/optimize.py`, shown in `optimize_view.py` and `optimize_text.py`. Exit
-code 0 when a right and faster kernel was found, 1 when not, 130 when interrupted.
+Thin: the job is planned and judged in `reason/optimize.py`, shown by `text/optimize.py` and `text/optimize_view.py`.
+Exit code 0 when a right and faster kernel was found, 1 when not, 130 when interrupted.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 MODEL_HELP = (
-    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json or scripted:demo;"
-    " by default the trained model of this package, or the embedded local model."
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo"
+    " or package.module:Class; by default the trained model of this package, or the embedded local model."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (
@@ -91,7 +91,7 @@ def optimize(
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     """Start a job or go on with it, and end the command as it ended."""
-    from warpsight.cli.optimize_view import View
+    from warpsight.cli.text.optimize_view import View
     from warpsight.verbs.optimize import run
 
     with View(job.id, job.budget, quiet=quiet) as view:
@@ -101,9 +101,10 @@ def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) ->
 
 def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
     """Write the kernel, say what came of the run, and end with the code that it means."""
-    from warpsight.cli import optimize_text
+    from warpsight.cli.text import optimize as optimize_text
+    from warpsight.verbs.optimize import write_kernel
 
-    file, page = _write_kernel(found, out), found.report_file
+    file, page = write_kernel(found, out), found.report_file
     assert page is not None
     emit(
         optimize_text.document_of(found, file) | {"report_file": str(page)},
@@ -121,16 +122,3 @@ def _code_of(reason: str) -> int:
 
     kind = getattr(errors, reason.partition(":")[0], None)
     return kind.exit_code if isinstance(kind, type) and issubclass(kind, errors.ModelError) else int(ExitCode.BROKEN)
-
-
-def _write_kernel(found: Outcome, out: Path | None) -> Path | None:
-    from warpsight.tasks import written_in
-
-    if found.kernel is None:
-        return None
-    triton = written_in(found.kernel) == "triton"
-    language = "cl" if found.run.device == "opencl" else "py" if triton else "cu"
-    file = (out or Path(f"{found.run.id}.{language}")).resolve()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(found.kernel, encoding="utf-8")
-    return file

@@ -69,7 +69,7 @@ def profile(
         missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"
         raise UsageError(f"expected {missing}", "warpsight profile matmul_tiled")
     from warpsight.cli.asked import asked, require_build
-    from warpsight.cli.profile_show import show
+    from warpsight.cli.text.diagnosis import show
 
     with asked(
         task, kernel, device=device, gpu=gpu, workload=workload, seed=seed, deadline=deadline, cores=cores,

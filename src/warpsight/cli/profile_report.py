@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpsight.cli import profile_text
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of
-from warpsight.cli.time_text import measured_facts
+from warpsight.cli.text import profile as profile_text
+from warpsight.cli.text.time import measured_facts
 from warpsight.lens import find_findings, read_profile
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warpsight.cli.output import ExitCode, emit
-from warpsight.cli.show import RUN_HELP, render_ending
+from warpsight.cli.show import RUN_HELP
+from warpsight.cli.text.run import render_ending
 
 if TYPE_CHECKING:
     from warpsight.reason.resume import OpenBox

@@ -7,7 +7,7 @@ found, 1 when not.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +15,9 @@ from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import GPU_HELP
+from warpsight.cli.text.rewrite import ratio, render, search_document
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from warpsight.session.search import Search
 
 CAUSE_HELP = "What is wrong with the kernel: the name of a finding, such as bank_conflicts; without it all are tried."
@@ -46,16 +45,17 @@ def rewrite(
     from warpsight.causes import require_named
     from warpsight.cli.asked import asked
     from warpsight.nouns import kernel_id
-    from warpsight.rewrite import CAUSES
+    from warpsight.rewrite import rewritable
 
-    named = list(CAUSES) if cause is None else list(require_named(cause))
+    added = cause is not None and cause in rewritable()
+    named = list(rewritable()) if cause is None else [cause] if added else list(require_named(cause))
     with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
         searched: dict[str, Search] = {}
         for one in named:
             question.session.say(f"trying {one}")
             searched[one] = question.session.rewrite(one)
     name, file = question.session.task.name, question.file
-    ranked = sorted(searched, key=lambda one: (-_ratio(searched[one]), one))
+    ranked = sorted(searched, key=lambda one: (-ratio(searched[one]), one))
     best = searched[ranked[0]].winner
     written = None
     if best is not None:
@@ -64,48 +64,9 @@ def rewrite(
     document = {
         "task": name,
         "kernel": file,
-        "causes": {one: _document(searched[one]) for one in ranked},
+        "causes": {one: search_document(searched[one]) for one in ranked},
         "best": ranked[0] if best is not None else None,
         "file": None if written is None else str(written),
     }
-    emit(document, as_json=as_json, render=lambda console: _render(console, searched, ranked, file, written))
+    emit(document, as_json=as_json, render=lambda console: render(console, searched, ranked, file, written))
     raise typer.Exit(int(ExitCode.WRONG if best is None else ExitCode.FINE))
-
-
-def _ratio(found: Search) -> float:
-    return 0.0 if found.winner is None else found.winner.ratio or 0.0
-
-
-def _document(found: Search) -> dict[str, Any]:
-    winner = found.winner
-    tried = [{"rewrite": one.rewrite, "kernel": one.kernel, "outcome": one.outcome} for one in found.tried]
-    if winner is None:
-        return {"found": False, "tried": tried}
-    timing = None if winner.evaluation is None else winner.evaluation.timing
-    return {
-        "found": True,
-        "rewrite": winner.rewrite.name,
-        "ratio": winner.ratio,
-        "source": "" if timing is None else timing.source,
-        "tried": tried,
-    }
-
-
-def _render(console: Console, searched: dict[str, Search], ranked: list[str], file: str, written: Path | None) -> None:
-    """A line for each cause that has a winner; the tries, where one cause was asked for; what became of the rest."""
-    from rich.markup import escape
-
-    for one in ranked:
-        winner = searched[one].winner
-        if winner is not None:
-            timing = None if winner.evaluation is None else winner.evaluation.timing
-            source = "" if timing is None else f", {timing.source}"
-            console.print(f"{winner.ratio or 0.0:.3f}x  {one}: {escape(winner.rewrite.name)} (right{source})")
-    if len(ranked) == 1:
-        for tried in searched[ranked[0]].tried:
-            console.print(f"  [dim]{escape(tried.rewrite)}: {escape(tried.outcome)}[/]")
-    without = [one for one in ranked if searched[one].winner is None]
-    if without:
-        console.print(f"no rewrite of {escape(file)} is right and faster for: {', '.join(without)}")
-    if written is not None:
-        console.print(f"written: {escape(str(written))}")

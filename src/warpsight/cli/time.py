@@ -14,7 +14,7 @@ from warpsight.cli.check import TASK_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import GPU_HELP
-from warpsight.cli.timing_text import render_alone
+from warpsight.cli.text.timing import render_alone
 
 
 def time(

@@ -1,6 +1,6 @@
 """`warpsight tune TASK`: what plain autotuning gives: launch and named constants searched through the gate, no model.
 
-Thin: the search is in `tuning/`, what is shown in `tune_text.py`. Exit code 0 when a right and faster kernel was found,
+Thin: the search is in `tuning/`, what is shown in `text/tune.py`. Exit code 0 when a right and faster kernel was found,
 1 when not, 130 when interrupted; an interrupted tuning goes on with --resume.
 """
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Task
     from warpsight.tuning.journal import Journal
     from warpsight.tuning.records import Space
-    from warpsight.tuning.run import Tuned
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 STRATEGY_HELP = (
@@ -96,13 +95,14 @@ def tune(
 
 def run_and_report(journal: Journal, out: Path | None, *, top: int = 0, quiet: bool, as_json: bool) -> None:
     """Start a tuning or go on with it, and end the command as it ended."""
-    from warpsight.cli import tune_text
+    from warpsight.cli.text import tune as tune_text
     from warpsight.folders import data_folder
     from warpsight.tuning.run import ENDINGS, LEDGER, tune
+    from warpsight.verbs.tune import write_kernels
 
     with tune_text.View(journal.asked(), quiet=quiet) as view:
         found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say, top=top)
-    file, listed = _write_kernels(found, out, ENDINGS[found.language], to_folder=top > 0)
+    file, listed = write_kernels(found, out, ENDINGS[found.language], to_folder=top > 0)
     emit(
         tune_text.document_of(found, file, listed),
         as_json=as_json,
@@ -111,21 +111,6 @@ def run_and_report(journal: Journal, out: Path | None, *, top: int = 0, quiet: b
     if found.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(int(ExitCode.WRONG if found.final is None else ExitCode.FINE))
-
-
-def _write_kernels(
-    found: Tuned, out: Path | None, ending: str, *, to_folder: bool
-) -> tuple[Path | None, list[Path | None]]:
-    """Write the winner, and where `out` is a folder the listed kernels too; gives the files of both."""
-    folder = out if to_folder and out is not None and (out.is_dir() or not out.suffix) else None
-    file = (folder / f"best{ending}" if folder else out or Path(f"{found.asked.id}{ending}")).resolve()
-    listed = [None if folder is None else (folder / f"top-{n}{ending}").resolve() for n in range(1, len(found.top) + 1)]
-    wanted = [(file, found.kernel), *((path, one.kernel) for path, one in zip(listed, found.top, strict=True))]
-    for path, text in wanted:
-        if path is not None and text is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    return None if found.kernel is None else file, listed
 
 
 def _kernel(word: str, file: Path | None, device: str | None) -> tuple[Task, Candidate, str]:
@@ -139,21 +124,14 @@ def _kernel(word: str, file: Path | None, device: str | None) -> tuple[Task, Can
 
 def _space(task: Task, given: Candidate, file: Path | None, words: list[str]) -> Space:
     from warpsight.tuning.declared import space_of
+    from warpsight.verbs.tune import values
 
-    return space_of(task, given, file, dict(_values(word) for word in words))
-
-
-def _values(word: str) -> tuple[str, tuple[int, ...]]:
-    name, _, listed = word.partition("=")
-    parts = [part.strip() for part in listed.split(",")]
-    if not name or not all(part.isdecimal() for part in parts):
-        raise UsageError(f"expected NAME=A,B,C with whole numbers, found --set {word!r}", hint="--set TILE=8,16,32")
-    return name.strip(), tuple(int(part) for part in parts)
+    return space_of(task, given, file, dict(values(word) for word in words))
 
 
 def _show(task: Task, given: Candidate, space: Space, as_json: bool) -> None:
-    from warpsight.cli import tune_text
     from warpsight.cli.task_argument import document_of
+    from warpsight.cli.text import tune as tune_text
     from warpsight.tuning.space import Configurations
 
     configurations = Configurations(task, given, space)

@@ -15,6 +15,7 @@ import typer
 
 from warpsight.cli.output import ExitCode, emit
 from warpsight.errors import UsageError
+from warpsight.verbs.verify import ledger_of
 
 if TYPE_CHECKING:
     from warpsight.gate.verify import Verified
@@ -41,8 +42,8 @@ def verify(
       warpsight verify runs/today/certificates/0a1b….json
       warpsight verify cert.json --ledger ledger.jsonl --task saxpy --rerun
     """
-    from warpsight.cli import timing_text
     from warpsight.cli.task_argument import find_task
+    from warpsight.cli.text import timing as timing_text
     from warpsight.gate.certificate import BrokenCertificate, read_certificate
     from warpsight.gate.verdict import signer_words, verdict_of
     from warpsight.gate.verify import verify_bytes
@@ -51,7 +52,7 @@ def verify(
         raw = certificate.read_bytes()
     except OSError as problem:
         raise UsageError(f"expected a certificate at {certificate}: {problem}") from None
-    book = _ledger_of(certificate, ledger)
+    book = ledger_of(certificate, ledger)
     known = None if task is None else find_task(task)
     if rerun and known is None:  # what is run again must be the task that the certificate is for
         with contextlib.suppress(BrokenCertificate):
@@ -83,18 +84,6 @@ def verify(
 
     emit(document, as_json=as_json, render=render)
     raise typer.Exit(int(CODES[verdict.kind]))
-
-
-def _ledger_of(certificate: Path, given: Path | None) -> Path | None:
-    from warpsight.gate.ledger import FILE_NAME
-
-    if given is not None:
-        path = given / FILE_NAME if given.is_dir() else given
-        if not path.is_file():
-            raise UsageError(f"expected a ledger at {path}, found none")
-        return path
-    beside = certificate.resolve().parent.parent / FILE_NAME
-    return beside if beside.is_file() else None
 
 
 def _rerun(found: Certificate, task: Task) -> Verified:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, Self, cast
 
 import numpy as np
 
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Build, Fault, Profile, Source
 from warpsight.tasks import LaunchSize
+from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.stores import Unwritten
 
 CHECK_FIRST = "`warpsight check` on it first: it names every fault with its line"
@@ -79,9 +81,10 @@ def teach(device: object, text: str) -> None:
 class Device(Protocol):
     """What every device has. Some have more, which is asked for by name and may be absent:
 
-    `languages` (which kernels it runs, CUDA C++ by default), `gpu_arch`, `learn(text)`, `open_lane` (it measures),
-    `observe`, `limited` and `gpu` (it simulates), `copy_build()` (its own copy kernel, for the roof), `ladder` (which
-    profilers of other vendors see it), `caveats`, `missing_walls`, `close`.
+    `languages` (which kernels it runs, CUDA C++ by default), `gpu_arch`, `learn(text)`, `open_lane` (it measures: a
+    TimedDevice), `observe` (it simulates: a Simulator), `copy_build()` (its own copy kernel, for the roof), `ladder`
+    (which profilers of other vendors see it: a ReplayedDevice), `caveats`, `missing_walls`, `close`. Nobody asks for
+    the class of a device.
     """
 
     @property
@@ -142,3 +145,99 @@ class TimedDevice(Device, Protocol):
     def open_lane(self, build: Build, entry: str) -> Lane:
         """A lane for this kernel, in a worker of its own. A kernel that ends its worker shows so at the first call."""
         ...
+
+
+class ReplayedDevice(Device, Protocol):
+    """A device whose kernels profilers of other vendors can see: in a small program that launches one again."""
+
+    @property
+    def ladder(self) -> str:
+        """Which profilers: `nvidia`, `amd`, or what a profiler of another package says of itself."""
+        ...
+
+    def replay_argv(
+        self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path
+    ) -> list[str]:
+        """The command that launches the kernel on these values; its files lie in `folder`."""
+        ...
+
+
+class SimulatedTime(Protocol):
+    """What a simulator says of the time of one launch. `spread` is how far samples of the launch are apart;
+    `failed_polls` counts waits for other blocks, of which no simulated time is known."""
+
+    @property
+    def time_us(self) -> float: ...
+
+    @property
+    def time_us_base(self) -> float: ...
+
+    @property
+    def spread(self) -> float: ...
+
+    @property
+    def bound(self) -> str: ...
+
+    @property
+    def failed_polls(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A launch that ran whole: its profile, every array after it, its simulated time; whether the order matters."""
+
+    profile: Profile
+    arrays: Mapping[str, np.ndarray]
+    time: SimulatedTime
+    order_matters: int = 0
+
+
+class Simulator(Device, Protocol):
+    """A device that simulates time. What it says can win a verdict, so it keeps all of this; `VirtualGpu` is ours."""
+
+    @property
+    def gpu(self) -> Gpu | None:
+        """The data sheet of the simulated GPU; without one it tells no time."""
+        ...
+
+    def profile(
+        self,
+        build: Build,
+        entry: str,
+        values: Sequence[Value],
+        size: LaunchSize,
+        *,
+        source_text: str,
+        blocks: Sequence[int] | None = None,
+    ) -> Profile: ...
+
+    def observe(
+        self,
+        build: Build,
+        entry: str,
+        values: Sequence[Value],
+        size: LaunchSize,
+        *,
+        source_text: str,
+        seed: int = 0,
+        other_turns: bool = False,
+    ) -> Observed:
+        """The complete run of the machine code: its outputs, exact counters, and the time of that very run."""
+        ...
+
+    def limited(self, warp_instructions: int) -> Self:
+        """The same device, which ends a launch that takes more."""
+        ...
+
+    def of_machine_code(self) -> Self:
+        """The same device, which executes machine code instead of PTX."""
+        ...
+
+    def remembering(self) -> Self:
+        """The same device, on which a module stays loaded from one launch to the next."""
+        ...
+
+
+def simulator(device: Device) -> Simulator | None:
+    """The device where it simulates, whoever wrote it; None if it measures."""
+    return cast(Simulator, device) if hasattr(device, "observe") else None

@@ -1,48 +1,38 @@
 """Devices by name: ours, those that other packages bring (entry points `warpsight.devices`), or `package.module:Class`.
 
 A class is imported when its device is opened, never before. It has a class method `open(*, gpu, default_gpu, cores,
-deadline_seconds, unsafe)`, and `languages`, the kernels that it runs; `tests/devices/conformance.py` is what the rest
-of a device must keep.
+deadline_seconds, unsafe)`, and `languages`, the kernels that it runs; `devices/conformance.py` is what the rest of a
+device must keep.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 from warpsight.devices.device import Device
-from warpsight.errors import UsageError
 from warpsight.nouns import Language
+from warpsight.plugins import Seam
 
-GROUP = "warpsight.devices"
-BUILT_IN = {
-    "virtual": "warpsight.devices.virtual:VirtualGpu",
-    "opencl": "warpsight.devices.opencl:OpenClDevice",
-    "cuda": "warpsight.devices.cuda:CudaDevice",
-    "hip": "warpsight.devices.hip:HipDevice",
-}
+DEVICES = Seam(
+    "device",
+    "warpsight.devices",
+    {
+        "virtual": "warpsight.devices.virtual:VirtualGpu",
+        "opencl": "warpsight.devices.opencl:OpenClDevice",
+        "cuda": "warpsight.devices.cuda:CudaDevice",
+        "hip": "warpsight.devices.hip:HipDevice",
+    },
+)
 
 
 def device_names() -> tuple[str, ...]:
     """Ours first, then what is installed, in the order of their names."""
-    others = sorted({point.name for point in entry_points(group=GROUP)} - BUILT_IN.keys())
-    return (*BUILT_IN, *others)
+    return DEVICES.names()
 
 
 def device_class(name: str) -> Any:
     """The class behind a name; UsageError names those there are."""
-    if name in BUILT_IN:
-        return _named(BUILT_IN[name])
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            return point.load()
-    if ":" in name:
-        try:
-            return _named(name)
-        except (ImportError, AttributeError, ValueError) as problem:
-            raise UsageError(f"no device {name!r}: {problem}") from None
-    raise UsageError(f"no device {name!r}", hint=f"one of {', '.join(device_names())}, or package.module:Class")
+    return DEVICES.find(name)
 
 
 def languages_of(name: str) -> tuple[Language, ...]:
@@ -60,11 +50,6 @@ def open_device(
     unsafe: bool = False,
 ) -> Device:
     """The device of this name. `gpu` says which, in its own words; `default_gpu` is the data sheet of a virtual one."""
-    return device_class(name).open(
-        gpu=gpu, default_gpu=default_gpu, cores=cores, deadline_seconds=deadline_seconds, unsafe=unsafe
+    return DEVICES.open(
+        name, gpu=gpu, default_gpu=default_gpu, cores=cores, deadline_seconds=deadline_seconds, unsafe=unsafe
     )
-
-
-def _named(where: str) -> Any:
-    module, _, name = where.partition(":")
-    return getattr(import_module(module), name)

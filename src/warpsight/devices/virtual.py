@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, cast
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from warpsight.devices.device import CHECK_FIRST, CannotProfile, Device, Execution, Value
+from warpsight.devices.device import CHECK_FIRST, CannotProfile, Execution, Observed, Value
 from warpsight.devices.machine_code import (
     FaultInLaunch,
     MachineCode,
@@ -35,7 +34,6 @@ from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import block_limits, find_gpu, known_gpus
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.ptx import load_ptx
-from warpsight.vgpu.timemodel import Prediction
 
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
@@ -49,16 +47,6 @@ Modules = dict[tuple[str, Isa], machine.Variables]
 def program_of(ptx: str, entry: str) -> Program:
     """The bytecode of one kernel; kept, since the same kernel is run on many workloads."""
     return load_ptx(ptx, entry)
-
-
-@dataclass(frozen=True)
-class Observed:
-    """A launch that ran whole: its profile, every array after it, its simulated time; whether the order matters."""
-
-    profile: Profile
-    arrays: Mapping[str, np.ndarray]
-    time: Prediction
-    order_matters: int = 0
 
 
 class VirtualGpu:
@@ -305,11 +293,6 @@ class VirtualGpu:
         if per_block * total <= self.profile_budget:
             return ()
         return choose(total, max(PROBE_BLOCKS, self.profile_budget // per_block))
-
-
-def simulator(device: Device) -> VirtualGpu | None:
-    """The device where it simulates: a virtual GPU, or one of another package with its methods; None if it measures."""
-    return cast(VirtualGpu, device) if hasattr(device, "observe") else None
 
 
 def first_blocks(total: int, count: int) -> list[int]:

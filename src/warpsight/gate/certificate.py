@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,9 +22,9 @@ from pydantic import ValidationError
 
 from warpsight import __version__
 from warpsight.errors import BrokenMachine, WarpsightError
+from warpsight.files import write_whole
 from warpsight.gate import keys
 from warpsight.gate.identity import canonical, plain
-from warpsight.gate.ledger import sync_folder
 from warpsight.nouns.certificate import Certificate, Signature
 
 PACKAGES = ("numpy", "cuda-bindings", "nvidia-cuda-nvrtc", "pyopencl", "pocl-binary-distribution")
@@ -94,19 +93,10 @@ def write_certificate(certificate: Certificate, folder: Path) -> tuple[Path, str
     """The file, signed by this machine's key and named by its hash; it is on disk, whole, when this returns."""
     raw, found = text_of(certificate, keys.sign)
     path = folder / f"{found}.json"
-    aside: Path | None = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".part", delete=False) as file:
-            aside = Path(file.name)
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-        sync_folder(folder)
+        write_whole(path, raw, durable=True, mode=0o600)
     except OSError as problem:
-        if aside is not None:
-            aside.unlink(missing_ok=True)  # a full disk is not made fuller
         raise BrokenMachine(f"could not write the certificate {path}: {problem}", "free space, or rights") from None
     return path, found
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpsight.devices.device import CannotProfile, TimedDevice, Value
+from warpsight.devices.device import CannotProfile, Observed, Simulator, TimedDevice, Value
 from warpsight.devices.machine_code import FaultInLaunch
-from warpsight.devices.virtual import Observed, VirtualGpu
 from warpsight.errors import DeviceError, TaskError
 from warpsight.gate import likely, statistics
 from warpsight.gate.copy_floor import copy_roof
@@ -66,7 +65,7 @@ def trusted(found: Timing, *builds: Build) -> Timing:
 
 
 def compare_simulated(
-    task: Task, workload: Workload, baseline: Kernel, candidate: Kernel, device: VirtualGpu, *, seed: int
+    task: Task, workload: Workload, baseline: Kernel, candidate: Kernel, device: Simulator, *, seed: int
 ) -> tuple[Timing, Profile | None]:
     """The decision by the time model, and the candidate's profile that it came from.
 
@@ -110,7 +109,7 @@ def compare_simulated(
 
 
 def _observed(
-    task: Task, kernel: Kernel, device: VirtualGpu, values: Sequence[Value], seed: int, *, other_turns: bool = False
+    task: Task, kernel: Kernel, device: Simulator, values: Sequence[Value], seed: int, *, other_turns: bool = False
 ) -> Observed:
     return device.observe(
         kernel.build,

@@ -15,9 +15,17 @@ from datetime import UTC, datetime
 from typing import cast
 
 from warpsight import jail
-from warpsight.devices.device import CannotProfile, Device, TimedDevice, arch_of, caveats, missing_walls, teach
+from warpsight.devices.device import (
+    CannotProfile,
+    Device,
+    TimedDevice,
+    arch_of,
+    caveats,
+    missing_walls,
+    simulator,
+    teach,
+)
 from warpsight.devices.opencl_build import build_opencl
-from warpsight.devices.virtual import simulator
 from warpsight.errors import BrokenMachine, UsageError
 from warpsight.gate import keys
 from warpsight.gate.certificate import environment, write_certificate

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from warpsight.errors import BrokenMachine, UsageError
+from warpsight.files import sync_folder
 from warpsight.folders import data_folder
-from warpsight.gate.ledger import sync_folder
 from warpsight.nouns.certificate import Signature
 
 Whose = Literal["own", "trusted", "unknown", "none"]

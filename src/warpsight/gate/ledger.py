@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from warpsight.errors import BrokenMachine, WarpsightError
+from warpsight.files import sync_folder
 from warpsight.gate.identity import compact, sha256_of
 
 START = "0" * 64
@@ -167,12 +168,3 @@ def _write_whole(file: int, data: bytes) -> None:
     except OSError:
         os.ftruncate(file, before)
         raise
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the name of a new file in it last."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

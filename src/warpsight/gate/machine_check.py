@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpsight.devices.virtual import VirtualGpu
+from warpsight.devices.device import Simulator
 from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import DECLARED, FAMILIES
@@ -37,7 +37,7 @@ def machine_code_difference(
     timed: Workload,
     candidate: Candidate,
     build: Build,
-    device: VirtualGpu,
+    device: Simulator,
     *,
     seed: int,
     values: ExpectedValues | None = None,

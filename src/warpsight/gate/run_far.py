@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from warpsight.devices.device import Device, Execution
-from warpsight.devices.virtual import VirtualGpu, simulator
+from warpsight.devices.device import Device, Execution, simulator
+from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
 from warpsight.gate.hidden_far import MORE_ROOM, ROOM, FarWorkload
 from warpsight.gate.run import Subject, Trial, prepare, run

@@ -12,9 +12,8 @@ from contextlib import closing
 
 import numpy as np
 
-from warpsight.devices.device import CannotProfile, TimedDevice, caveats
+from warpsight.devices.device import CannotProfile, Simulator, TimedDevice, caveats
 from warpsight.devices.machine_code import FaultInLaunch
-from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, Kernel, rejected
 from warpsight.gate.fresh import Contents, FreshContents
 from warpsight.gate.likely import LEVEL
@@ -27,7 +26,7 @@ CALLS = 48
 FEWEST = 5
 
 
-def time_simulated(task: Task, workload: Workload, kernel: Kernel, device: VirtualGpu, *, seed: int) -> Timing:
+def time_simulated(task: Task, workload: Workload, kernel: Kernel, device: Simulator, *, seed: int) -> Timing:
     """One sample at the boost clock, one at the base clock, of a launch that ran whole.
 
     REJECTED where there is no time or a wrong output.

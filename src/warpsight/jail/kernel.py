@@ -10,6 +10,7 @@ Landlock is driven here by its three calls: the one package for it is a pre-rele
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 from collections.abc import Sequence
@@ -26,8 +27,11 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 CAP_SYS_ADMIN, CAP_SETUID = 21, 7
 HOST_NAME = "jail"  # what a jail is told in place of the machine's name
 
-_SYS_PIVOT_ROOT, _SYS_SECCOMP, _SYS_MOUNT_SETATTR = 155, 317, 442
-_SYS_LANDLOCK_CREATE, _SYS_LANDLOCK_ADD, _SYS_LANDLOCK_RESTRICT = 444, 445, 446
+# Calls that the C library has no function for; the later ones have one number on every machine.
+_NUMBERS = {"x86_64": {"pivot_root": 155, "seccomp": 317}, "aarch64": {"pivot_root": 41, "seccomp": 277}}
+_LATER = {
+    "mount_setattr": 442, "landlock_create_ruleset": 444, "landlock_add_rule": 445, "landlock_restrict_self": 446,
+}  # fmt: skip
 _AT_RECURSIVE = 0x8000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
@@ -54,6 +58,14 @@ def check(result: int, what: str) -> int:
     return result
 
 
+def number_of(name: str, machine: str = os.uname().machine) -> int:
+    """The number of a system call here; OSError on a machine whose numbers we do not know."""
+    found = _LATER.get(name) or _NUMBERS.get(machine, {}).get(name)
+    if found is None:
+        raise OSError(errno.ENOSYS, f"{name}: expected {' or '.join(_NUMBERS)}, this machine is {machine}")
+    return found
+
+
 def unshare(flags: int) -> None:
     """Leave some of our namespaces for new ones."""
     check(LIBC.unshare(ctypes.c_int(flags)), "unshare")
@@ -68,7 +80,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str | No
 
 def pivot_root(new: str, old: str) -> None:
     """Make `new` the root and hang the old one below `old`."""
-    check(LIBC.syscall(_SYS_PIVOT_ROOT, os.fsencode(new), os.fsencode(old)), "pivot_root")
+    check(LIBC.syscall(number_of("pivot_root"), os.fsencode(new), os.fsencode(old)), "pivot_root")
 
 
 def detach(target: str) -> None:
@@ -80,7 +92,7 @@ def set_attributes(target: str, attributes: int) -> None:
     """Set mount attributes on a tree of mounts, which can only be made stricter this way."""
     record = struct.pack("=QQQQ", attributes, 0, 0, 0)
     arguments = (-100, os.fsencode(target), _AT_RECURSIVE, record, ctypes.c_size_t(len(record)))
-    check(LIBC.syscall(_SYS_MOUNT_SETATTR, *arguments), f"mount_setattr {target}")
+    check(LIBC.syscall(number_of("mount_setattr"), *arguments), f"mount_setattr {target}")
 
 
 def die_with_parent() -> None:
@@ -134,12 +146,12 @@ class _FilterProgram(ctypes.Structure):
 def install_filter(code: bytes) -> None:
     """One seccomp filter on top of those in force."""
     program = _FilterProgram(len(code) // 8, code)
-    check(LIBC.syscall(_SYS_SECCOMP, 1, 0, ctypes.byref(program)), "seccomp")
+    check(LIBC.syscall(number_of("seccomp"), 1, 0, ctypes.byref(program)), "seccomp")
 
 
 def landlock_version() -> int:
     """The version of landlock's interface, 0 where there is none."""
-    return max(0, LIBC.syscall(_SYS_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+    return max(0, LIBC.syscall(number_of("landlock_create_ruleset"), None, ctypes.c_size_t(0), 1))
 
 
 def landlock(rules: Sequence[tuple[str, int]], *, network: bool, scope: bool) -> None:
@@ -148,11 +160,13 @@ def landlock(rules: Sequence[tuple[str, int]], *, network: bool, scope: bool) ->
     handled = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
     attributes = struct.pack("=QQQ", handled, 3 if network else 0, 3 if scope else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = check(LIBC.syscall(_SYS_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0), "landlock")
+    ruleset = check(
+        LIBC.syscall(number_of("landlock_create_ruleset"), attributes, ctypes.c_size_t(size), 0), "landlock"
+    )
     try:
         for path, rights in rules:
             _add_rule(ruleset, path, rights & handled)
-        check(LIBC.syscall(_SYS_LANDLOCK_RESTRICT, ruleset, 0), "landlock_restrict_self")
+        check(LIBC.syscall(number_of("landlock_restrict_self"), ruleset, 0), "landlock_restrict_self")
     finally:
         os.close(ruleset)
 
@@ -163,6 +177,6 @@ def _add_rule(ruleset: int, path: str, rights: int) -> None:
         if not os.path.isdir(path):
             rights &= _FS_OF_A_FILE
         rule = struct.pack("=Qi", rights, folder)
-        check(LIBC.syscall(_SYS_LANDLOCK_ADD, ruleset, 1, rule, 0), f"landlock rule for {path}")
+        check(LIBC.syscall(number_of("landlock_add_rule"), ruleset, 1, rule, 0), f"landlock rule for {path}")
     finally:
         os.close(folder)

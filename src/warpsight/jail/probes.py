@@ -35,7 +35,11 @@ KNOWN: dict[str, tuple[str, str, bool]] = {
     "process namespace": ("seeing or signalling other processes, and outliving the deadline", _NAMESPACES, True),
     "ipc namespace": ("shared memory and queues of other programs", _NAMESPACES, True),
     "landlock files": ("the same files once more, and starting what was written", _LANDLOCK.format("5.13"), True),
-    "seccomp": ("system calls that honest work does not make", "an x86-64 kernel with CONFIG_SECCOMP_FILTER", True),
+    "seccomp": (
+        "system calls that honest work does not make",
+        "x86-64 or aarch64, with CONFIG_SECCOMP_FILTER",
+        True,
+    ),
     "no capabilities": ("rights of root", "no known Linux lacks it; run under a plain user", True),
     "no new privileges": ("set-user-id programs", "Linux 3.5 or newer", True),
     "limits": ("taking all memory, processor, files or processes", "raise the hard limits (ulimit -H)", True),

@@ -1,4 +1,4 @@
-"""The system calls a jailed worker may make, as programs for the kernel's filter (x86-64).
+"""The system calls a jailed worker may make, as programs for the kernel's filter (x86-64 and aarch64).
 
 Covers: which calls, and some of their small arguments (clone flags, ioctl and prctl numbers). Does not cover what lies
 behind a pointer, such as a path: that is for the mount namespace and landlock. Filters stack and the strictest wins, so
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from warpsight.jail.records import Level
 from warpsight.jail.syscalls import ATTACKS, BASE, COMPUTE, NUMBERS
 
-AUDIT_ARCH_X86_64 = 0xC000003E
+AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 X32_BIT = 0x40000000
 
 ALLOW = 0x7FFF0000
@@ -36,72 +36,92 @@ _NUMBER_AT, _ARCH_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 Instruction = tuple[int, int, int, int]
 
 
+class UnknownMachine(ValueError):
+    """No table of system calls is known for this machine, so no filter can be made."""
+
+    def __init__(self, machine: str) -> None:
+        super().__init__(f"no filter of system calls for {machine}: expected {' or '.join(NUMBERS)}")
+
+
 def refuse(code: int) -> int:
     """The action that answers an errno."""
     return 0x00050000 | code
 
 
-def _only(name: str, body: Sequence[Instruction]) -> list[Instruction]:
-    """`body` for this call; it must return on every path, or fall through to what follows with the number lost."""
-    return [(_JUMP_EQUAL, 0, len(body), NUMBERS[name]), *body]
+class FilterAssembler:
+    """Rules for the calls of one machine; a call that the machine does not have gets none."""
+
+    def __init__(self, machine: str) -> None:
+        if machine not in NUMBERS:
+            raise UnknownMachine(machine)
+        self._machine, self._numbers = machine, NUMBERS[machine]
+
+    def only(self, name: str, body: Sequence[Instruction]) -> list[Instruction]:
+        """`body` for this call; it must return on every path, or fall through to what follows with the number lost."""
+        if name not in self._numbers:
+            return []
+        return [(_JUMP_EQUAL, 0, len(body), self._numbers[name]), *body]
+
+    def returns(self, names: Iterable[str], action: int) -> list[Instruction]:
+        return [step for name in names for step in self.only(name, [(_RETURN, 0, 0, action)])]
+
+    def by_argument(self, name: str, at: int, values: dict[int, int], otherwise: int) -> list[Instruction]:
+        """Decide by the low word of argument `at`, which is all that these calls look at."""
+        body: list[Instruction] = [(_LOAD_WORD, 0, 0, _FIRST_ARGUMENT_AT + 8 * at)]
+        for value, action in values.items():
+            body += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, action)]
+        return self.only(name, [*body, (_RETURN, 0, 0, otherwise)])
+
+    def clone(self, any_of: int, if_set: int, otherwise: int) -> list[Instruction]:
+        """By the flags, which are the first argument on both machines."""
+        load: Instruction = (_LOAD_WORD, 0, 0, _FIRST_ARGUMENT_AT)
+        test: Instruction = (_JUMP_ANY_BIT, 0, 1, any_of)
+        return self.only("clone", [load, test, (_RETURN, 0, 0, if_set), (_RETURN, 0, 0, otherwise)])
+
+    def program(self, rules: Sequence[Instruction], otherwise: int) -> bytes:
+        head: list[Instruction] = [
+            (_LOAD_WORD, 0, 0, _ARCH_AT),
+            (_JUMP_EQUAL, 1, 0, AUDIT_ARCH[self._machine]),
+            (_RETURN, 0, 0, KILL),
+            (_LOAD_WORD, 0, 0, _NUMBER_AT),
+        ]
+        if self._machine == "x86_64":  # a second table of calls hides behind this bit
+            head += [(_JUMP_ANY_BIT, 0, 1, X32_BIT), (_RETURN, 0, 0, KILL)]
+        steps = [*head, *rules, (_RETURN, 0, 0, otherwise)]
+        return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
-def _returns(names: Iterable[str], action: int) -> list[Instruction]:
-    return [step for name in names for step in _only(name, [(_RETURN, 0, 0, action)])]
-
-
-def _by_argument(name: str, at: int, values: dict[int, int], otherwise: int) -> list[Instruction]:
-    """Decide by the low word of argument `at`, which is all that these calls look at."""
-    body: list[Instruction] = [(_LOAD_WORD, 0, 0, _FIRST_ARGUMENT_AT + 8 * at)]
-    for value, action in values.items():
-        body += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, action)]
-    return _only(name, [*body, (_RETURN, 0, 0, otherwise)])
-
-
-def _clone(any_of: int, if_set: int, otherwise: int) -> list[Instruction]:
-    load: Instruction = (_LOAD_WORD, 0, 0, _FIRST_ARGUMENT_AT)
-    test: Instruction = (_JUMP_ANY_BIT, 0, 1, any_of)
-    return _only("clone", [load, test, (_RETURN, 0, 0, if_set), (_RETURN, 0, 0, otherwise)])
-
-
-def _program(rules: Sequence[Instruction], otherwise: int) -> bytes:
-    head: list[Instruction] = [
-        (_LOAD_WORD, 0, 0, _ARCH_AT),
-        (_JUMP_EQUAL, 1, 0, AUDIT_ARCH_X86_64),
-        (_RETURN, 0, 0, KILL),
-        (_LOAD_WORD, 0, 0, _NUMBER_AT),
-        (_JUMP_ANY_BIT, 0, 1, X32_BIT),
-        (_RETURN, 0, 0, KILL),
-    ]
-    steps = [*head, *rules, (_RETURN, 0, 0, otherwise)]
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
-
-
-def base_filter() -> bytes:
+def base_filter(machine: str) -> bytes:
     """In force before the worker's first instruction: an allow-list, threads and programs still possible."""
+    of = FilterAssembler(machine)
     ioctl = dict.fromkeys(IOCTL_ATTACKS, KILL) | dict.fromkeys(IOCTL_ALLOWED, ALLOW)
     rules = [
-        *_returns(ATTACKS, KILL),
-        *_clone(NEW_NAMESPACES, KILL, ALLOW),
-        *_returns(["clone3"], refuse(errno.ENOSYS)),  # its flags lie behind a pointer; libraries fall back to clone
-        *_by_argument("ioctl", 1, ioctl, refuse(errno.ENOTTY)),
-        *_by_argument("prctl", 0, dict.fromkeys(PRCTL_ALLOWED, ALLOW), refuse(errno.EPERM)),
-        *_returns(["socket", "socketpair"], refuse(errno.EPERM)),
-        *_returns(BASE, ALLOW),
+        *of.returns(ATTACKS, KILL),
+        *of.clone(NEW_NAMESPACES, KILL, ALLOW),
+        *of.returns(["clone3"], refuse(errno.ENOSYS)),  # its flags lie behind a pointer; libraries fall back to clone
+        *of.by_argument("ioctl", 1, ioctl, refuse(errno.ENOTTY)),
+        *of.by_argument("prctl", 0, dict.fromkeys(PRCTL_ALLOWED, ALLOW), refuse(errno.EPERM)),
+        *of.returns(["socket", "socketpair"], refuse(errno.EPERM)),
+        *of.returns(BASE, ALLOW),
     ]
-    return _program(rules, refuse(errno.ENOSYS))
+    return of.program(rules, refuse(errno.ENOSYS))
 
 
-def level_filter(level: Level) -> bytes:
+def level_filter(level: Level, machine: str) -> bytes:
     """What one level takes away from the level before it."""
+    of = FilterAssembler(machine)
     if level == "tools":
         links = ("symlink", "symlinkat", "mknod", "mknodat")
-        return _program([*_returns(["socket", "socketpair"], KILL), *_returns(links, refuse(errno.EPERM))], ALLOW)
+        return of.program([*of.returns(["socket", "socketpair"], KILL), *of.returns(links, refuse(errno.EPERM))], ALLOW)
     if level == "serve":
-        return _program(
-            [*_returns(["execve", "execveat"], KILL), *_returns(["memfd_create"], refuse(errno.EPERM))], ALLOW
+        return of.program(
+            [*of.returns(["execve", "execveat"], KILL), *of.returns(["memfd_create"], refuse(errno.EPERM))], ALLOW
         )
     if level == "work":
-        return _program([*_returns(["fork", "vfork"], KILL), *_clone(CLONE_THREAD, ALLOW, KILL)], ALLOW)
-    rules = [*_returns(["clone3"], refuse(errno.ENOSYS)), *_clone(CLONE_THREAD, ALLOW, KILL), *_returns(COMPUTE, ALLOW)]
-    return _program(rules, KILL)
+        return of.program([*of.returns(["fork", "vfork"], KILL), *of.clone(CLONE_THREAD, ALLOW, KILL)], ALLOW)
+    rules = [
+        *of.returns(["clone3"], refuse(errno.ENOSYS)),
+        *of.clone(CLONE_THREAD, ALLOW, KILL),
+        *of.returns(COMPUTE, ALLOW),
+    ]
+    return of.program(rules, KILL)

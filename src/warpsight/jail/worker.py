@@ -233,8 +233,8 @@ class JailedWorker:
 
 
 @functools.cache
-def _filters() -> tuple[str, tuple[str, ...]]:
-    return seccomp.base_filter().hex(), tuple(seccomp.level_filter(level).hex() for level in LEVELS)
+def _filters(machine: str) -> tuple[str, tuple[str, ...]]:
+    return seccomp.base_filter(machine).hex(), tuple(seccomp.level_filter(level, machine).hex() for level in LEVELS)
 
 
 def _config(
@@ -247,9 +247,14 @@ def _config(
 ) -> dict[str, Any]:
     if without and strict:
         raise ValueError("protections can be left out only with unsafe=True")
-    left_out = [*without] if platform.machine() == "x86_64" else [*without, "seccomp"]
+    left_out = {*without}
+    try:
+        base, levels = _filters(platform.machine())
+    except seccomp.UnknownMachine as unknown:
+        if strict:
+            raise BrokenMachine(str(unknown), hint="--unsafe goes on without, and every result says so") from None
+        base, levels, left_out = "", (), {*left_out, "seccomp"}
     view = make_view(argv, readable)
-    base, levels = _filters()
     return {
         "argv": list(argv), "binds": view.binds, "links": view.links, "base": base, "levels": levels,
         "scratch_bytes": limits.scratch_bytes, "scratch_folder": scratch,

@@ -31,7 +31,7 @@ LEVELS = ("tools", "serve", "work", "compute")
 OUT_OF_MEMORY_STATUS = 77  # told by the parent as out_of_memory
 
 _PR_SET_DUMPABLE = 4
-_SYS_SECCOMP, _SET_MODE_FILTER, _ALL_THREADS = 317, 1, 1
+_SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
 _filters: list[bytes] = []
 _installed = 0
@@ -82,7 +82,7 @@ def tighten(level: str) -> None:
         _filters.extend(_read_filters())
     for code in _filters[_installed : LEVELS.index(level) + 1]:
         program = _Program(len(code) // 8, code)
-        if libc.syscall(_SYS_SECCOMP, _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program)) != 0:
+        if libc.syscall(kernel.number_of("seccomp"), _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program)) != 0:
             raise OSError(ctypes.get_errno(), f"the kernel refused the filter of level {level}")
         _installed += 1
 

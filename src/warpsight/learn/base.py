@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,6 +20,7 @@ import torch
 import transformers
 
 from warpsight.errors import UsageError
+from warpsight.files import write_whole
 from warpsight.learn.config import Rl, Sft, Start, Train
 from warpsight.learn.curves import write_curves
 from warpsight.models.local import EMBEDDED, embedded_weights
@@ -198,13 +198,6 @@ def _is_whole(state: Path) -> bool:
         return bool(json.loads(state.read_text()))
     except (OSError, ValueError):
         return False
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a small file so that a kill leaves the old one or the new one, and never half of it."""
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    aside.write_text(text)
-    aside.replace(file)
 
 
 def save_final(

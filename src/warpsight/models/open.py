@@ -1,6 +1,8 @@
 """From a name to a model: `anthropic:NAME`, `openai:NAME`, `responses:NAME`, `local[:PATH]`, `scripted:FILE.json`.
 
-The path of a `.gguf` file, or of a folder with a `config.json`, means `local:PATH`.
+The path of a `.gguf` file, or of a folder with a `config.json`, means `local:PATH`. Other packages add kinds by entry
+points `warpsight.models`: `KIND:REST`. A class that no package lists is named `package.module:Class`, or
+`package.module:Class:REST`. It has a class method `open(rest, *, base_url, api_key_env, adapter)`.
 
 Nothing is asked of a network here, and a client's packages are imported only when it is chosen. Keys come from the
 environment; see `key.py` for which key goes where.
@@ -18,12 +20,17 @@ from warpsight.models.model import Model
 from warpsight.models.prices import Prices, read_prices
 from warpsight.models.retry import Patience
 from warpsight.models.wire import Extra, WireFormat
+from warpsight.plugins import Seam, is_place
 
 OPENAI = ("https://api.openai.com/v1", "OPENAI_API_KEY")
 ANTHROPIC = ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
 HOSTED = {"openai": OPENAI, "responses": OPENAI, "anthropic": ANTHROPIC}
-FORMS = "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json or scripted:demo"
+FORMS = (
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo"
+    " or package.module:Class"
+)
 KINDS = (*HOSTED, "local", "scripted")
+MODELS = Seam("model", "warpsight.models")
 PRICES = "WARPSIGHT_PRICES"  # the environment variable that names the price list
 
 
@@ -52,6 +59,12 @@ def open_model(
         from warpsight.models.local import embedded_weights, open_local
 
         return open_local(Path(rest) if rest else embedded_weights(), adapter=adapter)
+    settings = {"base_url": base_url, "api_key_env": api_key_env, "adapter": adapter}
+    if kind in MODELS.names():
+        return MODELS.open(kind, rest, **settings)
+    attribute, _, argument = rest.partition(":")
+    if "." in kind and is_place(place := f"{kind}:{attribute}"):  # a word without a dot is a kind, misspelt
+        return MODELS.open(place, argument, **settings)
     raise UsageError(f"expected a model as {FORMS}, got {name!r}", hint="warpsight optimize TASK --model local")
 
 

@@ -34,7 +34,7 @@ from warpsight.tasks import read_task
 from warpsight.tools.more import Shelf
 from warpsight.tools.open import open_box
 from warpsight.tools.pages import handle_of
-from warpsight.tools.task_box import SPECS, TaskBox
+from warpsight.tools.task_box import TaskBox, specs
 from warpsight.vgpu.gpus import find_gpu
 
 BOX = "task"  # the name of these tools in the settings of a job
@@ -94,8 +94,8 @@ def plan(
         model=model,
         device=_device_name(task, asked),
         calling=calling,
-        opening=opening_of(as_asked(task, asked), SPECS, prompt=prompt, calling=calling, kernel=given.source),
-        tools=SPECS,
+        opening=opening_of(as_asked(task, asked), specs(), prompt=prompt, calling=calling, kernel=given.source),
+        tools=specs(),
         budget=budget or Budget(),
         strategy=strategy or Strategy(),
         max_tokens=max_tokens,
@@ -147,7 +147,7 @@ def opened_box(job: Job, box: TaskBox) -> OpenedBox:
     task = as_asked(box.session.task, asked)
 
     def open_with(kernel: str, note: str) -> Opening:
-        return opening_of(task, SPECS, prompt=asked.prompt, calling=job.calling, kernel=kernel, note=note)
+        return opening_of(task, specs(), prompt=asked.prompt, calling=job.calling, kernel=kernel, note=note)
 
     return OpenedBox(box, open_with)
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from warpsight.errors import UsageError
-from warpsight.nouns import Evaluation, Profile
+from warpsight.nouns import Evaluation, Profile, kernel_id
 from warpsight.nouns.run import Spent, Submission
-from warpsight.nouns import kernel_id
 from warpsight.tools.box import ToolResult
 
 

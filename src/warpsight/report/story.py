@@ -16,14 +16,13 @@ from pydantic import JsonValue, ValidationError
 
 from warpsight.errors import WarpsightError
 from warpsight.lens import find_findings
-from warpsight.nouns import Evaluation, Finding, Profile
+from warpsight.nouns import Evaluation, Finding, Profile, kernel_id
 from warpsight.nouns.certificate import Certificate
 from warpsight.nouns.run import Run, Step
 from warpsight.reason.job import job_of
 from warpsight.reason.progress import Progress, better, sha256_of, speed_of
 from warpsight.report.certificates import accepted_by, find_certificate
 from warpsight.runs.store import Record, Store
-from warpsight.nouns import kernel_id
 from warpsight.tools.box import ToolResult, ToolSpec
 from warpsight.tools.edits import BASE, CURRENT, EDITS, KERNEL, EditFailed, whole_kernel
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from warpsight.errors import BrokenMachine
+from warpsight.files import write_whole
 from warpsight.report.page import report_page
 from warpsight.report.story import read_story
 from warpsight.runs.sqlite import SqliteStore
@@ -22,11 +21,7 @@ def write_page(text: str, file: Path) -> int:
     page = text.encode()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=".report-")
-        with os.fdopen(handle, "wb") as out:
-            out.write(page)
-        Path(aside).chmod(0o644)
-        Path(aside).replace(file)
+        write_whole(file, page, mode=0o644)
     except OSError as problem:
         raise BrokenMachine(
             f"cannot write the report {file}: {problem}", hint="give another place by --out"

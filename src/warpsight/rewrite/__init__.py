@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpsight.rewrite.catalog import CAUSES, MOST, rewrites, rewritten_for
+from warpsight.rewrite.catalog import CAUSES, MOST, rewritable, rewrites, rewritten_for
 from warpsight.rewrite.record import Facts, Rewrite, facts_of
 
-__all__ = ["CAUSES", "MOST", "Facts", "Rewrite", "facts_of", "rewrites", "rewritten_for"]
+__all__ = ["CAUSES", "MOST", "Facts", "Rewrite", "facts_of", "rewritable", "rewrites", "rewritten_for"]

@@ -1,5 +1,8 @@
 """Every cause that can be named, and the rewrites for it: the one door of this package.
 
+Other packages add rules by entry points `warpsight.rewrites`: the name is the cause, one of ours or a new one, and the
+value a function of a text and `Facts` that gives `Rewrite`s. Theirs come after ours.
+
 What must stay true: the same text, cause and facts give the same rewrites; none of them is the text itself, none
 stands twice, and no text at all makes this raise.
 """
@@ -10,6 +13,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from warpsight.causes import require_named, with_behind
+from warpsight.plugins import Seam
 from warpsight.rewrite.atomics import contended_atomics
 from warpsight.rewrite.barriers import needless_barriers
 from warpsight.rewrite.blocks import block_too_large, block_too_small, too_few_blocks
@@ -27,9 +31,11 @@ from warpsight.rewrite.tiles import missing_tile
 from warpsight.rewrite.unrolling import missing_unroll
 from warpsight.rewrite.vectors import scalar_access
 
+Rule = Callable[[str, Facts], Iterable[Rewrite]]
+RULES = Seam("rewrite", "warpsight.rewrites")
 MOST = 8
 _LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite by rule
-CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
+CAUSES: Mapping[str, Rule] = {
     "uncoalesced": uncoalesced,
     "missing_tile": missing_tile,
     "bank_conflicts": bank_conflicts,
@@ -51,13 +57,18 @@ CAUSES: Mapping[str, Callable[[str, Facts], Iterable[Rewrite]]] = {
 }
 
 
+def rewritable() -> tuple[str, ...]:
+    """Every cause that can be named here: ours, then those that other packages add."""
+    return tuple(dict.fromkeys((*CAUSES, *(plugin.name for plugin in RULES.installed()))))
+
+
 def rewrites(text: str, cause: str, facts: Facts, most: int = MOST) -> tuple[Rewrite, ...]:
     """The rewrites for a cause, a finding or an alias, in order of promise; none where no rule fits."""
-    rules = [CAUSES[name] for name in rewritten_for(cause)]
+    rules = [_made(text, name, facts) for name in rewritten_for(cause)]
     if len(text) > _LONGEST:
         return ()
     found: dict[str, Rewrite] = {}
-    for one in _in_turn([rule(text, facts) for rule in rules]):
+    for one in _in_turn(rules):
         if one.text != text:
             found.setdefault(one.text, one)
         if len(found) == most:
@@ -67,11 +78,31 @@ def rewrites(text: str, cause: str, facts: Facts, most: int = MOST) -> tuple[Rew
 
 def rewritten_for(word: str) -> tuple[str, ...]:
     """The causes whose rewrites are tried for a word: those it names, else those that are often behind them."""
-    own = [name for name in require_named(word) if name in CAUSES]
-    return tuple(own or (name for name in with_behind(word) if name in CAUSES))
+    known = rewritable()
+    if word in known:
+        return (word,)
+    own = [name for name in require_named(word) if name in known]
+    return tuple(own or (name for name in with_behind(word) if name in known))
 
 
 def _in_turn(some: Sequence[Iterable[Rewrite]]) -> Iterator[Rewrite]:
     """The most promising of each, then the next of each."""
     for row in itertools.zip_longest(*some):
         yield from (one for one in row if one is not None)
+
+
+def _made(text: str, cause: str, facts: Facts) -> Iterator[Rewrite]:
+    if cause in CAUSES:
+        yield from CAUSES[cause](text, facts)
+    none: list[Rewrite] = []
+    for plugin in RULES.installed():
+        if plugin.name == cause:
+            yield from plugin.tried(lambda rule=plugin.value: _by_other(rule, text, facts), none)
+
+
+def _by_other(rule: Rule, text: str, facts: Facts) -> list[Rewrite]:
+    """What the rule of another package makes, held to the form of a rewrite, and to no more than can be used."""
+    made = list(itertools.islice(rule(text, facts), MOST))
+    if wrong := next((one for one in made if not isinstance(one, Rewrite)), None):  # pyright: ignore
+        raise TypeError(f"expected Rewrites, got {type(wrong).__name__}")
+    return made

@@ -9,13 +9,12 @@ changed or removed here.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from warpsight.errors import BrokenMachine, UsageError
+from warpsight.files import write_whole
 from warpsight.runs.flush import flush
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -71,17 +70,7 @@ class Artefacts:
         return self.folder / name[:2] / name
 
     def _write(self, path: Path, content: bytes) -> None:
-        """Aside, under a name that no other thread or process uses, then into its place."""
-        aside = f"{path.parent}/.new-{os.getpid()}-{threading.get_ident()}"
-        try:
-            with open(aside, "wb", opener=_private) as file:
-                file.write(content)
-            if self._later is None:
-                flush(Path(aside))
-            Path(aside).replace(path)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
+        write_whole(path, content, durable=self._later is None, mode=0o600)
 
     def _flush_names(self, file: Path, *folders: Path) -> None:
         """Make the rename durable, and without a flush before it the content."""
@@ -96,7 +85,3 @@ class Artefacts:
             return path.read_bytes() == content
         except OSError:
             return False
-
-
-def _private(name: str, flags: int) -> int:
-    return os.open(name, flags, 0o600)

@@ -15,7 +15,7 @@ from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.tools.describe import Schema
 from warpsight.tools.edits import BASE, KERNEL
-from warpsight.tools.task_box import SPECS, TOOLS
+from warpsight.tools.task_box import specs, tools
 
 MORE, JOB, LIST_TASKS, READ_TASK = "more", "job", "list_tasks", "read_task"
 TASK, KERNEL_FILE, GPU, WAIT, HANDLE, CANCEL = "task", "kernel_file", "gpu", "wait_seconds", "handle", "cancel"
@@ -72,7 +72,7 @@ def listing() -> tuple[Listed, ...]:
                "Wait for a call that gave a job handle instead of a result; asking again is free.",
                _object({HANDLE: _HANDLE, WAIT: _WAIT, CANCEL: _CANCEL}, HANDLE), envelope(cast(Schema, whole))),
     )  # fmt: skip
-    return (*extra[:2], *map(_listed, SPECS), *extra[2:])
+    return (*extra[:2], *map(_listed, specs()), *extra[2:])
 
 
 def envelope(result: Schema) -> Schema:
@@ -96,7 +96,7 @@ def envelope(result: Schema) -> Schema:
 
 
 def _listed(spec: ToolSpec) -> Listed:
-    output = envelope(TOOLS[spec.name].output)
+    output = envelope(tools()[spec.name].output)
     title = TITLES.get(spec.name, spec.name)
     properties = cast(dict[str, Any], spec.parameters.get("properties") or {})
     if spec.name == MORE:

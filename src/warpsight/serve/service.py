@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from warpsight.errors import UsageError, WarpsightError
+from warpsight.nouns import kernel_id
 from warpsight.reason.opening import opening_of
 from warpsight.serve.boxes import Boxes
 from warpsight.serve.documents import Documents
@@ -35,13 +36,12 @@ from warpsight.serve.listing import (
 from warpsight.serve.places import MOST_KERNEL_BYTES, Places
 from warpsight.serve.reply import Reply, refused, shortened
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Settings
-from warpsight.nouns import kernel_id
 from warpsight.tasks import read_task
 from warpsight.tools.box import ToolResult
 from warpsight.tools.edits import BASE, GIVEN, KERNEL
 from warpsight.tools.more import Shelf, more
 from warpsight.tools.pages import page_of
-from warpsight.tools.task_box import TOOLS
+from warpsight.tools.task_box import tools
 
 Arguments = Mapping[str, Any]
 _ABOUT_CHARACTERS = 160
@@ -109,7 +109,7 @@ class Service:
         title = f"{name} of {data.get('kernel', 'a kernel')}"
         if name == "profile" and data.get("profiled") and found.artefacts:
             documents.append(self.documents.put_profile(found.artefacts[0], f"full {title}"))
-        short, cut = shortened(data, TOOLS[name].output)
+        short, cut = shortened(data, tools()[name].output)
         if cut:
             documents.append(self.documents.put_result(name, data, f"whole result: {title}"))
         return Reply(found.text, short, tuple(documents), cut)
@@ -145,7 +145,7 @@ class Service:
         return Reply(self._page(opening_of(task, ()).user), data)
 
     def _more(self, arguments: Arguments) -> Reply:
-        asked = TOOLS[MORE].arguments.model_validate(dict(arguments))
+        asked = tools()[MORE].arguments.model_validate(dict(arguments))
         answer = more(self._shelf, getattr(asked, "handle"), getattr(asked, "page"))  # noqa: B009
         return Reply(answer.text, answer.data.model_dump(mode="json"))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 from warpsight.errors import BrokenMachine, UsageError
+from warpsight.files import write_whole
 from warpsight.serve.clients import NAME, Client
 
 FILE = "SKILL.md"
@@ -26,11 +25,7 @@ def install_skill(client: Client, folder: Path, *, force: bool = False) -> Path:
         if path.exists() and path.read_text(encoding="utf-8") != text and not force:
             raise UsageError(f"another {path} is there", hint="--force replaces it")
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(aside).chmod(0o644)
-        Path(aside).replace(path)
+        write_whole(path, text, mode=0o644)
     except OSError as problem:
         raise BrokenMachine(f"cannot write {path}: {problem.strerror}", hint="--dir FOLDER") from None
     return path

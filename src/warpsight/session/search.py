@@ -17,11 +17,10 @@ from pydantic import Field
 
 from warpsight.errors import TaskError
 from warpsight.gate.check import check_candidate
-from warpsight.nouns import Candidate, Evaluation, Noun
+from warpsight.nouns import Candidate, Evaluation, Noun, kernel_id
 from warpsight.rewrite import MOST, Rewrite, facts_of, rewrites
 from warpsight.session.feedback import shows_time
 from warpsight.session.session import Session
-from warpsight.nouns import kernel_id
 
 LEAST_GAIN = 1.01
 KernelId = Annotated[str, Field(description="the id of the kernel, which later calls take as `base` or `against`")]

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
 from warpsight import jail
-from warpsight.devices.device import CannotProfile, Device, TimedDevice, Value
-from warpsight.devices.virtual import VirtualGpu, simulator, spread_blocks
+from warpsight.devices.device import CannotProfile, Device, Simulator, TimedDevice, Value, simulator
+from warpsight.devices.virtual import spread_blocks
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction, UsageError
 from warpsight.gate.check import check_candidate
 from warpsight.gate.compare_pair import Kernel, kernel_on, trusted
@@ -133,7 +133,7 @@ class Session:
         return None if self.simulator is None else self.simulator.gpu
 
     @property
-    def simulator(self) -> VirtualGpu | None:
+    def simulator(self) -> Simulator | None:
         """The device where it simulates; None where it measures."""
         return simulator(self.device)
 

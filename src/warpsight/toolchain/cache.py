@@ -13,11 +13,12 @@ import contextlib
 import hashlib
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
+
+from warpsight.files import write_whole
 
 DEFAULT_CAP_BYTES = 2 << 30  # of each kind of result: those of a benchmark of 150 tasks stay
 KEEP_SHARE = 0.8  # evict down to this share of the cap, so that the next store does not evict again
@@ -86,15 +87,7 @@ class Cache:
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_digest(key, body) + body)
-                Path(aside).replace(path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    Path(aside).unlink()
-                raise
+            write_whole(path, _digest(key, body) + body, mode=0o600)
         except OSError as problem:
             self._tell(problem)
             return

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from warpsight.nouns import HOST_CODE_NOTE, Candidate, Check, Evaluation, Fault, Noun, WorkloadResult
+from warpsight.nouns import HOST_CODE_NOTE, Candidate, Check, Evaluation, Fault, Noun, WorkloadResult, kernel_id
 from warpsight.nouns.check import FAULT_KINDS
 from warpsight.session.session import Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
 

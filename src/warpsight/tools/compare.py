@@ -9,10 +9,9 @@ from pydantic import Field
 
 from warpsight.devices.machine_code import RANGE
 from warpsight.lens.render import number
-from warpsight.nouns import Candidate, EntryUsage, Noun, Profile
+from warpsight.nouns import Candidate, EntryUsage, Noun, Profile, kernel_id
 from warpsight.session.feedback import NO_PROFILE, shows_counters, shows_time
 from warpsight.session.session import IMPOSSIBLE, Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.edits import GIVEN

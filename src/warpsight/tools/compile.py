@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from warpsight.errors import TaskError, UsageError
-from warpsight.nouns import Build, Candidate, EntryUsage, Noun
+from warpsight.nouns import Build, Candidate, EntryUsage, Noun, kernel_id
 from warpsight.session.session import Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.vgpu.occupancy import Occupancy, occupancy
 

@@ -9,10 +9,9 @@ from pydantic import Field
 
 from warpsight.devices.machine_code import machine_code, source_file
 from warpsight.lens.render import number
-from warpsight.nouns import Build, Candidate, Noun, Profile
+from warpsight.nouns import Build, Candidate, Noun, Profile, kernel_id
 from warpsight.session.feedback import NO_PROFILE, shows_counters
 from warpsight.session.session import IMPOSSIBLE, Session
-from warpsight.nouns import kernel_id
 from warpsight.toolchain.sass import disassemble
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from warpsight.lens import detect_findings, render
-from warpsight.nouns import Candidate, Finding, Noun, Profile
+from warpsight.nouns import Candidate, Finding, Noun, Profile, kernel_id
 from warpsight.session.feedback import NO_PROFILE
 from warpsight.session.session import IMPOSSIBLE, Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.compile import diagnostic_lines
 from warpsight.tools.wrong_profile import wrong_profile

@@ -6,13 +6,13 @@ The search is `session/search.py`; no time is told of a kernel that the gate did
 from __future__ import annotations
 
 import difflib
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from warpsight.causes import canonical
 from warpsight.nouns import Noun, kernel_id
-from warpsight.rewrite import CAUSES
+from warpsight.rewrite import rewritable
 from warpsight.session.feedback import NO_TIME, shows_time
 from warpsight.session.search import Search, Try, search, speed_over_given
 from warpsight.session.session import Session
@@ -20,7 +20,13 @@ from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.time import decision_line
 
 MOST_LINES = 16
-Cause = Annotated[str, Field(max_length=200, description=f"a finding's name, or one of: {', '.join(CAUSES)}")]
+
+
+def _list_causes(schema: dict[str, Any]) -> None:
+    schema["description"] = f"a finding's name, or one of: {', '.join(rewritable())}"
+
+
+Cause = Annotated[str, Field(max_length=200, json_schema_extra=_list_causes)]
 
 
 class Rewritten(Noun):

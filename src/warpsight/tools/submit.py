@@ -10,11 +10,10 @@ from pydantic import Field
 from warpsight.errors import UsageError
 from warpsight.gate.likely import chance_words
 from warpsight.lens.vocabulary import vocabulary
-from warpsight.nouns import Evaluation, Noun, Profile, Timing
+from warpsight.nouns import Evaluation, Noun, Profile, Timing, kernel_id
 from warpsight.nouns.run import Prediction
 from warpsight.session.feedback import shows_counters
 from warpsight.session.session import IMPOSSIBLE, Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of

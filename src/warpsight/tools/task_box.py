@@ -7,20 +7,22 @@ What must stay true: only tools of the list run, only with arguments that fit, a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import JsonValue, ValidationError
 
-from warpsight.errors import WarpsightError
-from warpsight.nouns import Evaluation, Noun
+from warpsight.errors import UsageError, WarpsightError
+from warpsight.nouns import Evaluation, Noun, kernel_id
+from warpsight.plugins import Plugin, Seam
 from warpsight.session.keep import Keep
 from warpsight.session.session import Session
 from warpsight.session.until import OutOfTime
-from warpsight.nouns import kernel_id
 from warpsight.tools import check, compare, compile, device, inspect, more, profile, rewrite, submit, time
 from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec, cut_result
@@ -35,9 +37,41 @@ FUNCTIONS: tuple[Callable[..., Answer[Noun]], ...] = (
     profile.profile, check.check, time.time, compile.compile, inspect.inspect, compare.compare, device.device,
     rewrite.rewrite, more.more, submit.submit,
 )  # fmt: skip
-TOOLS: Mapping[str, Described] = {found.name: found for found in map(describe, FUNCTIONS)}
-SPECS: tuple[ToolSpec, ...] = tuple(offer_edits(found.spec) for found in TOOLS.values())
+ADDED = Seam("tool", "warpsight.tools")
 _TOLD_EXIT_CODES = (1, 2)  # the kernel or the request is wrong, not the machine
+
+
+@functools.cache
+def tools() -> Mapping[str, Described]:
+    """Our tools by name, then those that other packages add by entry points `warpsight.tools`."""
+    found = {tool.name: tool for tool in map(describe, FUNCTIONS)}
+    for plugin in ADDED.installed():
+        added = plugin.tried(lambda p=plugin, known=tuple(found): _added(p, known), None)
+        found |= {} if added is None else {added.name: added}
+    return found
+
+
+def _added(plugin: Plugin, known: Sequence[str]) -> Described:
+    tool = describe(plugin.value)
+    if tool.name != plugin.name or tool.name in known:
+        raise ValueError(f"expected a function named {plugin.name}, that no other tool is; it is named {tool.name}")
+
+    def guarded(*arguments: Any, **named: Any) -> Answer[Noun]:
+        try:
+            return tool.function(*arguments, **named)
+        except WarpsightError:
+            raise
+        except Exception as problem:
+            told = f"{tool.name} of {plugin.package} failed: {type(problem).__name__}: {problem}"
+            raise UsageError(told) from problem
+
+    return replace(tool, function=guarded)
+
+
+@functools.cache
+def specs() -> tuple[ToolSpec, ...]:
+    """What a model is told of the tools."""
+    return tuple(offer_edits(found.spec) for found in tools().values())
 
 
 class TaskBox:
@@ -48,10 +82,10 @@ class TaskBox:
         session: Session,
         shelf: Shelf | None = None,
         budget_tokens: int = PAGE_TOKENS,
-        tools: Mapping[str, Described] = TOOLS,
+        only: Mapping[str, Described] | None = None,
     ) -> None:
         self.session = session
-        self._tools = tools
+        self._tools = tools() if only is None else only
         self.shelf = shelf or Shelf(budget_tokens)
         self._results: Keep[ToolResult] = Keep(most=512)
         self._lock = threading.RLock()

@@ -8,10 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from warpsight.gate.likely import chance_words, interval_words
-from warpsight.nouns import Evaluation, Noun, Timing
+from warpsight.nouns import Evaluation, Noun, Timing, kernel_id
 from warpsight.session.feedback import NO_TIME, shows_time
 from warpsight.session.session import Session
-from warpsight.nouns import kernel_id
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.answer import against as said_against
 from warpsight.tools.check import said_of

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from warpsight.errors import BrokenMachine, UsageError
+from warpsight.files import write_whole
 from warpsight.folders import data_folder
 from warpsight.tuning.records import Asked, Trial
 
@@ -52,11 +53,7 @@ class Journal:
 
     def write_asked(self, asked: Asked) -> None:
         """All of it or none."""
-        new = self.folder / f"{ASKED}.new"
-        with new.open("wb") as file:
-            file.write(asked.model_dump_json(indent=1).encode())
-            os.fsync(file.fileno())
-        new.replace(self.folder / ASKED)
+        write_whole(self.folder / ASKED, asked.model_dump_json(indent=1), durable=True)
 
     def trials(self) -> list[Trial]:
         """All that were acknowledged, in order."""
@@ -82,9 +79,7 @@ class Journal:
     def keep_best(self, kernel: str, ending: str) -> Path:
         """The best kernel so far as a file, so that an interrupted tuning leaves one too."""
         path = self.best_file(ending)
-        new = path.with_suffix(".new")
-        new.write_text(kernel, encoding="utf-8")
-        new.replace(path)
+        write_whole(path, kernel)
         return path
 
     def best_file(self, ending: str) -> Path:

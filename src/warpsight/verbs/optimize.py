@@ -174,3 +174,16 @@ def _text(task: Task, kernel: KernelLike) -> str | None:
     if wanted is None or not isinstance(wanted, (str, Path)):
         return None if wanted is None else wanted.source
     return read_kernel(task, wanted, task.kernel_file).source
+
+
+def write_kernel(found: Outcome, out: Path | None) -> Path | None:
+    from warpsight.tasks import written_in
+
+    if found.kernel is None:
+        return None
+    triton = written_in(found.kernel) == "triton"
+    language = "cl" if found.run.device == "opencl" else "py" if triton else "cu"
+    file = (out or Path(f"{found.run.id}.{language}")).resolve()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(found.kernel, encoding="utf-8")
+    return file

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from tests.tasks.importers.programs import PROGRAMS, Program, write_suite
 
-from warpsight.cli.import_formats import OurToolchain
 from warpsight.errors import UsageError
 from warpsight.tasks.importers.hecbench import nvcc
 from warpsight.tasks.importers.hecbench.flags import read_flags
@@ -15,6 +14,7 @@ from warpsight.tasks.importers.hecbench.read import Compilers, HecProgram, devic
 from warpsight.tasks.importers.hecbench.run import build_argv, build_program, runner
 from warpsight.tasks.importers.hecbench.whole_program import compare_programs
 from warpsight.tasks.importers.records import CannotImport
+from warpsight.verbs.import_formats import OurToolchain
 
 COMPILERS = Compilers(OurToolchain("sm_80"))
 FEW = ("scale", "adam", "through_host", "two_units", "host_types", "reduce")

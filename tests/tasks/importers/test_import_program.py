@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from warpsight.cli.import_program import NO_JAIL, compare_changed, render
+from warpsight.cli.text.import_program import render
 from warpsight.devices import cuda_state
 from warpsight.devices.cuda_lane import LEFT_OUT
 from warpsight.devices.cuda_state import GpuHere
@@ -18,6 +18,7 @@ from warpsight.lens.profilers import nsys, process
 from warpsight.tasks.importers.hecbench import nvcc, run
 from warpsight.tasks.importers.hecbench.run import BuiltProgram
 from warpsight.tasks.importers.hecbench.whole_program import Ran
+from warpsight.verbs.import_program import NO_JAIL, compare_changed
 
 GPUS = (GpuHere(0, "aaaa", "A100", (8, 0)), GpuHere(1, "bbbb", "H100", (9, 0)))
 

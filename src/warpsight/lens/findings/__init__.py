@@ -1,8 +1,8 @@
 """Findings: why a kernel is slow, each from one detector, a pure function of a Profile (and its Build).
 
-`DETECTORS` is the registry; `find` runs all of them, orders what they say (by estimated gain, but what is vague last)
-and keeps what is worth saying. A kernel that is near a roof of its GPU and has nothing else gets one finding: stop. How
-gains are estimated: `gains.py`.
+`DETECTORS` are ours; other packages add theirs by entry points `warpsight.findings`. `find` runs all of them, orders
+what they say (by estimated gain, but what is vague last) and keeps what is worth saying. A kernel that is near a roof
+of its GPU and has nothing else gets one finding: stop. How gains are estimated: `gains.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from warpsight.causes import causes
 from warpsight.lens.findings import arithmetic, global_memory, lanes, on_chip, parallelism, reuse
 from warpsight.lens.findings.roof import AT_ROOF, at_roofline
 from warpsight.nouns import Build, Finding, Profile
+from warpsight.plugins import Seam
 
 Detector = Callable[[Profile, Build | None], Finding | None]
+FINDINGS = Seam("finding", "warpsight.findings")
 WORTH_SAYING = 1.05  # a smaller gain is within what the model can tell apart
 
 DETECTORS: tuple[Detector, ...] = (
@@ -50,6 +52,7 @@ def detect(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
     """What every detector says: first what says what to change, then what says only where time goes; each by estimated
     gain, those without one last; in the order of the registry if equal."""
     found = [finding for detector in DETECTORS if (finding := detector(profile, build)) is not None]
+    found += _of_others(profile, build)
     return tuple(sorted(found, key=lambda one: (is_vague(profile, one), -(one.estimated_gain or 0.0))))
 
 
@@ -57,7 +60,20 @@ def is_vague(profile: Profile, one: Finding) -> bool:
     """Whether it says where time goes and not what to change. More blocks are a change of the launch alone where the
     kernel goes by the grid; elsewhere the work must be split in another way, which no finding can say."""
     split = one.name == "too_few_blocks" and not parallelism.goes_by_grid(profile)
-    return split or causes()[one.name].vague
+    return split or (one.name in causes() and causes()[one.name].vague)
+
+
+def _of_others(profile: Profile, build: Build | None) -> list[Finding]:
+    """What the detectors of other packages say, each held to the form of a finding."""
+
+    def said(detector: Detector) -> list[Finding]:
+        finding = detector(profile, build)
+        if finding is not None and not isinstance(finding, Finding):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"expected a Finding or None, got {type(finding).__name__}")
+        return [] if finding is None else [finding]
+
+    none: list[Finding] = []
+    return [one for plugin in FINDINGS.installed() for one in plugin.tried(lambda p=plugin: said(p.value), none)]
 
 
 def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
@@ -71,4 +87,4 @@ def find(profile: Profile, build: Build | None = None) -> tuple[Finding, ...]:
     return (stop, *hidden[:1])
 
 
-__all__ = ["AT_ROOF", "DETECTORS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find", "is_vague"]
+__all__ = ["AT_ROOF", "DETECTORS", "FINDINGS", "WORTH_SAYING", "Detector", "at_roofline", "detect", "find", "is_vague"]

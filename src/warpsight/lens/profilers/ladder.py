@@ -1,8 +1,9 @@
 """The ladder: sources of a profile in order of what they tell, tried until one answers, with an honest account.
 
 A source that is missing, forbidden or too slow costs nothing but a line: the Profile says which source was used, which
-were not and why, and how to enable them. What must stay true: a fallback is never silent, and when no source answers
-that is an error with every reason in it.
+were not and why, and how to enable them. Other packages add sources by entry points `warpsight.profilers`
+(`AddedProfiler`); they are asked before ours. What must stay true: a fallback is never silent, and when no source
+answers that is an error with every reason in it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,12 @@ from typing import Protocol
 from warpsight.devices.device import CannotProfile
 from warpsight.errors import DeviceError, WarpsightError
 from warpsight.lens.profilers import cupti, ncu, nsys, nvprof, rocprofv3
+from warpsight.lens.profilers.availability import Availability
 from warpsight.lens.profilers.failures import ProfilerError
 from warpsight.nouns import Profile
+from warpsight.plugins import Plugin, Seam
+
+PROFILERS = Seam("profiler", "warpsight.profilers")
 
 
 class NoSource(WarpsightError):
@@ -30,6 +35,17 @@ class Measure(Protocol):
     """How each profiler's module measures one kernel of a program."""
 
     def __call__(self, program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> Profile: ...
+
+
+class AddedProfiler(Protocol):
+    """What an entry point `warpsight.profilers` names: a module or an object. `ladder` is that of the devices it is for
+    (`nvidia`, `amd`, or the `ladder` of a device of another package)."""
+
+    ladder: str
+    tells: str
+    measure: Measure
+
+    def available(self) -> Availability: ...
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,44 @@ def climb(rungs: Sequence[Rung]) -> Climbed:
     raise NoSource(f"no profiler could measure this kernel: {reasons}", hints or None)
 
 
+def rungs_for(
+    ladder: str | None, program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float
+) -> tuple[Rung, ...]:
+    """The sources for a device of that ladder: those that other packages add, then ours; none where nobody has any."""
+    ours = OURS.get(ladder or "", lambda *_, **__: ())
+    added = [plugin for plugin in PROFILERS.installed() if ladder is not None and _ladder_of(plugin) == ladder]
+    theirs = tuple(_added_rung(plugin, program, kernel, folder, deadline_s) for plugin in added)
+    return (*theirs, *ours(program, kernel, folder=folder, deadline_s=deadline_s))
+
+
+def has_ladder(ladder: str | None) -> bool:
+    """Whether a profiler of ours, or of another package, is for such devices."""
+    return ladder in OURS or any(
+        ladder is not None and _ladder_of(plugin) == ladder for plugin in PROFILERS.installed()
+    )
+
+
+def _ladder_of(plugin: Plugin) -> str | None:
+    return plugin.tried(lambda: str(plugin.value.ladder), None)
+
+
+def _added_rung(plugin: Plugin, program: Sequence[str], kernel: str, folder: Path, deadline_s: float) -> Rung:
+    def measure() -> Profile:
+        try:
+            found = plugin.value.measure(program, kernel, folder=folder, deadline_s=deadline_s)
+        except WarpsightError:
+            raise
+        except Exception as problem:  # a broken profiler is one that did not answer
+            raise CannotProfile(
+                f"{plugin.name} of {plugin.package} failed: {type(problem).__name__}: {problem}"
+            ) from None
+        if not isinstance(found, Profile):
+            raise CannotProfile(f"{plugin.name} of {plugin.package} gave a {type(found).__name__}, not a Profile")
+        return found
+
+    return Rung(plugin.name, plugin.tried(lambda: str(plugin.value.tells), ""), measure)
+
+
 def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: float) -> tuple[Rung, ...]:
     """The sources on an NVIDIA GPU, for a program that launches the kernel."""
 
@@ -102,6 +156,9 @@ def amd_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_s: 
         Rung("rocprofv3", tells, lambda: new(program, kernel, folder=folder, deadline_s=deadline_s)),
         Rung("rocprof", tells, lambda: old(program, kernel, folder=folder, deadline_s=deadline_s)),
     )
+
+
+OURS: dict[str, Callable[..., tuple[Rung, ...]]] = {"nvidia": nvidia_rungs, "amd": amd_rungs}
 
 
 def device_rung(measure: Callable[[], Profile]) -> Rung:

@@ -11,27 +11,21 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from warpsight.devices.cuda import Looked
-from warpsight.devices.device import Device, Value, teach
+from warpsight.devices.device import Device, ReplayedDevice, Value, teach
 from warpsight.lens.profilers import compute_sanitizer
 from warpsight.lens.profilers.calibration import believed, known_wrong
 from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, Report
 from warpsight.lens.profilers.failures import ProfilerError
-from warpsight.lens.profilers.ladder import Climbed, amd_rungs, climb, device_rung, nvidia_rungs
-from warpsight.lens.profilers.on_processor import profile_on_processor
+from warpsight.lens.profilers.ladder import Climbed, climb, device_rung, has_ladder, rungs_for
+from warpsight.lens.profilers.on_processor import ProcessorDevice, profile_on_processor
 from warpsight.nouns import Build, Fault, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.cache import cache_folder
 
-if TYPE_CHECKING:
-    from warpsight.devices.cuda import CudaDevice
-    from warpsight.devices.hip import HipDevice
-    from warpsight.devices.opencl import OpenClDevice
-
 PROFILER_S = 300.0
-RUNGS = {"nvidia": nvidia_rungs, "amd": amd_rungs}
 LOOKS_FOR: dict[Check, str] = {
     "memcheck": "reads out of bounds",
     "racecheck": "races in shared memory",
@@ -66,12 +60,12 @@ def best_profile(
     profilers' own files go."""
     ladder = getattr(device, "ladder", None)
     if ladder == "processor":
-        return profile_on_processor(cast("OpenClDevice", device), build, entry, values, size, source_text=source_text)
-    if ladder not in RUNGS:
+        return profile_on_processor(cast(ProcessorDevice, device), build, entry, values, size, source_text=source_text)
+    if not has_ladder(ladder):
         return device.profile(build, entry, values, size, source_text=source_text)
     teach(device, source_text)
     return profile_on_gpu(
-        cast("CudaDevice | HipDevice", device),
+        cast(ReplayedDevice, device),
         build,
         entry,
         values,
@@ -92,7 +86,7 @@ def reports_folder(build: Build) -> Path:
 
 
 def profile_on_gpu(
-    device: CudaDevice | HipDevice,
+    device: ReplayedDevice,
     build: Build,
     entry: str,
     values: Sequence[Value],
@@ -104,10 +98,11 @@ def profile_on_gpu(
 ) -> Climbed:
     """The best profile to be had: counters where a profiler gives them, else a trace, else the GPU's own events."""
     program = device.replay_argv(build, entry, values, size, folder=folder)
-    rungs = RUNGS[device.ladder](program, entry, folder=folder, deadline_s=deadline_s)
+    rungs = rungs_for(device.ladder, program, entry, folder=folder, deadline_s=deadline_s)
     last = device_rung(lambda: device.profile(build, entry, values, size, source_text=source_text))
     found = climb((*rungs, last))
-    wrong = () if isinstance(device.gpu, str) else known_wrong(device.gpu.uuid)  # calibrated are NVIDIA's alone
+    uuid = getattr(getattr(device, "gpu", None), "uuid", None)  # calibrated are NVIDIA's alone
+    wrong = () if uuid is None else known_wrong(uuid)
     return replace(found, profile=believed(found.profile, wrong))
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
-from warpsight.devices.device import Value
-from warpsight.devices.opencl import OpenClDevice
+from warpsight.devices.device import Device, Value
 from warpsight.lens.profilers import perf_stat
 from warpsight.lens.profilers.failures import ProfilerError
 from warpsight.nouns import Build, Profile
@@ -20,8 +20,15 @@ from warpsight.tasks import LaunchSize
 COUNTED_LAUNCHES = 15
 
 
+class ProcessorDevice(Device, Protocol):
+    """A device whose kernels run in one process of this machine."""
+
+    @property
+    def worker_pid(self) -> int | None: ...
+
+
 def profile_on_processor(
-    device: OpenClDevice, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
+    device: ProcessorDevice, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, source_text: str
 ) -> Profile:
     """The device's profile, with perf's counters in its notes."""
     found = device.profile(build, entry, values, size, source_text=source_text)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 
-from warpsight.cli.doctor_probe import Probe
 from warpsight.errors import WarpsightError
+from warpsight.verbs.doctor_probe import Probe
 
 UNTRIED = "not run on a GPU by us"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from warpsight.cli.import_formats import Done, programs_of
+from warpsight.verbs.import_formats import Done, programs_of
 
 if TYPE_CHECKING:
     from rich.console import Console

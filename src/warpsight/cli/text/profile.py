@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli import time_text
+from warpsight.cli.text import time as time_text
 from warpsight.lens.render import gain_note, nothing_found
 from warpsight.lens.vocabulary import vocabulary
 from warpsight.nouns import Finding, LineCounters, Profile

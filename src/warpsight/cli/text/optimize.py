@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from warpsight.cli.show import render_ending
-from warpsight.cli.timing_text import certificate_line, decision_text, time_line
+from warpsight.cli.text.run import render_ending
+from warpsight.cli.text.timing import certificate_line, decision_text, time_line
 from warpsight.lens import find_findings
 from warpsight.tools.compare import Move, move_line, moves
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warpsight.cli import profile_text
 from warpsight.cli.asked import Asked
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of, sizes_text, usage_of
-from warpsight.cli.time_text import measured_facts, simulated_facts
+from warpsight.cli.text import profile as profile_text
+from warpsight.cli.text.time import measured_facts, simulated_facts
 from warpsight.lens.diagnosis import Diagnosis
 from warpsight.lens.profilers.on_gpu import reports_folder
 from warpsight.tasks import LaunchSize

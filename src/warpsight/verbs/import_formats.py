@@ -1,6 +1,6 @@
 """What `warpsight import` does for each format: the importer with the parts it needs, and the files that are written.
 
-The importers know formats and no compilers; the compilers are put in here. Shows nothing: see `import_text`.
+The importers know formats and no compilers; the compilers are put in here. Shows nothing: see `cli/text/import_task`.
 """
 
 from __future__ import annotations
@@ -194,13 +194,13 @@ def flashinfer(wish: Wish, say: Say) -> Done:
 
 def export_flashinfer(task_path: str, kernel: Path | None, out: Path | None) -> tuple[str, ...]:
     """The other way: one of our tasks as a flashinfer-trace data set."""
-    from warpsight.cli.task_argument import find_task
+    from warpsight.session.opening import open_task
     from warpsight.tasks import read_candidate
     from warpsight.tasks.importers.flashinfer.write import write_trace_set
 
     if out is None:
         raise UsageError("expected a folder to write to", hint="--out DIR")
-    task = find_task(task_path)
+    task = open_task(task_path)
     candidates = {"baseline": read_candidate(task.kernel, task, task.kernel_file)}
     if kernel is not None:
         candidates[kernel.stem] = read_candidate(kernel.read_text(encoding="utf-8"), task, str(kernel))

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli.source_text import marked_line
 from warpsight.cli.task_argument import sizes_text
+from warpsight.cli.text.source import marked_line
 from warpsight.nouns import (
     HOST_CODE_NOTE,
     Build,

@@ -6,62 +6,27 @@ whole kernel, also when only some lines are shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from warpsight.cli.profile_text import number_text, percent_text
 from warpsight.cli.task_argument import sizes_text
-from warpsight.cli.time_text import time_text
+from warpsight.cli.text.profile import number_text, percent_text
+from warpsight.cli.text.time import time_text
 from warpsight.nouns import Profile, Workload
+from warpsight.verbs.sass import Row
 from warpsight.vgpu.gpu import Gpu
 
 MARKED = 5
 MARKED_SHARE = 0.05
-SCOREBOARDS = 6
 LEGEND = (
     "schedule: B = scoreboards waited for, R and W = scoreboard set until operands are read, until the result is "
     "written, S = cycles before the next instruction of the warp"
 )
 LEGEND_RUN = f"warps: times executed by a warp; stalls: share of stall samples; > the {MARKED} costliest above 5 %"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One instruction: its place, text, control bits and, after a run, its counters."""
-
-    address: int
-    text: str
-    line: int | None
-    stall: int
-    write_barrier: int | None
-    read_barrier: int | None
-    waits: tuple[int, ...]
-    counters: Mapping[str, int | float]
-
-    @property
-    def samples(self) -> int | float:
-        return self.counters.get("stall_samples", 0)
-
-    @property
-    def schedule(self) -> str:
-        waits = "".join(str(k) if k in self.waits else "-" for k in range(SCOREBOARDS))
-        read = "-" if self.read_barrier is None else self.read_barrier
-        write = "-" if self.write_barrier is None else self.write_barrier
-        return f"B{waits} R{read} W{write} S{self.stall:02}"
-
-    def document(self) -> dict[str, Any]:
-        control = {
-            "stall": self.stall,
-            "write_barrier": self.write_barrier,
-            "read_barrier": self.read_barrier,
-            "waits": list(self.waits),
-        }
-        place = {"address": self.address, "text": self.text, "line": self.line}
-        return {**place, "control": control, "counters": dict(self.counters)}
 
 
 @dataclass(frozen=True)
@@ -137,3 +102,11 @@ def _row_text(row: Row, total: int | float, hot: bool, counted: bool) -> str:
     warps = number_text(int(row.counters.get("warps", 0)), short=True)
     share = percent_text(row.samples, total) if row.samples else ""
     return f"{start} {warps:>9}  {share:>6}  {row.text}"
+
+
+def outcome(profile: Profile | None) -> dict[str, Any]:
+    if profile is None:
+        return {"source": None, "isa": "sass", "duration_us": None, "bound": "", "notes": []}
+    time = profile.counters.get("duration_us")
+    notes = list(profile.notes)
+    return {"source": profile.source, "isa": profile.isa, "duration_us": time, "bound": profile.bound, "notes": notes}

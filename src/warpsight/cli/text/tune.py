@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli.timing_text import certificate_line, decision_text, micros, time_line
+from warpsight.cli.text.timing import certificate_line, decision_text, micros, time_line
 
 if TYPE_CHECKING:
     from rich.console import Console
