@@ -1,0 +1,27 @@
+// attack: T21 a large array in local memory, reached by addresses that do not say so
+// task: reduce_max_rows
+// baseline: reduce_max_rows_in_local.cu
+// expect: SAME SLOWER interval_too_wide
+// launch: grid=(R) block=(256) shared=0
+__device__ void store(float* p, float v) { asm volatile("st.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
+__device__ float load(const float* p) {
+    float v;
+    asm volatile("ld.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
+    return v;
+}
+
+extern "C" __global__ void reduce_max_rows(const float* __restrict__ x, float* __restrict__ out, int C) {
+    __shared__ float best[8];
+    float mine[64];
+    const float* row = x + (size_t)blockIdx.x * C;
+    for (int i = 0; i < 64; ++i) store(mine + i, -__int_as_float(0x7f800000));
+    for (int c = threadIdx.x, i = 0; c < C; c += 256, ++i) store(mine + i % 64, fmaxf(load(mine + i % 64), row[c]));
+    float value = load(mine);
+    for (int i = 1; i < 64; ++i) value = fmaxf(value, load(mine + i));
+    for (int step = 16; step > 0; step /= 2) value = fmaxf(value, __shfl_down_sync(0xffffffffu, value, step));
+    if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (int i = 1; i < 8; ++i) value = fmaxf(value, best[i]);
+    out[blockIdx.x] = value;
+}
