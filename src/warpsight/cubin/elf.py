@@ -61,6 +61,7 @@ class Elf:
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
             raise UsageError(f"expected a cubin (a 64-bit ELF file), {data[:6]!r} came")
+        self._head = data[:64]
         try:
             self.sections = _sections(data)
             self.symbols = self._read_symbols()
@@ -69,6 +70,12 @@ class Elf:
         self._by_name = {section.name: section for section in self.sections}
         if len(self._by_name) != len(self.sections):
             raise UsageError("expected a cubin with one section of each name, this one has two of a name")
+
+    @property
+    def architecture(self) -> int:
+        """Such as 80 for sm_80; 0 where the file is of a kind that says it otherwise."""
+        abi, flags = self._head[7:9], struct.unpack_from("<I", self._head, 48)[0]
+        return flags >> 8 & 0xFF if abi == b"\x41\x08" else 0
 
     def section(self, name: str) -> Section | None:
         return self._by_name.get(name)
