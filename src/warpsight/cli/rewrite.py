@@ -36,7 +36,7 @@ def rewrite(
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Rewrite a kernel by rule for a cause: every rewrite is checked and timed by the gate (simulated).
+    """Rewrite a kernel by rule for a cause, or for all: the best is checked and timed by the gate (simulated).
 
     \b
     Examples:
@@ -51,10 +51,11 @@ def rewrite(
     if cause is not None and cause not in CAUSES:
         raise UsageError(f"expected a cause, {cause!r} came", hint=f"one of {', '.join(CAUSES)}")
     with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
-        searched: dict[str, Search] = {}
-        for one in CAUSES if cause is None else (cause,):
-            question.session.say(f"trying {one}")
-            searched[one] = question.session.rewrite(one)
+        if cause is None:
+            searched = question.session.rewrite_all(CAUSES)
+        else:
+            question.session.say(f"trying {cause}")
+            searched = {cause: question.session.rewrite(cause)}
     name, file = question.session.task.name, question.file
     ranked = sorted(searched, key=lambda one: (-_ratio(searched[one]), one))
     best = searched[ranked[0]].winner
@@ -87,7 +88,8 @@ def _document(found: Search) -> dict[str, Any]:
         "found": True,
         "rewrite": winner.rewrite.name,
         "ratio": winner.ratio,
-        "source": "" if timing is None else timing.source,
+        "judged": winner.evaluation is not None,
+        "source": "simulated" if timing is None else timing.source,
         "tried": tried,
     }
 
@@ -100,8 +102,8 @@ def _render(console: Console, searched: dict[str, Search], ranked: list[str], fi
         winner = searched[one].winner
         if winner is not None:
             timing = None if winner.evaluation is None else winner.evaluation.timing
-            source = "" if timing is None else f", {timing.source}"
-            console.print(f"{winner.ratio or 0.0:.3f}x  {one}: {escape(winner.rewrite.name)} (right{source})")
+            how = f"right, {timing.source}" if timing is not None else "draft: right at the small sizes, simulated"
+            console.print(f"{winner.ratio or 0.0:.3f}x  {one}: {escape(winner.rewrite.name)} ({how})")
     if len(ranked) == 1:
         for tried in searched[ranked[0]].tried:
             console.print(f"  [dim]{escape(tried.rewrite)}: {escape(tried.outcome)}[/]")

@@ -6,11 +6,13 @@ with two sections of a name, so that whoever looks one up by name cannot be show
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import dataclass
 
 from warpsight.errors import UsageError
 
+_ABOUT_SOURCE = ("debug", "nv_debug", "rel.debug", "rel.nv_debug", "rela.debug", "rela.nv_debug", "note")
 _SYMTAB, _RELA, _NOBITS, _REL = 2, 4, 8, 9
 
 
@@ -76,6 +78,20 @@ class Elf:
         """Such as 80 for sm_80; 0 where the file is of a kind that says it otherwise."""
         abi, flags = self._head[7:9], struct.unpack_from("<I", self._head, 48)[0]
         return flags >> 8 & 0xFF if abi == b"\x41\x08" else 0
+
+    def meaning(self) -> str:
+        """A hash of all that decides what the kernels do: two files with the same one differ in debug lines alone."""
+        digest = hashlib.sha256(self._head[:16] + self._head[48:52])
+        for s in self.sections:
+            if s.name.lstrip(".").startswith(_ABOUT_SOURCE) or s.name in (".strtab", ".shstrtab", ".symtab"):
+                continue
+            digest.update(f"{s.name} {s.kind} {s.flags} {s.size} {s.align}\n".encode() + s.data)
+        for symbol in self.symbols:
+            place = self.sections[symbol.section].name if symbol.section < len(self.sections) else str(symbol.section)
+            if not place.lstrip(".").startswith(_ABOUT_SOURCE):
+                told = f"{symbol.name} {symbol.value} {symbol.size} {symbol.kind} {place} {symbol.other}\n"
+                digest.update(told.encode())
+        return digest.hexdigest()
 
     def section(self, name: str) -> Section | None:
         return self._by_name.get(name)

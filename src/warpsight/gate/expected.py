@@ -30,7 +30,7 @@ from warpsight.tasks.oracle import Oracle
 from warpsight.tasks.reference import REFERENCE_FUNCTION
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 
-MEMORY_BYTES = 128 << 20
+MEMORY_BYTES = 512 << 20  # the profiled workload of all our tasks, once: candidates of a search share it
 LARGEST_ON_DISK_BYTES = 4 << 20
 _SCHEME = "expected values 4"  # one more whenever what is kept comes to mean something else
 _MADE_IN = ("compare.py", "inputs.py", "oracle.py", "oracle_worker.py", "reference.py", "shapes.py")
