@@ -20,7 +20,7 @@ SECTIONS = {
     "launch_lines": "pairs of launch lines with a known sign, through the whole gate (launch_lines:WORD for some)",
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
-    "cpu_seconds": "CPU seconds of profile, check, compare and rewrite, caches empty, by stage (cpu_seconds:check,task=softmax)",
+    "cpu_seconds": "CPU seconds of profile, check, compare, rewrite by stage, cold (cpu_seconds:check,task=softmax)",
     "same_sass": "are machine-code texts read in bulk those of a listing of each file (same_sass:40 held-out kernels)",
     "verdicts": "CPU seconds of a full verdict on six tasks (verdicts:TREE compares with another checkout)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",

@@ -86,6 +86,12 @@ def parse_expression(text: str, names: frozenset[str]) -> ast.expr:
 
 def evaluate(text: str, axes: Mapping[str, int]) -> int:
     """The integer value of `text` where each axis has its value."""
+    return _evaluated(text, tuple(axes.items()))
+
+
+@functools.lru_cache(maxsize=16384)
+def _evaluated(text: str, pairs: tuple[tuple[str, int], ...]) -> int:
+    axes = dict(pairs)
     value = _value(parse_expression(text, frozenset(axes)), axes)
     if value.denominator != 1:
         hint = "an integer (use ceil(a/b), cdiv(a, b) or //)"

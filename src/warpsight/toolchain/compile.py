@@ -143,7 +143,7 @@ def _compile(
 def _raw_compile(
     source: str, file: str, gpu_arch: str, options: tuple[str, ...], deadline_s: float, process: NvrtcProcess
 ) -> tuple[RawCompile, Mapping[str, str]]:
-    """First without what a plain source cannot name, which NVRTC takes a quarter less time for; the code is the same."""
+    """First without what a plain source cannot name, which takes NVRTC a quarter less time; the code is the same."""
     full = nvrtc_options(gpu_arch, options)
     if is_plain(source, options):
         raw = process.compile(source, file, [*full, MINIMAL], deadline_s)
