@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warpsight.nouns import Candidate, Check, Evaluation
+from warpsight.nouns import Candidate, Check, Evaluation, WorkloadResult
 from warpsight.session.search import search, search_all
 from warpsight.session.session import Session
 
@@ -42,7 +42,9 @@ def test_the_best_of_all_causes_is_judged_and_no_other(session: Session, monkeyp
 def test_where_the_gate_refuses_the_best_the_next_is_judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     first = search(session, session.given.source, "missing_tile", drafts=True).winner
     assert first is not None
-    evaluation, wrong = Session.evaluation, Check(verdict="wrong", reason="as the test wants it", workloads=())
+    failed = WorkloadResult(workload="small", hidden=False, seed=0, ok=False, reason="wrong_values")
+    wrong = Check(verdict="wrong", reason="as the test wants it", workloads=(failed,))
+    evaluation = Session.evaluation
 
     def refusing(self: Session, kernel: Candidate) -> Evaluation:
         if kernel == first.candidate:

@@ -87,8 +87,8 @@ def wanted_of_family(
     if family == DECLARED:  # follows from the expected values alone, which are kept already
         return wanted(task, workload, inputs, values, family=family, seed=seed)
 
-    def compute() -> bytes:
-        found = wanted(task, workload, inputs, values, family=family, seed=seed)
+    def compute() -> bytes:  # what it takes is asked for once: only what comes of it is worth a place on disk
+        found = wanted(task, workload, inputs, values.in_memory(), family=family, seed=seed)
         if found.skip:
             return found.skip.encode()
         allowed = packed({n: found.allowed[n] for n, e in found.outputs.items() if e.dtype.kind == "f"})

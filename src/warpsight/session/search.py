@@ -18,7 +18,7 @@ from pydantic import Field
 
 from warpsight.errors import TaskError
 from warpsight.nouns import Candidate, Evaluation, Noun
-from warpsight.rewrite import MOST, Rewrite, facts_of, rewrites
+from warpsight.rewrite import CAUSES, MOST, Rewrite, facts_of, rewrites
 from warpsight.session.feedback import shows_time
 from warpsight.session.session import Session
 from warpsight.nouns import kernel_id
@@ -56,6 +56,8 @@ class Search:
 def search(session: Session, kernel: str, cause: str, most: int = MOST, *, drafts: bool = False) -> Search:
     """Try the rewrites for a cause. The winner is right, and where times count, faster than the kernel."""
     base, texts, ready, tried = _texts(session, kernel, cause, most)
+    if drafts and ready:
+        _expect_more(session, kernel, base)
     if not shows_time(session.feedback):
         winner = _first_right(session, ready, tried)
     else:
@@ -93,6 +95,14 @@ def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str
         cause: Search(winners[cause], tuple(tried.get(one.name) or _try(one, "not needed") for one in texts))
         for cause, (_, texts, _, tried) in known.items()
     }
+
+
+def _expect_more(session: Session, kernel: str, base: Candidate) -> None:
+    """Who asks for a second cause of a kernel goes through many: all its rewrites are compiled and read at once."""
+    session.drafted[base.sha256] += 1
+    if session.drafted[base.sha256] == 2:
+        known = (_texts(session, kernel, cause, MOST)[2] for cause in CAUSES)
+        session.make_ready([base, *{c.sha256: c for ready in known for _, c in ready}.values()])
 
 
 def _best(winners: Mapping[str, Winner | None]) -> str | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import math
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
@@ -95,6 +96,7 @@ class Session:
         self.given = given_kernel(self.task, self.device, kernel)
         self.workload = timed_workload(self.task) if workload is None else workload
         self.seed = seed
+        self._drawn = secret is None
         self.secret = secrets.randbits(SEED_BITS) if secret is None else secret
         self.feedback: Feedback = feedback
         self.decoys = decoys
@@ -110,6 +112,7 @@ class Session:
         self._timed: Keep[tuple[Timing, Profile | None]] = Keep()
         self._alone: Keep[Timing] = Keep()
         self._profiles: Keep[Profile] = Keep()
+        self.drafted: Counter[str] = Counter()  # how often rewrites of a kernel were drafted
         self._drafts: Keep[tuple[float | None]] = Keep()
         self._submitted: Keep[Evaluation] = Keep()
 
@@ -178,6 +181,7 @@ class Session:
                 build=self.build(candidate),
                 seed=self.seed,
                 secret_seed=self.secret,
+                once=self._drawn,
                 workloads=workloads,
                 progress=self.step if self.tells_sizes else lambda _text: self.step("checking"),
             )
