@@ -52,7 +52,7 @@ def rewrite(
         raise UsageError(f"expected a cause, {cause!r} came", hint=f"one of {', '.join(CAUSES)}")
     with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
         if cause is None:
-            searched = question.session.rewrite_all(CAUSES)
+            searched = question.session.rewrite_all(tuple(CAUSES))
         else:
             question.session.say(f"trying {cause}")
             searched = {cause: question.session.rewrite(cause)}

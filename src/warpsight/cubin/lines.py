@@ -18,8 +18,7 @@ _INLINED_CALL, _FUNCTION_NAME = 0x90, 0x91  # NVIDIA's own: the row of the call 
 _END, _SET_ADDRESS, _DEFINE_FILE = 1, 2, 3
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN, _NEGATE = range(1, 7)
 _BLOCK, _CONST_PC, _FIXED_PC, _PROLOGUE, _EPILOGUE, _SET_ISA = range(7, 13)
-_OPERANDS = {_COPY: 0, _ADVANCE_PC: 1, _ADVANCE_LINE: 1, _SET_FILE: 1, _SET_COLUMN: 1, _NEGATE: 0}
-_OPERANDS |= {_BLOCK: 0, _CONST_PC: 0, _FIXED_PC: 1, _PROLOGUE: 0, _EPILOGUE: 0, _SET_ISA: 1}
+_OPERANDS = (0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)  # of the standard opcodes, from 1
 _MOST_CHAINED = 1000
 
 Place = tuple[tuple[str, int], ...]
@@ -155,13 +154,12 @@ class _Reader:
         line_base, line_range, opcode_base = self.number("<b"), self.number("<B"), self.number("<B")
         operands = self.data[self.at : self.at + opcode_base - 1]
         self.at += opcode_base - 1
-        if any(_OPERANDS.get(number) != count for number, count in enumerate(operands, 1)):
+        if tuple(operands) != _OPERANDS[: len(operands)]:
             raise UsageError("expected the usual opcodes in a line table, this one has others")
         folders = ["", *self._texts()]
         files = list[str]()
         while self.data[self.at]:
-            name, folder = self.text(), self.unsigned()
-            self.unsigned(), self.unsigned()
+            name, folder, _, _ = self.text(), self.unsigned(), self.unsigned(), self.unsigned()
             files.append(name if not folders[folder] or name.startswith("/") else f"{folders[folder]}/{name}")
         return _Unit(version, program, end, least, line_base, line_range, opcode_base, files)
 
