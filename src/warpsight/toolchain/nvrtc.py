@@ -93,7 +93,7 @@ class NvrtcProcess:
         if self._worker is not None and self._owner != os.getpid():
             self._worker.forget()  # after a fork the process belongs to our parent: do not end it
         self._worker = JailedWorker(
-            [sys.executable, "-I", str(WORKER), str(packages.nvrtc_library())],
+            [sys.executable, "-I", "-S", str(WORKER), str(packages.nvrtc_library())],
             limits=LIMITS,
             readable=_folders(),
             name="the CUDA compiler",
