@@ -145,11 +145,12 @@ def _raw_compile(
 ) -> tuple[RawCompile, Mapping[str, str]]:
     """First without what a plain source cannot name, which takes NVRTC a quarter less time; the code is the same."""
     full = nvrtc_options(gpu_arch, options)
-    if is_plain(source, options):
-        raw = process.compile(source, file, [*full, MINIMAL], deadline_s)
-        if raw.result == "NVRTC_SUCCESS":
-            return raw, {}
-    return compile_with_names(source, file, full, deadline_s, process)
+    if not is_plain(source, options):
+        return compile_with_names(source, file, full, deadline_s, process)
+    raw, names = compile_with_names(source, file, [*full, MINIMAL], deadline_s, process)
+    if raw.result != "NVRTC_SUCCESS":  # the last word on a source that fails is that of the whole compiler
+        raw = process.compile(source, file, [*full, *pre_include(names)], deadline_s, names)
+    return raw, names
 
 
 def is_plain(source: str, options: Sequence[str] = ()) -> bool:
