@@ -137,9 +137,23 @@ extern "C" __global__ void choose(int* x, int n) {
 """
 
 
+SPILLS = """extern "C" __global__ void __launch_bounds__(1024) spill(float* x, int n) {
+    float v[96];
+#pragma unroll
+    for (int i = 0; i < 96; ++i) v[i] = x[threadIdx.x + 1024 * i];
+    for (int r = 0; r < n; ++r)
+#pragma unroll
+        for (int i = 0; i < 96; ++i) v[i] = v[i] * v[(i + 7) % 96] + 1.0f;
+#pragma unroll
+    for (int i = 0; i < 96; ++i) x[threadIdx.x + 1024 * i] = v[i];
+}
+"""
+
+
 @pytest.mark.parametrize("gpu_arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
 def test_words_of_many_files_at_once_give_what_a_listing_of_each_gives(compiled: Compile, gpu_arch: str) -> None:
-    cubins = {source: compiled(source, gpu_arch=gpu_arch).cubin for source in (LOOP, HALF, INLINED, CHOICE)}
+    cubins = {source: compiled(source, gpu_arch=gpu_arch).cubin for source in (LOOP, HALF, INLINED, CHOICE, SPILLS)}
+    assert compiled(SPILLS, gpu_arch=gpu_arch).entries[0].spill_store_bytes
     found = sass._listed(cubins, "kernel.cu")
     for source, cubin in cubins.items():
         assert found[source] == list(sass.parse_listing(sass._listing(cubin), "kernel.cu"))

@@ -1,8 +1,8 @@
 """Machine code to a list of SASS instructions with their encoding and the kernel line they come from.
 
 Texts are nvdisasm's, in the jail: one process for the words of all files that are asked for together (`words`), lines
-from the table in the file (`cubin.lines`). A file whose code has relocations or jumps through a register is listed by
-a process of its own, which says more of them; the result is the same for all others. Branch targets are given as
+from the table in the file (`cubin.lines`). A file whose code has relocations, notes (spills) or jumps through a
+register is listed by a process of its own, which says more of them; the result is the same for all others. Branch targets are given as
 addresses inside the function, not labels. Lines are those of the kernel file alone: code inlined from a header counts
 for the innermost kernel line it was inlined at, and has no line when there is none.
 """
@@ -25,6 +25,7 @@ SCHEMA = "sass-1"
 DEADLINE_S = 60.0
 OUTPUT_CAP_BYTES = 256 << 20
 _TEXT = ".text."
+_NOTES = 0x55  # EIATTR of notes on instructions, such as spills, which a listing shows behind them
 
 _SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+),")
 _OTHER_SECTION = re.compile(r"^\s*\.section\s+(?!\.text\.)")
@@ -101,7 +102,10 @@ def _plain_file(cubin: bytes) -> tuple[int, Elf, Mapping[str, Sequence[tuple[int
         elf = Elf(cubin)
         if elf.architecture not in words.ARCHITECTURES or not _codes(elf):
             return None
-        if any(elf.relocations(_TEXT + function) for function, _ in _codes(elf)):
+        functions = [function for function, _ in _codes(elf)]
+        if any(elf.relocations(_TEXT + function) for function in functions):
+            return None
+        if any(a.number == _NOTES for function in functions for a in elf.attributes(f".nv.info.{function}")):
             return None
         return elf.architecture, elf, read_lines(elf)
     except UsageError:
