@@ -2,9 +2,9 @@
 
 Texts are nvdisasm's, in the jail: one process for the words of all files that are asked for together (`words`), lines
 from the table in the file (`cubin.lines`). A file whose code has relocations, notes (spills) or jumps through a
-register is listed by a process of its own, which says more of them; the result is the same for all others. Branch targets are given as
-addresses inside the function, not labels. Lines are those of the kernel file alone: code inlined from a header counts
-for the innermost kernel line it was inlined at, and has no line when there is none.
+register is listed by a process of its own, which says more of them; the result is the same for all others. Branch
+targets are given as addresses inside the function, not labels. Lines are those of the kernel file alone: code inlined
+from a header counts for the innermost kernel line it was inlined at, and has no line when there is none.
 """
 
 from __future__ import annotations
