@@ -21,6 +21,8 @@ SECTIONS = {
     "findings": "is the planted defect of each pair found, is its gain estimated rightly; size of the renderings",
     "causes": "is the first finding the defect that matters, on corpus tasks (causes:test; causes:train,60,mistakes)",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
+    "cpu_seconds": "CPU seconds of profile, check, compare, rewrite by stage, cold (cpu_seconds:check,task=softmax)",
+    "same_sass": "are machine-code texts read in bulk those of a listing of each file (same_sass:40 held-out kernels)",
     "verdicts": "CPU seconds of a full verdict on six tasks (verdicts:TREE compares with another checkout)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
     "rollouts": "rollouts an hour through the loop, and where their time goes",

@@ -9,7 +9,7 @@ import pytest
 
 from warpsight.errors import ToolchainError
 from warpsight.nouns import Build
-from warpsight.toolchain import sass
+from warpsight.toolchain import sass, words
 from warpsight.toolchain.cache import Cache
 
 Compile = Callable[..., Build]
@@ -75,6 +75,8 @@ def test_second_time_comes_from_the_cache(compiled: Compile, cache: Cache, monke
         raise AssertionError("nvdisasm was started for a cached cubin")
 
     monkeypatch.setattr(sass, "run_to_end", must_not_run)
+    monkeypatch.setattr(words, "run_to_end", must_not_run)
+    monkeypatch.setattr(words, "_known", {})
     assert sass.disassemble(cubin, cache=cache) == first
 
 
@@ -101,3 +103,91 @@ k:
 """
     rows = list(sass.parse_listing(listing, "kernel.cu"))
     assert [(row[1], row[2], row[5]) for row in rows] == [(0, "NOP", None), (16, "BRA 0x0", 7)]
+
+
+INLINED = """#include <cub/block/block_reduce.cuh>
+__device__ __forceinline__ float wave(float x) {
+    return x * x + sinf(x);
+}
+__device__ float twice(float x) {
+    float a = wave(x);
+    return wave(a) + a;
+}
+extern "C" __global__ void reduce(float* x, int n) {
+    using Reduce = cub::BlockReduce<float, 128>;
+    __shared__ typename Reduce::TempStorage room;
+    float v = twice(x[threadIdx.x]) / (x[n] + 1.0f);
+    v += Reduce(room).Sum(v);
+    if (threadIdx.x == 0) x[blockIdx.x] = v;
+}
+extern "C" __global__ void single(float* x, int n) { x[n] = twice(x[n]); }
+"""
+CHOICE = """__device__ __noinline__ int deep(int n) { return n < 2 ? n : deep(n - 1) + deep(n - 2); }
+extern "C" __global__ void choose(int* x, int n) {
+    switch (x[threadIdx.x]) {
+        case 0: x[0] = n; break;
+        case 1: x[1] = n * 3; break;
+        case 2: x[n] = deep(n); break;
+        case 3: x[n + 3] = n / 7; break;
+        case 4: atomicAdd(x, 5); break;
+        case 5: x[n] = __popc(n); break;
+        default: printf("%d", n);
+    }
+}
+"""
+
+
+SPILLS = """extern "C" __global__ void __launch_bounds__(1024) spill(float* x, int n) {
+    float v[96];
+#pragma unroll
+    for (int i = 0; i < 96; ++i) v[i] = x[threadIdx.x + 1024 * i];
+    for (int r = 0; r < n; ++r)
+#pragma unroll
+        for (int i = 0; i < 96; ++i) v[i] = v[i] * v[(i + 7) % 96] + 1.0f;
+#pragma unroll
+    for (int i = 0; i < 96; ++i) x[threadIdx.x + 1024 * i] = v[i];
+}
+"""
+
+
+@pytest.mark.parametrize("gpu_arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
+def test_words_of_many_files_at_once_give_what_a_listing_of_each_gives(compiled: Compile, gpu_arch: str) -> None:
+    cubins = {source: compiled(source, gpu_arch=gpu_arch).cubin for source in (LOOP, HALF, INLINED, CHOICE, SPILLS)}
+    assert compiled(SPILLS, gpu_arch=gpu_arch).entries[0].spill_store_bytes
+    found = sass._listed(cubins, "kernel.cu")
+    for source, cubin in cubins.items():
+        assert found[source] == list(sass.parse_listing(sass._listing(cubin), "kernel.cu"))
+
+
+def test_many_files_take_one_process(compiled: Compile, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    cubins = [compiled(source).cubin for source in (LOOP, HALF, LOOP + HALF)]
+    started = list[object]()
+    run = words.run_to_end
+
+    def counted(*args: object, **more: object) -> bytes:
+        started.append(args)
+        return run(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(words, "_known", {})
+    monkeypatch.setattr(words, "run_to_end", counted)
+    monkeypatch.setattr(sass, "run_to_end", counted)
+    sass.disassemble_ahead(cubins, cache=cache)
+    listings = [sass.disassemble(cubin, cache=cache) for cubin in cubins]
+    assert len(started) == 1
+    assert [len({one.function for one in listing}) for listing in listings] == [1, 1, 2]
+
+
+def test_a_file_that_is_refused_does_not_stop_the_others(compiled: Compile, cache: Cache) -> None:
+    good, bad = compiled(LOOP).cubin, b"not an object file"
+    sass.disassemble_ahead([bad, good], cache=cache)
+    assert sass.disassemble(good, cache=cache)
+    with pytest.raises(ToolchainError, match="nvdisasm"):
+        sass.disassemble(bad, cache=cache)
+
+
+def test_a_jump_is_kept_by_its_distance() -> None:
+    text = words._text("@P0 BRA 0x1000100", "@P0 BRA 0x1000900", 0x1000080, 0x800)
+    assert text is not None and text.at(0x40) == "@P0 BRA 0xc0"
+    assert words._text("MOV R1, 0x40", "MOV R1, 0x40", 0x1000000, 0x800) == words.Text("MOV R1, 0x40")
+    assert words._text("X 0x40", "Y 0x840", 0x1000000, 0x800) is None
+    assert words._text("BRX R2 -0x40", "BRX R2 -0x40", 0x1000000, 0x800) is None

@@ -7,6 +7,7 @@ Help is made from the table alone, so `warpsight --help` loads none of the parts
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -101,6 +102,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code. As the program itself, signals are handled too."""
     if argv is None:
         stop.install()
+        gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
     if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
         words = [word for word in words if word != UNSAFE]

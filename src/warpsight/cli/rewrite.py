@@ -15,7 +15,7 @@ from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import GPU_HELP
-from warpsight.cli.text.rewrite import ratio, render, search_document
+from warpsight.cli.text.rewrite import is_draft, ratio, render, search_document
 
 if TYPE_CHECKING:
     from warpsight.session.search import Search
@@ -35,7 +35,7 @@ def rewrite(
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Rewrite a kernel by rule for a cause: every rewrite is checked and timed by the gate (simulated).
+    """Rewrite a kernel by rule for a cause, or for all: the best is checked and timed by the gate (simulated).
 
     \b
     Examples:
@@ -50,12 +50,15 @@ def rewrite(
     added = cause is not None and cause in rewritable()
     named = list(rewritable()) if cause is None else [cause] if added else list(require_named(cause))
     with asked(task, kernel, device="virtual", gpu=gpu, seed=seed, unsafe=unsafe, cores=cores) as question:
-        searched: dict[str, Search] = {}
-        for one in named:
-            question.session.say(f"trying {one}")
-            searched[one] = question.session.rewrite(one)
+        if cause is None:
+            searched = question.session.rewrite_all(tuple(named))
+        else:
+            searched: dict[str, Search] = {}
+            for one in named:
+                question.session.say(f"trying {one}")
+                searched[one] = question.session.rewrite(one)
     name, file = question.session.task.name, question.file
-    ranked = sorted(searched, key=lambda one: (-ratio(searched[one]), one))
+    ranked = sorted(searched, key=lambda one: (is_draft(searched[one]), -ratio(searched[one]), one))
     best = searched[ranked[0]].winner
     written = None
     if best is not None:

@@ -6,11 +6,13 @@ with two sections of a name, so that whoever looks one up by name cannot be show
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import dataclass
 
 from warpsight.errors import UsageError
 
+_ABOUT_SOURCE = ("debug", "nv_debug", "rel.debug", "rel.nv_debug", "rela.debug", "rela.nv_debug", "note")
 _SYMTAB, _RELA, _NOBITS, _REL = 2, 4, 8, 9
 
 
@@ -61,6 +63,7 @@ class Elf:
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
             raise UsageError(f"expected a cubin (a 64-bit ELF file), {data[:6]!r} came")
+        self._head = data[:64]
         try:
             self.sections = _sections(data)
             self.symbols = self._read_symbols()
@@ -69,6 +72,26 @@ class Elf:
         self._by_name = {section.name: section for section in self.sections}
         if len(self._by_name) != len(self.sections):
             raise UsageError("expected a cubin with one section of each name, this one has two of a name")
+
+    @property
+    def architecture(self) -> int:
+        """Such as 80 for sm_80; 0 where the file is of a kind that says it otherwise."""
+        abi, flags = self._head[7:9], struct.unpack_from("<I", self._head, 48)[0]
+        return flags >> 8 & 0xFF if abi == b"\x41\x08" else 0
+
+    def meaning(self) -> str:
+        """A hash of all that decides what the kernels do: two files with the same one differ in debug lines alone."""
+        digest = hashlib.sha256(self._head[:16] + self._head[48:52])
+        for s in self.sections:
+            if s.name.lstrip(".").startswith(_ABOUT_SOURCE) or s.name in (".strtab", ".shstrtab", ".symtab"):
+                continue
+            digest.update(f"{s.name} {s.kind} {s.flags} {s.size} {s.align}\n".encode() + s.data)
+        for symbol in self.symbols:
+            place = self.sections[symbol.section].name if symbol.section < len(self.sections) else str(symbol.section)
+            if not place.lstrip(".").startswith(_ABOUT_SOURCE):
+                told = f"{symbol.name} {symbol.value} {symbol.size} {symbol.kind} {place} {symbol.other}\n"
+                digest.update(told.encode())
+        return digest.hexdigest()
 
     def section(self, name: str) -> Section | None:
         return self._by_name.get(name)

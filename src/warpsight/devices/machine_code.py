@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -20,7 +20,7 @@ from warpsight.devices.memory import lay_out
 from warpsight.errors import ToolchainError, UnsupportedInstruction
 from warpsight.nouns import Build, Fault
 from warpsight.tasks import LaunchSize
-from warpsight.toolchain.sass import disassemble
+from warpsight.toolchain.sass import disassemble, disassemble_ahead
 from warpsight.vgpu import machine, schedule
 from warpsight.vgpu.bytecode import OPS, Program
 from warpsight.vgpu.constants import PUBLISHED, Constants
@@ -52,6 +52,16 @@ def machine_code(cubin: bytes, entry: str, file: str = "kernel.cu") -> MachineCo
     except (UnsupportedInstruction, ToolchainError) as refused:
         return MachineCode(None, refused.message)
     return MachineCode(program)
+
+
+def decode_ahead(builds: Iterable[Build]) -> None:
+    """Have the machine code of many builds read by one process; `machine_code` then finds it."""
+    cubins: dict[str, list[bytes]] = {}
+    for build in builds:
+        if build.ok and build.cubin:
+            cubins.setdefault(source_file(build.ptx), []).append(build.cubin)
+    for name, some in cubins.items():
+        disassemble_ahead(some, name=name)
 
 
 def source_file(ptx: str) -> str:

@@ -210,6 +210,17 @@ class VirtualGpu:
         time = time_launch(program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
         return with_trust(make_profile(counted, source_text, self.name, time, self._told), build)
 
+    def draft_us(self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize) -> float | None:
+        """The time from a few blocks alone, without counters: for what is tried first, never told as a result.
+
+        None where there is no time. Raises CannotProfile like `profile`.
+        """
+        code = self._possible(build, entry, size)
+        if self.gpu is None or code.program is None or no_time_for(code.program):
+            return None
+        found = time_launch(code.program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
+        return round(found.time_us, 3) or None
+
     def observe(
         self,
         build: Build,

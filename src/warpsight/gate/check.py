@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -109,11 +109,13 @@ def check_candidate(
     secret_seed: int | None = None,
     values: ExpectedValues | None = None,
     farthest: bool = False,
+    once: bool = False,
 ) -> Check:
     """The verdict over the given workloads; when None, over all of the task's and some drawn with `secret_seed`.
 
     `build` is the candidate's, if at hand. `families` are run besides the declared inputs; none are for (). A
     `secret_seed` that is None is drawn here and stands in the result. `farthest` adds the costly size of 2^24 elements.
+    With `once` the seed was drawn for this and will not come again, so nothing of it is kept on disk.
     """
     if build is None:
         progress("compiling")
@@ -141,10 +143,12 @@ def check_candidate(
             own_build = _own_build(task, candidate, build)
             far = () if own_build is None else far_workloads(task, own_build, secret, farthest=farthest)
             generated = (*small, *large, *(f.workload for f in far))
-            _generated(subject, small, families, secret, found, progress)
-            _large(subject, large, families, secret, found, progress)
+            again = secret_seed is not None and not once
+            drawn = subject if again else replace(subject, values=subject.values.in_memory())
+            _generated(drawn, small, families, secret, found, progress)
+            _large(drawn, large, families, secret, found, progress)
             if own_build is not None:
-                generated += _far(subject, own_build, far, secret, found, progress)
+                generated += _far(drawn, own_build, far, secret, found, progress)
     except (UnsupportedInstruction, ParameterMismatch) as refused:
         found.refused = refused.message
     if found.refused:

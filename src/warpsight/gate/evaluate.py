@@ -85,7 +85,7 @@ def evaluate(
     with _accounted(attempt, ledger):
         build = build_for(task, candidate, device, unsafe=unsafe)
         check = check_candidate(
-            task, candidate, device, build=build, secret_seed=drawn, progress=progress, farthest=True
+            task, candidate, device, build=build, secret_seed=drawn, progress=progress, farthest=True, once=seed is None
         )
         timing, profile = _time(attempt, build) if check.verdict == "right" else (None, None)
     missing = (*protections, *missing_walls(device))  # a device knows what its workers lacked when they have run

@@ -3,9 +3,9 @@
 The key is the hash of all that made them: the text of the reference, the function, the declared arguments, the axes,
 every byte of every input, the versions of Python, NumPy and SciPy, and our own code that asked. So an entry is never
 that of another task, seed, family or version. What is kept came from a process that was given this text alone. Kept in
-memory up to a cap, and on disk where the compile cache is: there each entry begins with its own key, so one that was
-moved, cut or damaged is a miss. Whoever may write that folder may change what is expected; no worker may, and
-`WARPSIGHT_CACHE=off` does without it.
+memory up to a cap, and on disk where the compile cache is, but for what is drawn in secret: there each entry begins
+with its own key, so one that was moved, cut or damaged is a miss. Whoever may write that folder may change what is
+expected; no worker may, and `WARPSIGHT_CACHE=off` does without it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from warpsight.tasks.oracle import Oracle
 from warpsight.tasks.reference import REFERENCE_FUNCTION
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
 
-MEMORY_BYTES = 128 << 20
+MEMORY_BYTES = 512 << 20  # the profiled workload of all our tasks, once: candidates of a search share it
 LARGEST_ON_DISK_BYTES = 4 << 20
 _SCHEME = "expected values 4"  # one more whenever what is kept comes to mean something else
 _MADE_IN = ("compare.py", "inputs.py", "oracle.py", "oracle_worker.py", "reference.py", "shapes.py")
@@ -41,17 +41,54 @@ _WORKED_OUT_IN = (
 Arrays = dict[str, np.ndarray]
 
 
-class ExpectedValues:
-    """Runs references and keeps what they returned. One for each process is enough; it is safe between threads."""
+class _Memory:
+    """Bytes by key up to a cap, those unused for longest dropped first."""
 
-    def __init__(self, oracle: Oracle | None = None, disk: Cache | None = None, memory_bytes: int = MEMORY_BYTES):
-        self.oracle = oracle
-        self.disk = disk
-        self.memory_bytes = memory_bytes
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
         self.computed = 0
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._size_bytes = 0
         self._lock = threading.Lock()
+
+    def get(self, key: str) -> bytes | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: str, body: bytes) -> None:
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = body
+            self._size_bytes += len(body)
+            while self._size_bytes > self.most_bytes and self._kept:
+                self._size_bytes -= len(self._kept.popitem(last=False)[1])
+
+
+class ExpectedValues:
+    """Runs references and keeps what they returned. One for each process is enough; it is safe between threads."""
+
+    def __init__(
+        self,
+        oracle: Oracle | None = None,
+        disk: Cache | None = None,
+        memory_bytes: int = MEMORY_BYTES,
+        memory: _Memory | None = None,
+    ) -> None:
+        self.oracle = oracle
+        self.disk = disk
+        self._memory = memory or _Memory(memory_bytes)
+
+    @property
+    def computed(self) -> int:
+        """How often a reference was run."""
+        return self._memory.computed
+
+    def in_memory(self) -> ExpectedValues:
+        """The same, without the disk: for contents that are drawn in secret and never come again."""
+        return ExpectedValues(self.oracle, memory=self._memory)
 
     def of(
         self, task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int], *, narrow: bool = False
@@ -59,7 +96,7 @@ class ExpectedValues:
         """The outputs of the reference by name. Raises TaskError where it gives none. `narrow`: see `run_reference`."""
 
         def compute() -> bytes:
-            self.computed += 1
+            self._memory.computed += 1
             return packed(run_reference(task, inputs, axes, self.oracle, narrow=narrow))
 
         key = _key(task, inputs, axes)
@@ -74,30 +111,19 @@ class ExpectedValues:
         return body
 
     def _find(self, key: str) -> bytes | None:
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+        if (kept := self._memory.get(key)) is not None:
+            return kept
         entry = self.disk.get(key) if self.disk is not None else None
         if entry is None or not entry.startswith(key.encode()):
             return None
         body = entry[len(key) :]
-        self._remember(key, body)
+        self._memory.put(key, body)
         return body
 
     def _keep(self, key: str, body: bytes) -> None:
-        self._remember(key, body)
+        self._memory.put(key, body)
         if self.disk is not None and len(body) <= LARGEST_ON_DISK_BYTES:
             self.disk.put(key, key.encode() + body)
-
-    def _remember(self, key: str, body: bytes) -> None:
-        with self._lock:
-            if key in self._kept:
-                return
-            self._kept[key] = body
-            self._size_bytes += len(body)
-            while self._size_bytes > self.memory_bytes and self._kept:
-                self._size_bytes -= len(self._kept.popitem(last=False)[1])
 
 
 @functools.cache

@@ -25,9 +25,11 @@ Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_row
 class Noun(BaseModel):
     """What all records share: they do not change and have no unknown fields."""
 
+    # A command uses a few of the many records: each is worked out at its first use and not when it is imported.
     model_config = ConfigDict(
-        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="strings"
-    )
+        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="strings",
+        defer_build=True,
+    )  # fmt: skip
 
 
 def trust_field() -> Any:

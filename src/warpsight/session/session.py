@@ -12,12 +12,15 @@ from __future__ import annotations
 import functools
 import math
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
 from warpsight import jail
+from warpsight.cubin.elf import Elf
 from warpsight.devices.device import CannotProfile, Device, Simulator, TimedDevice, Value, simulator
+from warpsight.devices.machine_code import decode_ahead
 from warpsight.devices.virtual import spread_blocks
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction, UsageError
 from warpsight.gate.check import check_candidate
@@ -93,6 +96,7 @@ class Session:
         self.given = given_kernel(self.task, self.device, kernel)
         self.workload = timed_workload(self.task) if workload is None else workload
         self.seed = seed
+        self._drawn = secret is None
         self.secret = secrets.randbits(SEED_BITS) if secret is None else secret
         self.feedback: Feedback = feedback
         self.decoys = decoys
@@ -108,6 +112,8 @@ class Session:
         self._timed: Keep[tuple[Timing, Profile | None]] = Keep()
         self._alone: Keep[Timing] = Keep()
         self._profiles: Keep[Profile] = Keep()
+        self.drafted: Counter[str] = Counter()  # how often rewrites of a kernel were drafted
+        self._drafts: Keep[tuple[float | None]] = Keep()
         self._submitted: Keep[Evaluation] = Keep()
 
     def __enter__(self) -> Self:
@@ -175,6 +181,7 @@ class Session:
                 build=self.build(candidate),
                 seed=self.seed,
                 secret_seed=self.secret,
+                once=self._drawn,
                 workloads=workloads,
                 progress=self.step if self.tells_sizes else lambda _text: self.step("checking"),
             )
@@ -188,6 +195,17 @@ class Session:
         return check_candidate(
             self.task, candidate, self.device, build=self.build(candidate), families=(), progress=self.step
         )
+
+    def check_small(self, candidate: Candidate, workloads: Sequence[Workload]) -> Check:
+        """Declared inputs of these workloads alone, before the long check; kept, since causes share rewrites."""
+
+        def make() -> Check:
+            return check_candidate(
+                self.task, candidate, self.device, build=self.build(candidate), workloads=workloads, families=(),
+                secret_seed=self.secret,
+            )  # fmt: skip
+
+        return self._checks.of((candidate.sha256, "small", *(one.name for one in workloads)), make)
 
     def shown_check(self, kernel: KernelLike = None) -> Check:
         """A check of the workloads that may be shown, so that nothing in it comes from a hidden one."""
@@ -275,6 +293,30 @@ class Session:
         except (*IMPOSSIBLE, TaskError):
             return None
 
+    def make_ready(self, kernels: Sequence[Candidate]) -> None:
+        """Compile all of these and read their machine code at once, which is much cheaper than one after another."""
+        if self.simulator is not None and len(kernels) > 1:
+            decode_ahead([self.build(kernel) for kernel in kernels])
+
+    def draft_us(self, kernel: KernelLike = None) -> float | None:
+        """`foretold_us` from a few blocks alone, for an order to try kernels in. Machine code that is the same as that
+        of another kernel is not timed again."""
+        candidate = self.candidate(kernel)
+        if self.simulator is None or not self.build(candidate).ok:
+            return None
+        try:
+            ready = self._ready(candidate)
+            return self._drafts.of((_meaning(ready.build), ready.size), lambda: (self._draft_us(ready),))[0]
+        except (*IMPOSSIBLE, TaskError):
+            return None
+
+    def _draft_us(self, ready: Kernel) -> float | None:
+        if not hasattr(self.simulator, "draft_us"):  # of another package
+            return self.foretold_us(ready.candidate)
+        assert self.simulator is not None
+        self.step("profiling")
+        return self.simulator.draft_us(ready.build, self.task.entry, self._values, ready.size)
+
     def evaluation(self, kernel: KernelLike = None) -> Evaluation:
         """Check, and for a right kernel its time against the given one, its profile and findings. A verdict, so it
         asks for every wall of the jail, as the gate does."""
@@ -309,6 +351,13 @@ class Session:
             return None
         return self.ledger.certificates / f"{found.certificate}.json"
 
+    def rewrite_all(self, causes: Sequence[str], kernel: KernelLike = None) -> dict[str, Search]:
+        """The known rewrites for each of these causes. The best of all is judged by the gate; winners of other causes
+        are drafts, right at the small sizes, with a time from a few blocks."""
+        from warpsight.session.search import search_all
+
+        return search_all(self, self.candidate(kernel).source, causes)
+
     def rewrite(self, cause: str, kernel: KernelLike = None) -> Search:
         """The known rewrites for a cause, tried; the best that is right and faster, or none."""
         from warpsight.session.search import search
@@ -333,6 +382,13 @@ class Session:
             return compare_on(self.task, self.workload, baseline, mine, self.device, seed=self.seed, progress=self.step)
         except CannotProfile as impossible:
             return _no_time(self.device, self.workload, impossible.message), None
+
+
+def _meaning(build: Build) -> str:
+    try:
+        return Elf(build.cubin).meaning()
+    except UsageError:  # no machine code, or of a kind that is not read
+        return build.source_sha256
 
 
 def _no_time(device: Device, workload: Workload, why: str) -> Timing:

@@ -9,6 +9,7 @@ ExpressionError.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -65,6 +66,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Fraction], int, int]] = {
 RESERVED_NAMES = frozenset(_FUNCTIONS) | {"grid", "block", "shared"}
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_expression(text: str, names: frozenset[str]) -> ast.expr:
     """The tree of `text`, all of whose nodes are allowed and all of whose names are in `names`."""
     if len(text) > MAX_CHARACTERS:
@@ -84,6 +86,12 @@ def parse_expression(text: str, names: frozenset[str]) -> ast.expr:
 
 def evaluate(text: str, axes: Mapping[str, int]) -> int:
     """The integer value of `text` where each axis has its value."""
+    return _evaluated(text, tuple(axes.items()))
+
+
+@functools.lru_cache(maxsize=16384)
+def _evaluated(text: str, pairs: tuple[tuple[str, int], ...]) -> int:
+    axes = dict(pairs)
     value = _value(parse_expression(text, frozenset(axes)), axes)
     if value.denominator != 1:
         hint = "an integer (use ceil(a/b), cdiv(a, b) or //)"

@@ -23,7 +23,9 @@ from warpsight.files import write_whole
 DEFAULT_CAP_BYTES = 2 << 30  # of each kind of result: those of a benchmark of 150 tasks stay
 KEEP_SHARE = 0.8  # evict down to this share of the cap, so that the next store does not evict again
 HINT = "hint: free some space, or set WARPSIGHT_CACHE to a folder that can be written, or to off"
+NEAR_SHARE = 0.25
 _DIGEST_BYTES = 32
+_PARTS = 256
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -55,12 +57,12 @@ class Cache:
     """A folder of entries `<first two>/<key>`, each a sha256 of key and bytes followed by the bytes."""
 
     _told: ClassVar[set[Path]] = set()  # folders that were already said not to take anything
+    _sizes: ClassVar[dict[Path, int]] = {}  # of each folder, an estimate between scans: other processes store too
+    _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, folder: Path | None, cap_bytes: int = DEFAULT_CAP_BYTES) -> None:
         self.folder = folder
         self.cap_bytes = cap_bytes
-        self._lock = threading.Lock()
-        self._size_bytes: int | None = None  # an estimate between scans: other processes store too
 
     def get(self, key: str) -> bytes | None:
         """The stored bytes, or None. An entry that is damaged or of another key is removed and counts as absent."""
@@ -91,7 +93,7 @@ class Cache:
         except OSError as problem:
             self._tell(problem)
             return
-        self._after_store(len(body) + _DIGEST_BYTES)
+        self._after_store(path.parent, len(body) + _DIGEST_BYTES)
 
     def size_bytes(self) -> int:
         """How much the folder holds now."""
@@ -118,10 +120,13 @@ class Cache:
                 entries.append((stat.st_mtime, stat.st_size, path))
         return entries
 
-    def _after_store(self, added_bytes: int) -> None:
+    def _after_store(self, stored_in: Path, added_bytes: int) -> None:
+        assert self.folder is not None
         with self._lock:
-            self._size_bytes = self.size_bytes() if self._size_bytes is None else self._size_bytes + added_bytes
-            if self._size_bytes <= self.cap_bytes:
+            known = self._sizes.get(self.folder)
+            size_bytes = self._estimate(stored_in) if known is None else known + added_bytes
+            self._sizes[self.folder] = size_bytes
+            if size_bytes <= self.cap_bytes:
                 return
             entries = sorted(self._entries(), key=lambda entry: entry[0])
             size = sum(entry[1] for entry in entries)
@@ -131,4 +136,12 @@ class Cache:
                 with contextlib.suppress(OSError):
                     path.unlink()
                 size -= entry_bytes
-            self._size_bytes = size
+            self._sizes[self.folder] = size
+
+    def _estimate(self, part: Path) -> int:
+        """How much the folder holds. One of its parts stands for all, which hashes fill alike; only where that is near
+        the cap everything is counted: of tens of thousands of entries that takes longer than a compile."""
+        held = 0
+        with contextlib.suppress(OSError):
+            held = sum(entry.stat().st_size for entry in os.scandir(part))
+        return held * _PARTS if held * _PARTS < self.cap_bytes * NEAR_SHARE else self.size_bytes()

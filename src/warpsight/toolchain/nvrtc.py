@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from warpsight.errors import ToolchainError, ToolMissing
-from warpsight.jail import JailedWorker, Limits, WorkerLost, event_of, package_files
+from warpsight.jail import JailedWorker, Limits, WorkerLost, event_of
 from warpsight.toolchain import packages
 from warpsight.toolchain.process import MEMORY_CAP_BYTES, ended_badly
 
@@ -92,11 +92,10 @@ class NvrtcProcess:
             return self._worker
         if self._worker is not None and self._owner != os.getpid():
             self._worker.forget()  # after a fork the process belongs to our parent: do not end it
-        readable = (*package_files("cuda"), *_folders())
         self._worker = JailedWorker(
-            [sys.executable, "-I", str(WORKER)],
+            [sys.executable, "-I", "-S", str(WORKER), str(packages.nvrtc_library())],
             limits=LIMITS,
-            readable=readable,
+            readable=_folders(),
             name="the CUDA compiler",
             level="serve",
         )
@@ -111,7 +110,7 @@ class NvrtcProcess:
             self._worker.close()
             raise ToolMissing(
                 f"NVRTC does not load: {problem.decode(errors='replace')}",
-                hint="pip install cuda-bindings nvidia-cuda-nvrtc",
+                hint="pip install nvidia-cuda-nvrtc",
             )
         return self._worker
 

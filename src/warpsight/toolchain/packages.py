@@ -65,6 +65,14 @@ def program(name: str, package: str) -> Path:
     return path
 
 
+def nvrtc_library() -> Path:
+    """The library of the compiler."""
+    found = sorted((cuda_root() / "lib").glob("libnvrtc.so.*"))
+    if not found:
+        raise ToolMissing("expected the library NVRTC, it is not installed", hint="pip install nvidia-cuda-nvrtc")
+    return found[-1]
+
+
 @functools.cache
 def compiler_identity() -> str:
     """Everything whose change can change the output of a compile: the compiler and the headers."""

@@ -68,7 +68,7 @@ def run_to_end(
         wall_s=deadline_s, cpu_s=int(deadline_s) + 5, memory_bytes=MEMORY_CAP_BYTES, answer_bytes=cap_bytes + (1 << 16)
     )
     request = json.dumps({"argv": words, "file": file[0], "cap_bytes": cap_bytes}).encode() + b"\n" + file[1]
-    worker = [sys.executable, "-I", str(TOOL_WORKER)]
+    worker = [sys.executable, "-I", "-S", str(TOOL_WORKER)]  # of the standard library alone: no site
     shown = [Path(words[0]), *readable]
     answer = run_jailed(worker, request, limits=limits, readable=shown, level="tools")
     if answer.event is not None:

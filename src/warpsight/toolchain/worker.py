@@ -1,19 +1,20 @@
-"""The compiler process: loads and warms NVRTC, then compiles each source in a child of its own that is gone afterwards.
+"""The compiler process: loads NVRTC, then compiles each source in a child of its own that is gone afterwards.
 
-Runs jailed as a file of its own (`python -I worker.py`) and imports nothing of the project but the jail's worker files.
-Covers: a source sees a compiler that no source before it has touched (the child is a copy of the warm process), can
-read the CUDA headers and nothing else, and leaves neither file nor process behind. Does not cover what the child
-answers: those bytes are handed on unread behind the number and the end of the child, and the parent checks their shape.
+Runs jailed as a file of its own (`python -I worker.py LIBRARY`) and imports nothing of the project but the jail's
+worker files; NVRTC is called through ctypes, since its Python bindings take as long to import as a compile. Covers: a
+source sees a compiler that no source has touched (the child is a copy of a process that never compiled), can read the
+CUDA headers and nothing else, and leaves neither file nor process behind. Does not cover what the child answers: those
+bytes are handed on unread behind the number and the end of the child, and the parent checks their shape.
 """
 
 # Without pathlib, which costs a starting process ten milliseconds.
-# ruff: noqa: PTH100, PTH108, PTH118, PTH120
+# ruff: noqa: PTH100, PTH108, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
 import base64
 import contextlib
-import importlib
+import ctypes
 import json
 import os
 import resource
@@ -31,57 +32,63 @@ else:
 
 ANSWER_CAP_BYTES = 256 << 20
 HEAD = struct.Struct(">Qi")  # the number of the request, the wait status of the child
-WARM_UP = 'extern "C" __global__ void warm(float* x) { x[threadIdx.x] += 1.0f; }'
-WARM_OPTIONS = ["--gpu-architecture=sm_80", "-lineinfo", "--ptxas-options=-v", "--no-cache", "--std=c++17"]
+SUCCESS = 0
+BUILTINS = "libnvrtc-builtins.so"
 
 
-def _take(size_of: Any, get: Any, program: Any) -> bytes:
-    error, size = size_of(program)
-    if int(error) != 0 or size == 0:
-        return b""
-    buffer = b" " * size
-    (error,) = get(program, buffer)
-    return buffer if int(error) == 0 else b""
+class Nvrtc:
+    """The few calls that are used of the library, which answers 0 for success."""
+
+    def __init__(self, library: str) -> None:
+        self.library = ctypes.CDLL(library)
+        beside = os.path.dirname(library)
+        # A child may load no library any more: what NVRTC asks for by name at its first compile is loaded here.
+        self.more = [ctypes.CDLL(os.path.join(beside, name)) for name in os.listdir(beside) if BUILTINS in name]
+        self.library.nvrtcGetErrorString.restype = ctypes.c_char_p
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        error = self.library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        if error != SUCCESS:
+            raise RuntimeError(f"nvrtcVersion answered {self.name_of(error)}")
+
+    def name_of(self, error: int) -> str:
+        """Such as NVRTC_ERROR_COMPILATION."""
+        return bytes(self.library.nvrtcGetErrorString(error)).decode()
+
+    def take(self, what: str, program: ctypes.c_void_p) -> bytes:
+        """The log, the PTX or the machine code; nothing where there is none."""
+        size = ctypes.c_size_t()
+        if getattr(self.library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)) != SUCCESS or size.value == 0:
+            return b""
+        buffer = ctypes.create_string_buffer(size.value)
+        return buffer.raw if getattr(self.library, f"nvrtcGet{what}")(program, buffer) == SUCCESS else b""
 
 
-def compile_once(nvrtc: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _texts(texts: list[str]) -> Any:
+    return (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts)) if texts else None
+
+
+def compile_once(nvrtc: Nvrtc, request: dict[str, Any]) -> dict[str, Any]:
     """Compile one text; whatever NVRTC produced comes back with its result name and log."""
-    names = [name.encode() for name in request["headers"]]
-    texts = [text.encode() for text in request["headers"].values()]
-    error, program = nvrtc.nvrtcCreateProgram(
-        request["source"].encode(), request["name"].encode(), len(names), texts or None, names or None
+    headers, options, library = request["headers"], request["options"], nvrtc.library
+    program = ctypes.c_void_p()
+    source, name = request["source"].encode(), request["name"].encode()
+    error = library.nvrtcCreateProgram(
+        ctypes.byref(program), source, name, len(headers), _texts([*headers.values()]), _texts([*headers])
     )
-    if int(error) != 0:
-        return {"result": error.name, "log": "", "ptx": "", "cubin": ""}
-    try:
-        options = [option.encode() for option in request["options"]]
-        (error,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-        log = _take(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        ptx = _take(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program) if int(error) == 0 else b""
-        cubin = _take(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program) if int(error) == 0 else b""
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
+    if error != SUCCESS:
+        return {"result": nvrtc.name_of(error), "log": "", "ptx": "", "cubin": ""}
+    error = library.nvrtcCompileProgram(program, len(options), _texts(options))
+    log = nvrtc.take("ProgramLog", program)
+    ptx, cubin = (nvrtc.take(what, program) if error == SUCCESS else b"" for what in ("PTX", "CUBIN"))
     return {
-        "result": error.name,
+        "result": nvrtc.name_of(error),
         "log": log.rstrip(b"\0 ").decode(errors="replace"),
         "ptx": ptx.rstrip(b"\0").decode(errors="replace"),
         "cubin": base64.b64encode(cubin).decode(),
     }
 
 
-def load() -> Any:
-    """NVRTC, loaded and used once so that every child finds it warm."""
-    nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")  # compiled, without type information
-    (error, *_) = nvrtc.nvrtcVersion()
-    if int(error) != 0:
-        raise RuntimeError(f"nvrtcVersion answered {error.name}")
-    warm = compile_once(nvrtc, {"source": WARM_UP, "name": "warm.cu", "headers": {}, "options": WARM_OPTIONS})
-    if warm["result"] != "NVRTC_SUCCESS":
-        raise RuntimeError(f"a one-line kernel gave {warm['result']}: {warm['log']}")
-    return nvrtc
-
-
-def in_child(nvrtc: Any, request: dict[str, Any], answers: int) -> None:
+def in_child(nvrtc: Nvrtc, request: dict[str, Any], answers: int) -> None:
     """The disposable part: tightens itself, compiles, writes, ends. Never returns."""
     try:
         os.close(worker_io.REQUESTS_FD)
@@ -123,7 +130,7 @@ def clear() -> None:
             os.unlink(entry.path)
 
 
-def compile_in_child(nvrtc: Any, request: dict[str, Any]) -> bytes:
+def compile_in_child(nvrtc: Nvrtc, request: dict[str, Any]) -> bytes:
     """One child for one source; its end and its bytes."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -141,7 +148,7 @@ def compile_in_child(nvrtc: Any, request: dict[str, Any]) -> bytes:
 def main() -> None:
     """Load, lock the door, serve until the requests end."""
     try:
-        nvrtc, problem = load(), ""
+        nvrtc, problem = Nvrtc(sys.argv[1]), ""
     except Exception as trouble:
         nvrtc, problem = None, f"{type(trouble).__name__}: {trouble}"
     worker_io.lock_down("serve")

@@ -137,6 +137,7 @@ def tune(
         trials = _Trials(asked, space, box.session, journal, watch)
         try:
             _require_right(box)
+            trials.make_ready()
             with contextlib.suppress(Spent):
                 search(space, trials.of, seed=asked.search_seed, tries=asked.tries)
             whole = len(trials.done) >= len(space.allowed)
@@ -165,6 +166,17 @@ class _Trials:
         for trial in self.journal.trials():
             self._take(trial)
         self.ends_at = math.inf if self.asked.seconds is None else time.monotonic() + self.asked.seconds
+
+    def make_ready(self) -> None:
+        """Where all configurations will be tried, all are compiled and read at once."""
+        left = [key for key in self.space.allowed if key not in self.done]
+        if len(self.space.allowed) > self.asked.tries or self.asked.seconds is not None:
+            return
+        ready = list[Candidate]()
+        for key in left:
+            with contextlib.suppress(WarpsightError):
+                ready.append(self.session.candidate(self.space.kernel(key)))
+        self.session.make_ready(ready)
 
     def of(self, key: Key) -> float | None:
         """The time as a share of the given kernel's, foretold for one that was not checked; None for one that is not

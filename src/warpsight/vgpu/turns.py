@@ -3,8 +3,8 @@
 A launch whose blocks or warps may wait for one another is run twice: with its first blocks in another order, the warps
 of each block the other way round, and accesses that may wait at another price. Tickets, last blocks that add up, and
 histograms load and update memory as often in any order. Who polls does not, whatever a poll looks like. Left out are
-exchanges on condition (CAS) that are not made, as they are tried again because another one was, and the first one that a
-thread makes after a load, as who comes late may have nothing to put there (a greatest value). Not seen: who polls by
+exchanges on condition (CAS) that are not made, as they are tried again because another one was, and the first one that
+a thread makes after a load, as who comes late may have nothing to put there (a greatest value). Not seen: who polls by
 exchanges that are never made, on so many words in turn that a warp's last looks at them are forgotten (`failed_polls`).
 """
 

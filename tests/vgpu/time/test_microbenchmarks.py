@@ -90,18 +90,20 @@ def test_wide_loads_from_l1() -> None:
 @pytest.mark.parametrize(("kib", "clocks"), [(48, 1.0), (192, 4.45)])
 def test_straight_code_larger_than_the_instruction_cache(kib: int, clocks: float) -> None:
     sheet, instructions = find_gpu("rtx-3060"), 64 * kib
-    values = [Value("x", np.zeros(32, np.float32), False), Value("out", np.zeros(4096, np.float32), True)]
+    text = (  # the rounds come from memory: one text, which takes long to compile, for both
+        "// launch: grid=(1) block=(1) shared=0\n"
+        'extern "C" __global__ void k(const float *x, float *out) {\n'
+        "    float v[4] = {}, e = x[0];\n#pragma unroll 1\n"
+        "    for (float r = 0; r < x[1]; ++r)\n#pragma unroll\n"
+        f"        for (int i = 0; i < {instructions}; ++i)\n"
+        '            asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(v[i % 4]) : "f"(e));\n'
+        "    out[blockIdx.x * 32 + threadIdx.x] = v[0] + v[1] + v[2] + v[3];\n}\n"
+    )
+    size = LaunchSize((sheet.sms, 1, 1), (32, 1, 1), 0)
     found: list[float] = []
     for rounds in (3, 5):
-        text = (
-            "// launch: grid=(1) block=(1) shared=0\n"
-            'extern "C" __global__ void k(const float *x, float *out) {\n'
-            "    float v[4] = {}, e = x[0];\n#pragma unroll 1\n"
-            f"    for (int r = 0; r < {rounds}; ++r)\n#pragma unroll\n"
-            f"        for (int i = 0; i < {instructions}; ++i)\n"
-            '            asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(v[i % 4]) : "f"(e));\n'
-            "    out[blockIdx.x * 32 + threadIdx.x] = v[0] + v[1] + v[2] + v[3];\n}\n"
-        )
-        size = LaunchSize((sheet.sms, 1, 1), (32, 1, 1), 0)
+        x = np.zeros(32, np.float32)
+        x[1] = rounds
+        values = [Value("x", x, False), Value("out", np.zeros(4096, np.float32), True)]
         found.append(timed(read_kernel(text), "k", sheet, values, size).sm_cycles)
     assert (found[1] - found[0]) / 2 / instructions == pytest.approx(clocks, rel=0.03)

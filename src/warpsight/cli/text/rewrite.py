@@ -15,6 +15,11 @@ def ratio(found: Search) -> float:
     return 0.0 if found.winner is None else found.winner.ratio or 0.0
 
 
+def is_draft(found: Search) -> bool:
+    """Whether its winner was not judged by the gate: only the best of all causes is."""
+    return found.winner is not None and found.winner.evaluation is None
+
+
 def search_document(found: Search) -> dict[str, Any]:
     winner = found.winner
     tried = [{"rewrite": one.rewrite, "kernel": one.kernel, "outcome": one.outcome} for one in found.tried]
@@ -25,7 +30,8 @@ def search_document(found: Search) -> dict[str, Any]:
         "found": True,
         "rewrite": winner.rewrite.name,
         "ratio": winner.ratio,
-        "source": "" if timing is None else timing.source,
+        "judged": winner.evaluation is not None,
+        "source": "simulated" if timing is None else timing.source,
         "tried": tried,
     }
 
@@ -38,8 +44,8 @@ def render(console: Console, searched: dict[str, Search], ranked: list[str], fil
         winner = searched[one].winner
         if winner is not None:
             timing = None if winner.evaluation is None else winner.evaluation.timing
-            source = "" if timing is None else f", {timing.source}"
-            console.print(f"{winner.ratio or 0.0:.3f}x  {one}: {escape(winner.rewrite.name)} (right{source})")
+            how = f"right, {timing.source}" if timing is not None else "draft: right at the small sizes, simulated"
+            console.print(f"{winner.ratio or 0.0:.3f}x  {one}: {escape(winner.rewrite.name)} ({how})")
     if len(ranked) == 1:
         for tried in searched[ranked[0]].tried:
             console.print(f"  [dim]{escape(tried.rewrite)}: {escape(tried.outcome)}[/]")
