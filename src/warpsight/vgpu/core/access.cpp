@@ -10,8 +10,6 @@
 namespace warpsight {
 namespace {
 
-WS_INLINE v8u lane8(int g) { return v8u{0, 1, 2, 3, 4, 5, 6, 7} + all8((u32)(8 * g)); }
-
 WS_INLINE bool zero8(v8u v) {
 #if defined(__AVX2__)
     return _mm256_testz_si256((__m256i)v, (__m256i)v);
@@ -124,6 +122,16 @@ bool pairs_agree(const Access &x, u32 distance) {
     return true;
 }
 
+u8 groups_of(const Access &x, u32 size) {
+    u8 groups = 0;
+    for (int g = 0; g < kGroups; g++) {
+        const v8u from_first = load8(x.offset, g) - all8(x.offset[8 * g]);
+        const u8 how = zero8(from_first) ? kSame : zero8(from_first ^ (lane8(0) * size)) ? kInARow : kScattered;
+        groups = (u8)(groups | how << 2 * g);
+    }
+    return groups;
+}
+
 }  // namespace
 
 bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access &out) {
@@ -147,6 +155,8 @@ bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access 
     }
     if (!zero8(far)) return false;
     const u64 top = (u64)upper[0] << 32;
+    out.low_bits = 0;
+    out.groups = 0;
     if (zero8(differs)) {
         out.shape = Shape::uniform;
         out.base = (top | start[0]) + (u64)imm;
@@ -163,9 +173,27 @@ bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access 
     if (lowest_word != start[0])
         for (int g = 0; g < kGroups; g++) store8(out.offset, g, load8(out.offset, g) + all8(start[0] - lowest_word));
     out.shape = Shape::general;
+    out.low_bits = fold8(differs, [](v8u a, v8u b) { return a | b; });
+    if (m == kFull) out.groups = groups_of(out, size);
     out.base = (top | lowest_word) + (u64)imm;
     out.reach = fold8(most, higher8) - lowest_word;
     return out.reach < 0x7fffff00u;
+}
+
+bool same_shape(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Known &known) {
+    Access &x = known.access;
+    if (known.size != size || x.m != m) return false;
+    const u32 first = (u32)__builtin_ctz(m), start = low[first] - x.offset[first], upper = high ? high[first] : 0;
+    if (start > ~0u - (x.reach + 32 * size)) return false;  // near the end of 32 bits, shapes are found anew
+    v8u apart = all8(0);
+    for (int g = 0; g < kGroups; g++) {
+        v8u here = (load8(low, g) - all8(start)) ^ load8(x.offset, g);
+        if (high) here |= load8(high, g) ^ all8(upper);
+        apart |= m == kFull ? here : choose8(lanes8(m, g), here, all8(0));
+    }
+    if (!zero8(apart)) return false;
+    x.base = ((u64)upper << 32 | start) + (u64)imm;
+    return true;
 }
 
 void count_blocks(const Access &x, u32 size, u32 *sectors, u32 *lines) {

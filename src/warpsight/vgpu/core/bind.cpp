@@ -164,9 +164,9 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     if (rows_in.shape(0) != p.program->n_rows || rows_in.shape(1) != (size_t)kLanes ||
         preds.shape(0) != p.program->n_preds)
         throw nb::value_error("rows or predicates of the wrong shape");
-    std::vector<Counts> counts(p.program->code.size(), Counts{});
+    Core core(*p.program);
     std::string text;
-    Block b(l, &counts);
+    Block b(l, core);
     b.output = &text;
     b.start(0);
     Warp &w = b.warps[0];
@@ -203,7 +203,7 @@ std::vector<StaticStep> to_steps(
         if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep || r[6] > (u16)Path::read_only)
             throw nb::value_error("unknown pipe, kind or path");
         steps[i] = {
-            (Pipe)r[0], (StepKind)r[1],       (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
+            (Pipe)r[0], (StepKind)r[1],        (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
             r[9],       {r[10], r[11], r[12]}, r[13]};
     }
     return steps;
@@ -233,8 +233,8 @@ SmNumbers to_numbers(const nb::dict &d) {
     get("bank_window", n.bank_window), get("partial_sectors", n.partial_sectors), get("atomic_clocks", n.atomic_clocks);
     get("read_only_sectors", n.read_only_sectors), get("split_clocks", n.split_clocks);
     get("split_sector_clocks", n.split_sector_clocks);
-    get("code_l0_bytes", n.code_l0_bytes), get("code_l1_bytes", n.code_l1_bytes),
-        get("code_ahead", n.code_ahead), get("code_line_cycles", n.code_line_cycles);
+    get("code_l0_bytes", n.code_l0_bytes), get("code_l1_bytes", n.code_l1_bytes), get("code_ahead", n.code_ahead),
+        get("code_line_cycles", n.code_line_cycles);
     get("settle", n.settle), get("move_replayed", n.move_replayed);
     get("free_lsu", n.free_lsu), get("free_tags", n.free_tags), get("free_banks", n.free_banks);
     if (!n.schedulers || n.schedulers > 8 || !n.resident_blocks || !n.blocks || !n.port_bytes || !n.fma_units ||

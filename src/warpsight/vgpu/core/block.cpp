@@ -5,6 +5,7 @@
 
 #include "machine.hpp"
 #include "memory.hpp"
+#include "owners.hpp"
 #include "shadow.hpp"
 #include "undefined.hpp"
 
@@ -12,8 +13,9 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kAlign = 256;
-constexpr u32 kPasses = 4096;     // rounds over the warps of a block in one turn
-constexpr u64 kSteps = 1u << 16;  // warp instructions between two looks at the clock
+constexpr u32 kPasses = 4096;        // rounds over the warps of a block in one turn
+constexpr u64 kSteps = 1u << 16;     // warp instructions between two looks at the clock
+constexpr u64 kReported = 1u << 12;  // warp instructions of a block after which the other cores are told
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the
@@ -31,8 +33,13 @@ void check_alignment(Warp &w) {
 
 }  // namespace
 
-Block::Block(Launch &l, std::vector<Counts> *c) : launch(&l), counts(c) {
+Core::Core(const Program &p) : counts(p.code.size(), Counts{}), known(p.n_memory) {}
+Core::~Core() = default;
+Core::Core(Core &&) noexcept = default;
+
+Block::Block(Launch &l, Core &c) : launch(&l), core(&c), counts(&c.counts) {
     const LaunchOptions &o = l.options;
+    counting = o.count || o.check || o.watch;
     threads = o.block[0] * o.block[1] * o.block[2];
     const u32 n = (threads + kLanes - 1) / kLanes;
     const size_t row_bytes = aligned((size_t)(l.program.n_rows + 2) * kRowBytes);  // two sink rows
@@ -105,15 +112,24 @@ void Block::start(u64 linear) {
     if (shadow) shadow->reset();
 }
 
+void Block::report_executed() {
+    launch->executed.fetch_add(unreported, std::memory_order_relaxed);
+    unreported = 0;
+}
+
 bool Block::run_turn() {
     const LaunchOptions &o = launch->options;
+    struct AtEnd {
+        Block &block;
+        ~AtEnd() { block.report_executed(); }
+    } at_end{*this};
     u32 passes = 0;
     const u64 before = work[k_work_span];
-    u64 looked = launch->executed.load(std::memory_order_relaxed);
+    u64 looked = executed();
     auto look = [&](bool at_clock) {
-        if (at_clock) looked = launch->executed.load(std::memory_order_relaxed);
+        if (at_clock) looked = executed();
         FaultKind over_limit;
-        if (launch->over_limits(at_clock, &over_limit)) give_up(over_limit);
+        if (launch->over_limits(executed(), at_clock, &over_limit)) give_up(over_limit);
     };
     for (bool moved = true; moved;) {
         moved = false;
@@ -125,7 +141,8 @@ bool Block::run_turn() {
                 over |= run_warp(w) == Turn::over;
                 if (o.check) check_alignment(w);
                 // By steps: the warps of a few passes can take long together.
-                if (launch->executed.load(std::memory_order_relaxed) - looked >= kSteps) look(true);
+                if (unreported >= kReported) report_executed();
+                if (executed() - looked >= kSteps) look(true);
             }
         }
         if (!alive) {
@@ -133,7 +150,8 @@ bool Block::run_turn() {
             if (shadow) shadow->settle(*launch);
             u64 longest = launch->longest_warp.load(std::memory_order_relaxed);
             for (const Warp &w : warps) longest = std::max(longest, w.executed);
-            launch->longest_warp.store(longest, std::memory_order_relaxed);
+            if (longest > launch->longest_warp.load(std::memory_order_relaxed))
+                launch->longest_warp.store(longest, std::memory_order_relaxed);
             return true;
         }
         moved |= release_barriers();
@@ -171,7 +189,7 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
 
 void Block::fence() {
     fences++;
-    if (launch->options.check) launch->fence_counts[id] = fences;
+    if (launch->options.check && !launch->quick) launch->fence_counts[id] = fences;
 }
 
 // The slowest warp since the last barrier is what the block waited for.

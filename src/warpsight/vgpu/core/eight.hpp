@@ -25,6 +25,8 @@ struct Pair8 {
 
 WS_INLINE v8u all8(u32 x) { return v8u{x, x, x, x, x, x, x, x}; }
 
+WS_INLINE v8u lane8(int g) { return v8u{0, 1, 2, 3, 4, 5, 6, 7} + all8((u32)(8 * g)); }
+
 WS_INLINE v8u load8(const u32 *row, int g) {
     v8u v;
     std::memcpy(&v, row + 8 * g, sizeof v);

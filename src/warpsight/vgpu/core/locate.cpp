@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "memory.hpp"
+#include "owners.hpp"
 #include "shadow.hpp"
 
 namespace warpsight {
@@ -58,9 +59,7 @@ u32 first_outside(const Access &x, u64 start, u64 bytes, u32 size) {
 }
 
 void check_alignment(Warp &w, const Access &x, u8 space, u32 size, u32 alignment) {
-    u32 bad = (u32)x.base;
-    if (x.shape == Shape::general)
-        for (int i = 0; i < kLanes; i++) bad |= x.offset[i] + ((u32)x.base & (alignment - 1));
+    const u32 bad = x.shape == Shape::general ? (u32)x.base | x.low_bits : (u32)x.base;
     if (!(bad & (alignment - 1))) return;
     for (u32 rest = x.m; rest; rest &= rest - 1) {
         u64 a = x.base + x.offset[lowest(rest)];
@@ -83,6 +82,23 @@ Allocation *Memory::find(u64 address) {
     return address - it->base < it->size ? &*it : nullptr;
 }
 
+namespace {
+
+// Do the lanes lie in one allocation or space?
+bool lies_together(Warp &w, u8 space, u32 size, const Access &x) {
+    if (x.reach == 0 || space == kLocal || space == kConst || space == kParam) return true;
+    if (space == kGeneric && space_of(x.base) != kGlobal)
+        return space_of(x.base) == space_of(x.base + x.reach) && (space_of(x.base) != kShared || same_slot(x));
+    Allocation *&a = w.block->last_allocation;
+    if (a && inside(x.base, (u64)x.reach + size, a->base, a->size)) return true;
+    Allocation *found = w.block->launch->memory.find(x.base);
+    if (!found || !inside(x.base, (u64)x.reach + size, found->base, found->size)) return false;
+    a = found;
+    return true;
+}
+
+}  // namespace
+
 bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out) {
     if (space == kShared) {
         if (!shape_of(Row::at(w, row), nullptr, 0, m, size, out)) return false;
@@ -90,16 +106,22 @@ bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u
         return same_slot(out);
     }
     if (!shape_of(Row::at(w, row), narrow ? nullptr : Row::at(w, Row::high(row)), imm, m, size, out)) return false;
-    if (out.reach == 0 || space == kLocal || space == kConst || space == kParam) return true;
-    if (space == kGeneric && space_of(out.base) != kGlobal)
-        return space_of(out.base) == space_of(out.base + out.reach) &&
-               (space_of(out.base) != kShared || same_slot(out));
-    Allocation *&a = w.block->last_allocation;
-    if (a && inside(out.base, (u64)out.reach + size, a->base, a->size)) return true;
-    Allocation *found = w.block->launch->memory.find(out.base);
-    if (!found || !inside(out.base, (u64)out.reach + size, found->base, found->size)) return false;
-    a = found;
-    return true;
+    return lies_together(w, space, size, out);
+}
+
+Known *gather_known(Warp &w, const Ins &x, u32 m, u32 size) {
+    Known &known = w.block->core->known[x.memory];
+    const bool shared = x.sub == kShared;
+    const u32 *low = Row::at(w, x.a), *high = is_narrow(x) ? nullptr : Row::at(w, Row::high(x.a));
+    if (!same_shape(low, high, shared ? 0 : x.imm, m, size, known)) {
+        known.size = known.counted = 0;
+        if (!shape_of(low, high, shared ? 0 : x.imm, m, size, known.access)) return nullptr;
+        known.size = size;
+    }
+    Access &found = known.access;
+    if (!shared) return lies_together(w, x.sub, size, found) ? &known : nullptr;
+    found.base = (u32)(found.base + (u64)x.imm);
+    return same_slot(found) ? &known : nullptr;
 }
 
 u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m) {
@@ -147,15 +169,17 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
             b.fail(w, FaultKind::write_to_const, lowest(x.m), x.base + x.offset[lowest(x.m)], (u8)size);
         return {a->host + (base - a->base), a, kGlobal};
     }
-    Access local = x;
-    local.base = base;
     if (space == kLocal) return {nullptr, nullptr, kLocal};
     const SharedSpan span = space == kShared  ? shared_span(l, base)
                             : space == kConst ? SharedSpan{0, l.options.const_data.size(), 0}
                                               : SharedSpan{0, l.options.params.size(), 0};
-    if (!inside(base, (u64)x.reach + size, span.start, span.bytes))
-        outside(w, local, space, span.start, span.bytes, size);
-    check_alignment(w, local, space, size, alignment);
+    const bool outside_span = !inside(base, (u64)x.reach + size, span.start, span.bytes);
+    if (outside_span || ((base | x.low_bits) & (alignment - 1))) {
+        Access local = x;
+        local.base = base;
+        if (outside_span) outside(w, local, space, span.start, span.bytes, size);
+        check_alignment(w, local, space, size, alignment);
+    }
     if (write && space != kShared) b.fail(w, FaultKind::write_to_const, lowest(x.m), window_of(space) + base, (u8)size);
     char *host = space == kShared  ? b.shared
                  : space == kConst ? (char *)l.options.const_data.data()
@@ -305,70 +329,98 @@ bool is_operand(const Warp &w, const Place &p) {
 
 }  // namespace
 
-void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
-    Counts &n = counts_of(w);
-    const u32 lanes = (u32)__builtin_popcount(x.m);
-    const Counts before = n;
-    n[k_requests]++;
-    n[k_bytes] += lanes * size;
-    switch (p.space == kConst && by_generic_address(w) ? (u8)kGlobal : p.space) {
-        case kGlobal: {
-            u32 sectors, lines;
-            count_blocks(x, size, &sectors, &lines);
-            n[k_sectors] += sectors;
-            n[k_sectors_ideal] += (lanes * size + 31) / 32;
-            n[k_lines] += lines;
-            break;
-        }
-        case kShared: {
-            u32 ideal;
-            n[k_wavefronts] += count_wavefronts(x, size, &ideal);
-            n[k_wavefronts_ideal] += ideal;
-            break;
-        }
-        case kLocal: {  // words of a warp's lanes lie side by side: 8 lanes of one word are a sector
-            Access y = x;
-            y.base = 0;
-            y.shape = Shape::general;
-            for (u32 rest = x.m; rest; rest &= rest - 1) {
-                u32 lane = lowest(rest);
-                y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
-            }
-            u32 words = std::max(1u, size / 4), sectors, lines, first = y.offset[lowest(x.m)];
-            for (u32 lane = 0; lane < kLanes; lane++)
-                if (!(x.m >> lane & 1)) y.offset[lane] = first;
-            y.reach = ~0u >> 1;
-            count_blocks(y, 4, &sectors, &lines);
-            n[k_sectors] += sectors * words;
-            n[k_sectors_ideal] += (lanes * size + 31) / 32;
-            n[k_lines] += lines * words;
-            break;
-        }
-        default: n[k_wavefronts] += count_words(x); n[k_wavefronts_ideal]++;
+namespace {
+
+// Words of a warp's lanes lie side by side in local memory: 8 lanes of one word are a sector.
+Cost cost_of_local(const Access &x, u32 size) {
+    Access y = x;
+    y.base = 0;
+    y.shape = Shape::general;
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u32 lane = lowest(rest);
+        y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
     }
-    if (is_operand(w, p)) return;
-    if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - before[k_wavefronts]));
-    if (w.block->touched) watch_access(w, x, p, size, before, n);
+    const u32 words = std::max(1u, size / 4), first = y.offset[lowest(x.m)];
+    for (u32 lane = 0; lane < kLanes; lane++)
+        if (!(x.m >> lane & 1)) y.offset[lane] = first;
+    y.reach = ~0u >> 1;
+    Cost cost;
+    count_blocks(y, 4, &cost.sectors, &cost.lines);
+    cost.sectors *= words, cost.lines *= words;
+    return cost;
 }
 
-void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, const u8 *unchanged) {
+// Depends on the shape and on the place of the base in its line alone.
+Cost cost_of(const Access &x, u8 space, u32 size) {
+    Cost cost;
+    if (space == kLocal) return cost_of_local(x, size);
+    if (space == kGlobal)
+        count_blocks(x, size, &cost.sectors, &cost.lines);
+    else if (space == kShared)
+        cost.wavefronts = count_wavefronts(x, size, &cost.ideal);
+    else
+        cost.wavefronts = count_words(x), cost.ideal = 1;
+    return cost;
+}
+
+Cost known_cost(const Access &x, u8 space, u32 size, Known *known) {
+    if (!known) return cost_of(x, space, size);
+    const bool blocks = space == kGlobal || space == kLocal;
+    const u32 key = 1u << 31 | (u32)space << 8 | (u32)(x.base & 127);
+    if (known->counted == key)
+        return blocks ? Cost{known->first, known->second, 0, 0} : Cost{0, 0, known->first, known->second};
+    const Cost cost = cost_of(x, space, size);
+    known->counted = key;
+    known->first = blocks ? cost.sectors : cost.wavefronts;
+    known->second = blocks ? cost.lines : cost.ideal;
+    return cost;
+}
+
+}  // namespace
+
+void count_access(Warp &w, const Access &x, const Place &p, u32 size, Known *known) {
+    Counts &n = counts_of(w);
+    const u32 lanes = (u32)__builtin_popcount(x.m);
+    const u8 space = p.space == kConst && by_generic_address(w) ? (u8)kGlobal : p.space;
+    const Cost cost = known_cost(x, space, size, known);
+    n[k_requests]++;
+    n[k_bytes] += lanes * size;
+    if (space == kGlobal || space == kLocal) {
+        n[k_sectors] += cost.sectors;
+        n[k_sectors_ideal] += (lanes * size + 31) / 32;
+        n[k_lines] += cost.lines;
+    } else {
+        n[k_wavefronts] += cost.wavefronts;
+        n[k_wavefronts_ideal] += cost.ideal;
+    }
+    if ((!w.trace && !w.block->touched) || is_operand(w, p)) return;
+    if (w.trace) trace_access(w, x, p, size, cost.wavefronts);
+    if (w.block->touched) watch_access(w, x, p, size, cost);
+}
+
+void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, u32 unchanged) {
     const Kind k = (Kind)kind;
-    const u32 shared_base = p.space == kShared ? (u32)(p.host - w.block->shared) : 0;
-    for (u32 rest = x.m; rest; rest &= rest - 1) {
-        u32 lane = lowest(rest);
-        bool changes = !unchanged || !unchanged[lane];
-        if (p.space == kShared) {
-            if (!write)
-                w.block->shadow->read(w, lane, shared_base + x.offset[lane], size, k);
-            else
-                w.block->shadow->write(w, lane, shared_base + x.offset[lane], size, k, changes);
-        } else if (p.space == kGlobal) {
-            u64 offset = (u64)(p.host - p.allocation->host) + x.offset[lane];
-            if (!write)
-                note_global_read(w, lane, *p.allocation, offset, size, k);
-            else
-                note_global_write(w, lane, *p.allocation, offset, size, k, changes);
+    if (p.space == kShared) {
+        const u32 base = (u32)(p.host - w.block->shared);
+        if (!write) return w.block->shadow->read_row(w, x, base, size, k);
+        for (u32 rest = x.m; rest; rest &= rest - 1) {
+            const u32 lane = lowest(rest);
+            w.block->shadow->write(w, lane, base + x.offset[lane], size, k, !(unchanged >> lane & 1));
         }
+        return;
+    }
+    if (p.space != kGlobal) return;
+    if (w.block->launch->quick) {
+        if (!w.block->core->owners->note(w, x, p, size, write, k)) w.block->launch->doubt();
+        return;
+    }
+    const u64 base = (u64)(p.host - p.allocation->host);
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u32 lane = lowest(rest);
+        if (!write)
+            note_global_read(w, lane, *p.allocation, base + x.offset[lane], size, k);
+        else
+            note_global_write(w, lane, *p.allocation, base + x.offset[lane], size, k, !(unchanged >> lane & 1));
     }
 }
 
