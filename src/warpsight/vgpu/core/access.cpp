@@ -10,16 +10,6 @@
 namespace warpsight {
 namespace {
 
-WS_INLINE bool zero8(v8u v) {
-#if defined(__AVX2__)
-    return _mm256_testz_si256((__m256i)v, (__m256i)v);
-#else
-    u32 any = 0;
-    for (int i = 0; i < 8; i++) any |= v[i];
-    return !any;
-#endif
-}
-
 WS_INLINE v8u lower8(v8u a, v8u b) { return a < b ? a : b; }
 WS_INLINE v8u higher8(v8u a, v8u b) { return a > b ? a : b; }
 
@@ -178,22 +168,6 @@ bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access 
     out.base = (top | lowest_word) + (u64)imm;
     out.reach = fold8(most, higher8) - lowest_word;
     return out.reach < 0x7fffff00u;
-}
-
-bool same_shape(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Known &known) {
-    Access &x = known.access;
-    if (known.size != size || x.m != m) return false;
-    const u32 first = (u32)__builtin_ctz(m), start = low[first] - x.offset[first], upper = high ? high[first] : 0;
-    if (start > ~0u - (x.reach + 32 * size)) return false;  // near the end of 32 bits, shapes are found anew
-    v8u apart = all8(0);
-    for (int g = 0; g < kGroups; g++) {
-        v8u here = (load8(low, g) - all8(start)) ^ load8(x.offset, g);
-        if (high) here |= load8(high, g) ^ all8(upper);
-        apart |= m == kFull ? here : choose8(lanes8(m, g), here, all8(0));
-    }
-    if (!zero8(apart)) return false;
-    x.base = ((u64)upper << 32 | start) + (u64)imm;
-    return true;
 }
 
 void count_blocks(const Access &x, u32 size, u32 *sectors, u32 *lines) {

@@ -21,21 +21,23 @@ struct Access {
 enum : u8 { kScattered = 0, kSame = 1, kInARow = 2 };  // how the eight lanes of a group lie
 inline u8 group_of(const Access &x, int g) { return x.groups >> 2 * g & 3; }
 
-// The shape that an instruction's last access had, and what it cost: most accesses of an instruction differ in their
-// base alone. One for each memory instruction and core.
+struct Allocation;
+
+// The shape that an instruction's last access had, what it cost and where it was: most accesses of an instruction
+// differ in their base alone. One for each memory instruction and core.
 struct Known {
     Access access;
-    u32 size = 0;               // of the access; 0: nothing is known
-    u32 counted = 0;            // for which space and place in a line the costs below hold; 0: none
-    u32 first = 0, second = 0;  // sectors and lines, or wavefronts and how few they could be
+    u32 size = 0;                      // of the access; 0: nothing is known
+    u32 counted = 0;                   // for which space and place in a line the costs below hold; 0: none
+    u32 first = 0, second = 0;         // sectors and lines, or wavefronts and how few they could be
+    Allocation *allocation = nullptr;  // of an access to global memory
+    u64 start = 0, bytes = 0;          // the addresses of the shared array of one to shared memory, and...
+    u64 shift = 0;                     // ...how far they are from its places
 };
 
 // Lanes of `m` at `low + high * 2^32 + imm` (high may be null). False when they are too far apart for 32-bit offsets:
 // treat lane by lane.
 bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access &out);
-
-// True when the lanes of m lie to each other as in what is known: then only its base is new, and is set.
-bool same_shape(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Known &);
 
 void count_blocks(const Access &, u32 size, u32 *sectors, u32 *lines);  // global memory
 u32 count_words(const Access &);                                        // distinct 4-byte words: constant memory

@@ -108,10 +108,10 @@ E update(char *host, u8 operation, E b, E c) {
 template <class E>
 void atomic(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = sizeof(E);
-    Known *known = gather_known(w, x, m, size);
+    Place p;
+    Known *known = find_place(w, x, m, size, true, p);
     if (!known) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { atomic<E>(w, x, part); });
     const Access &a = known->access;
-    Place p = locate(w, a, x.sub, size, size, true);
     Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
     w.spins = true;

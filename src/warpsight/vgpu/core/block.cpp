@@ -3,6 +3,7 @@
 // releases the others.
 #include <algorithm>
 
+#include "eight.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
 #include "owners.hpp"
@@ -24,6 +25,7 @@ void check_alignment(Warp &w) {
     if (!w.at_barrier || (w.alive & ~w.at_barrier)) return;
     const Block &b = *w.block;
     const u32 first = lowest(w.at_barrier);
+    if (!(w.at_barrier & ~lanes_at(w, w.pc[first]))) return;
     for (u32 rest = w.at_barrier; rest; rest &= rest - 1) {
         const u32 lane = lowest(rest);
         if (w.pc[lane] != w.pc[first] && !b.launch->program.code[w.pc[lane]].imm)
@@ -181,6 +183,11 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
     }
     b.work[k_work_barriers]++;
     w.at_barrier |= m;
+    if (m == kFull) {
+        for (int g = 0; g < kGroups; g++) store8((u32 *)w.pc, g, all8((u32)pc));
+        std::memset(w.barrier_id, (int)id, kLanes);
+        return;
+    }
     for (u32 rest = m; rest; rest &= rest - 1) {
         w.pc[lowest(rest)] = pc;
         w.barrier_id[lowest(rest)] = (u8)id;
@@ -213,11 +220,15 @@ bool Block::release_barriers() {
         if (launch->options.check) judge_meeting(id);
         u32 members = 0;
         for (Warp &w : warps) {
-            u32 here = 0;
-            for (u32 rest = w.at_barrier; rest; rest &= rest - 1)
-                if (w.barrier_id[lowest(rest)] == id) here |= 1u << lowest(rest);
+            const u32 here = w.at_barrier ? w.at_barrier & lanes_with(w, (u8)id) : 0;
             if (!here) continue;
             members |= 1u << w.id;
+            const i32 pc = w.pc[lowest(here)];
+            if (here == kFull && lanes_at(w, pc) == kFull && launch->program.code[(size_t)pc].sub < 2) {
+                for (int g = 0; g < kGroups; g++) store8((u32 *)w.pc, g, all8((u32)pc + 1));
+                w.at_barrier = 0;
+                continue;
+            }
             for (u32 rest = here; rest; rest &= rest - 1) {
                 u32 lane = lowest(rest);
                 const Ins &x = launch->program.code[w.pc[lane]++];

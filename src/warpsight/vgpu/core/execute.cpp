@@ -44,7 +44,7 @@ WS_INLINE i32 lowest_pc(const Warp &w, u32 m) {
 Group choose(const Warp &w, u32 ready, u32 held) {
     const u32 pool = ready & ~held ? ready & ~held : ready;
     Group g{lowest_pc(w, pool), 0, INT_MAX, false};
-    g.lanes = pool & bits8([&](int i) { return (v8u)(load8((const u32 *)w.pc, i) == all8((u32)g.pc)); });
+    g.lanes = pool & lanes_at(w, g.pc);
     if (pool & ~g.lanes) g.next = lowest_pc(w, pool & ~g.lanes);
     g.others = (ready & ~g.lanes) != 0;
     return g;

@@ -1,6 +1,7 @@
 // From a lane's address to a host pointer, with every check on the way.
 #include <algorithm>
 
+#include "eight.hpp"
 #include "memory.hpp"
 #include "owners.hpp"
 #include "shadow.hpp"
@@ -109,21 +110,6 @@ bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u
     return lies_together(w, space, size, out);
 }
 
-Known *gather_known(Warp &w, const Ins &x, u32 m, u32 size) {
-    Known &known = w.block->core->known[x.memory];
-    const bool shared = x.sub == kShared;
-    const u32 *low = Row::at(w, x.a), *high = is_narrow(x) ? nullptr : Row::at(w, Row::high(x.a));
-    if (!same_shape(low, high, shared ? 0 : x.imm, m, size, known)) {
-        known.size = known.counted = 0;
-        if (!shape_of(low, high, shared ? 0 : x.imm, m, size, known.access)) return nullptr;
-        known.size = size;
-    }
-    Access &found = known.access;
-    if (!shared) return lies_together(w, x.sub, size, found) ? &known : nullptr;
-    found.base = (u32)(found.base + (u64)x.imm);
-    return same_slot(found) ? &known : nullptr;
-}
-
 u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m) {
     auto address = [&](u32 lane) {
         const u64 high = narrow ? 0 : Row::at(w, Row::high(row))[lane];
@@ -185,6 +171,64 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
                  : space == kConst ? (char *)l.options.const_data.data()
                                    : (char *)l.options.params.data();
     return {host + (base - span.shift), nullptr, space};
+}
+
+namespace {
+
+// True when the lanes of m lie to each other as in what is known: then only its base is new, and is set.
+WS_INLINE bool same_shape(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Known &known) {
+    Access &x = known.access;
+    if (known.size != size || x.m != m) return false;
+    const u32 first = (u32)__builtin_ctz(m), start = low[first] - x.offset[first], upper = high ? high[first] : 0;
+    if (start > ~0u - (x.reach + 32 * size)) return false;  // near the end of 32 bits, shapes are found anew
+    v8u apart = all8(0);
+    for (int g = 0; g < kGroups; g++) {
+        v8u here = (load8(low, g) - all8(start)) ^ load8(x.offset, g);
+        if (high) here |= load8(high, g) ^ all8(upper);
+        apart |= m == kFull ? here : choose8(lanes8(m, g), here, all8(0));
+    }
+    if (!zero8(apart)) return false;
+    x.base = ((u64)upper << 32 | start) + (u64)imm;
+    return true;
+}
+
+// The same instruction in the same array as last time: all checks by one comparison each.
+WS_INLINE bool same_place(const Known &known, u32 size, u32 alignment, bool write, const Block &b, Place &out) {
+    const Access &x = known.access;
+    if ((x.base | x.low_bits) & (alignment - 1)) return false;
+    if (Allocation *a = known.allocation) {
+        if (!inside(x.base, (u64)x.reach + size, a->base, a->size) || (write && !a->writable)) return false;
+        out = {a->host + (x.base - a->base), a, kGlobal};
+        return true;
+    }
+    if (!inside(x.base, (u64)x.reach + size, known.start, known.bytes)) return false;
+    out = {b.shared + (x.base - known.shift), nullptr, kShared};
+    return true;
+}
+
+}  // namespace
+
+Known *find_place(Warp &w, const Ins &x, u32 m, u32 size, bool write, Place &out) {
+    Block &b = *w.block;
+    Known &known = b.core->known[x.memory];
+    Access &found = known.access;
+    const bool shared = x.sub == kShared;
+    const u32 *low = Row::at(w, x.a), *high = is_narrow(x) ? nullptr : Row::at(w, Row::high(x.a));
+    if (same_shape(low, high, shared ? 0 : x.imm, m, size, known)) {
+        if (shared) found.base = (u32)(found.base + (u64)x.imm);
+        if (same_place(known, size, size, write, b, out)) return &known;
+    } else {
+        known.size = known.counted = 0;
+        if (!shape_of(low, high, shared ? 0 : x.imm, m, size, found)) return nullptr;
+        known.size = size;
+        if (shared) found.base = (u32)(found.base + (u64)x.imm);
+    }
+    if (shared ? !same_slot(found) : !lies_together(w, x.sub, size, found)) return nullptr;
+    out = locate(w, found, x.sub, size, size, write);
+    known.allocation = out.allocation;
+    const SharedSpan span = shared ? shared_span(*b.launch, found.base) : SharedSpan{0, 0, 0};
+    known.start = span.start, known.bytes = span.bytes, known.shift = span.shift;
+    return &known;
 }
 
 char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {

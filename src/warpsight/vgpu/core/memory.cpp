@@ -64,11 +64,11 @@ void load_groups(const Access &a, const char *host, u32 *to) {
 template <int W>
 void load_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
-    Known *known = gather_known(w, x, m, size);
+    Place p;
+    Known *known = find_place(w, x, m, size, false, p);
     if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_words<W>(w, x, part); });
     const Access &a = known->access;
-    const Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size, known);
     if (o.check) note_access(w, a, p, size, false, kind_of(x), 0);
@@ -143,11 +143,11 @@ void note_lane(Warp &w, const Access &a, const Place &p, u32 lane, u32 size, u8 
 template <int W>
 void store_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
-    Known *known = gather_known(w, x, m, size);
+    Place p;
+    Known *known = find_place(w, x, m, size, true, p);
     if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_words<W>(w, x, part); });
     const Access &a = known->access;
-    const Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size, known);
     if (p.space == kLocal) {
@@ -190,11 +190,11 @@ void store_words(Warp &w, const Ins &x, u32 m) {
 template <class E>
 void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
-    Known *known = gather_known(w, x, m, size);
+    Place p;
+    Known *known = find_place(w, x, m, size, false, p);
     if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_small<E>(w, x, part); });
     const Access &a = known->access;
-    const Place p = locate(w, a, x.sub, size, size, false);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size, known);
     if (o.check) note_access(w, a, p, size, false, kind_of(x), 0);
@@ -217,11 +217,11 @@ void load_small(Warp &w, const Ins &x, u32 m) {
 template <class E>
 void store_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
-    Known *known = gather_known(w, x, m, size);
+    Place p;
+    Known *known = find_place(w, x, m, size, true, p);
     if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_small<E>(w, x, part); });
     const Access &a = known->access;
-    const Place p = locate(w, a, x.sub, size, size, true);
     const LaunchOptions &o = w.block->launch->options;
     if (o.count) count_access(w, a, p, size, known);
     release(w, x);

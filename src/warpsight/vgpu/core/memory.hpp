@@ -14,8 +14,9 @@ struct Place {
 // The lanes' addresses of instruction operand `row` + imm in `space`. False: they do not lie in one allocation or
 // space; go part by part. `narrow`: the address is one 32-bit row.
 bool gather_addresses(Warp &, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out);
-// The same for a memory instruction, whose last shape is known; null instead of false.
-Known *gather_known(Warp &, const Ins &, u32 m, u32 size);
+// The same for a memory instruction, whose last shape is known, and where its lanes' memory is, as `locate` finds it;
+// null instead of false.
+Known *find_place(Warp &, const Ins &, u32 m, u32 size, bool write, struct Place &out);
 inline bool is_narrow(const Ins &x) { return x.sub == kShared || (x.flags & kAddress32); }
 
 // The lanes of `m` in the same allocation or space as the lowest one.

@@ -34,15 +34,13 @@ void set_all(std::vector<u64> &bits, u64 first, u64 count) {
     }
 }
 
-WS_INLINE bool none8(v8u v) { return !signs8((v8u)(v != all8(0))); }
-
 // A block writes n granules that are untouched, or that only it has touched.
 bool take(u32 *cells, u64 n, u32 block) {
     const u32 mine = word_of(block, kWritten), read = word_of(block, kRead);
     u64 i = 0;
     for (; i + 8 <= n; i += 8) {
         const v8u was = load8(cells + i, 0);
-        if (!none8((v8u)(was != all8(0)) & (v8u)(was != all8(mine)) & (v8u)(was != all8(read)))) return false;
+        if (!zero8((v8u)(was != all8(0)) & (v8u)(was != all8(mine)) & (v8u)(was != all8(read)))) return false;
         store8(cells + i, 0, all8(mine));
     }
     for (; i < n; i++) {
@@ -56,7 +54,7 @@ bool take(u32 *cells, u64 n, u32 block) {
 bool look(u32 *cells, u64 n, u32 block, bool *own) {
     const u32 mine = word_of(block, kWritten), read = word_of(block, kRead);
     bool all_own = true;
-    auto are = [&](u64 i, u32 word) { return none8(load8(cells + i, 0) ^ all8(word)); };
+    auto are = [&](u64 i, u32 word) { return zero8(load8(cells + i, 0) ^ all8(word)); };
     for (u64 i = 0; i < n; i++) {
         const u32 was = cells[i];
         if (i + 8 <= n && are(i, was) && (was == mine || was == read || was == kManyRead || !was)) {

@@ -163,11 +163,11 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
 // The quick ways. An access before the warp's floor is ordered before what it does now, whoever made it: the ends of
 // `read` and `write` are then all there is to do.
 
-bool SharedShadow::read_quickly(const Warp &w, u32 thread, u32 offset, u32 size) {
+bool SharedShadow::read_quickly(const Warp &w, u32 thread, u32 offset, u32 size, bool alone) {
     const u32 now = w.block->time, floor = floor_[w.id], first = offset >> shift_, last = (offset + size - 1) >> shift_;
     for (u32 i = first; i <= last; i++) {
         const u32 written = at(kWriteTime, i), read = at(kReadTime, i);
-        if (!written || (written >= floor && (at(kWriter, i) & 0xffff) != thread)) return false;
+        if (!written || (written >= floor && (!alone || (at(kWriter, i) & 0xffff) != thread))) return false;
         if (read != now && read >= floor && (at(kReaders, i) & ~(1u << w.id))) return false;
     }
     for (u32 i = first; i <= last; i++) {
@@ -185,7 +185,7 @@ bool SharedShadow::read_eight(const Warp &w, u32 thread, u32 cell) {
     const v8u fresh = (v8u)(read == now);
     const v8u late = (v8u)(written == 0) | (v8u)(written >= floor) |
                      (~fresh & (v8u)(read >= floor) & (v8u)((readers & ~all8(1u << w.id)) != 0));
-    if (signs8(late)) return false;
+    if (!zero8(late)) return false;
     store8(field(kReadTime) + cell, 0, now);
     store8(field(kReaders) + cell, 0, (readers & fresh) | all8(1u << w.id));
     store8(field(kReader) + cell, 0, all8(thread) + v8u{0, 1, 2, 3, 4, 5, 6, 7});
@@ -199,31 +199,32 @@ void SharedShadow::read_row(Warp &w, const Access &x, u32 base, u32 size, Kind k
     auto lane_by_lane = [&](u32 m) {
         for (; m; m &= m - 1) {
             const u32 lane = lowest(m), offset = base + x.offset[lane];
-            if (kind != Kind::plain || !read_quickly(w, thread + lane, offset, size)) read(w, lane, offset, size, kind);
+            if (kind != Kind::plain || !read_quickly(w, thread + lane, offset, size, true))
+                read(w, lane, offset, size, kind);
         }
     };
     if (kind != Kind::plain) return lane_by_lane(x.m);
     // Lanes that read one cell: if the last one is in order the others are, and its stamp is the one that stays.
     auto together = [&](u32 m) {
         const u32 last = 31 - (u32)__builtin_clz(m), offset = base + x.offset[last];
-        if (!before_floor(w, offset, size) || !read_quickly(w, thread + last, offset, size)) lane_by_lane(m);
+        if (!read_quickly(w, thread + last, offset, size, m == 1u << last)) lane_by_lane(m);
     };
     if (x.shape == Shape::uniform) return together(x.m);
     if (x.m != kFull) return lane_by_lane(x.m);
     for (u32 g = 0; g < (u32)kGroups; g++) {
         const u8 how = x.shape == Shape::contiguous ? (u8)kInARow : group_of(x, (int)g);
-        const u32 offset = base + x.offset[8 * g], m = 0xffu << 8 * g;
-        if (how == kSame)
+        const u32 offset = base + x.offset[8 * g];
+        u32 m = 0xffu << 8 * g;
+        if (how == kSame) {
+            for (; g + 1 < (u32)kGroups && group_of(x, (int)g + 1) == kSame && x.offset[8 * g + 8] == x.offset[8 * g];
+                 g++)
+                m |= 0xffu << (8 * g + 8);
             together(m);
-        else if (how != kInARow || size != 1u << shift_ || !read_eight(w, thread + 8 * g, offset >> shift_))
+        }
+        if (how != kSame &&
+            (how != kInARow || size != 1u << shift_ || !read_eight(w, thread + 8 * g, offset >> shift_)))
             lane_by_lane(m);
     }
-}
-
-bool SharedShadow::before_floor(const Warp &w, u32 offset, u32 size) const {
-    for (u32 i = offset >> shift_; i <= (offset + size - 1) >> shift_; i++)
-        if (at(kWriteTime, i) >= floor_[w.id]) return false;
-    return true;
 }
 
 bool SharedShadow::write_quickly(const Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
@@ -254,7 +255,7 @@ bool SharedShadow::write_row(const Warp &w, const Access &x, u32 base, u32 size,
         late |= (v8u)(written != 0) & (v8u)(written >= floor) & other_writer;
         late |= (v8u)(read != 0) & (v8u)(read >= floor) & other_reader;
     }
-    if (signs8(late)) return false;
+    if (!zero8(late)) return false;
     for (int g = 0; g < kGroups; g++) {
         store8(field(kWriteTime) + cell, g, all8(w.block->time));
         store8(field(kWriter) + cell, g, lanes + all8((u32)(8 * g)));

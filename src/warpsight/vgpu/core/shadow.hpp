@@ -47,8 +47,7 @@ struct SharedShadow {
     u32 at(Field f, u32 cell) const { return cells_[(size_t)f * count_ + cell]; }
     void stamp_read(const Warp &, u32 thread, u32 cell, Kind);
     void stamp_write(const Warp &, u32 thread, u32 cell, Kind);
-    bool read_quickly(const Warp &, u32 thread, u32 offset, u32 size);
-    bool before_floor(const Warp &, u32 offset, u32 size) const;
+    bool read_quickly(const Warp &, u32 thread, u32 offset, u32 size, bool alone);  // or for others of its warp too
     bool read_eight(const Warp &, u32 thread, u32 cell);
     bool ordered(const Warp &, u32 thread, u32 time, u32 fence) const;
     u32 unordered_readers(const Warp &, u32 cell) const;
