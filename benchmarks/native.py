@@ -36,7 +36,7 @@ MODES: dict[str, dict[str, bool]] = {
     "checked": {"count": False, "check": True},
 }
 ROUNDS = 1
-REPEATS = 3
+REPEATS = 2
 BYTES = """
 extern "C" __global__ void copy(const unsigned char* x, unsigned char* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -117,9 +117,9 @@ def _pocl_ms(cl: Any, context: Any, queue: Any, name: str) -> float:
     _, values = kernel_values(task, workload, seed=0)
     kernel = cl.Kernel(cl.Program(context, text).build(), task.entry)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    for at, value in enumerate(values):
-        given = value.array[()] if value.is_scalar else cl.Buffer(context, flags, hostbuf=value.array)
-        kernel.set_arg(at, given)
+    given = [v.array[()] if v.is_scalar else cl.Buffer(context, flags, hostbuf=v.array) for v in values]  # kept alive
+    for at, value in enumerate(given):
+        kernel.set_arg(at, value)
     threads = tuple(g * b for g, b in zip(size.grid, size.block, strict=True))
 
     def run() -> None:
