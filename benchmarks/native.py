@@ -30,11 +30,8 @@ from warpsight.vgpu import machine
 from warpsight.vgpu.ptx import load_ptx
 
 KERNELS = ("matmul_naive", "matmul_tiled", "saxpy", "softmax", "stencil2d", "transpose_tiled", "vector_add")
-MODES: dict[str, dict[str, bool]] = {
-    "plain": {"count": False},
-    "counted": {"count": True},
-    "checked": {"count": False, "check": True},
-}
+MODES = {"plain": (False, False), "counted": (True, False), "checked": (False, True)}
+"""Whether a launch is counted, and whether it is checked."""
 ROUNDS = 1
 REPEATS = 2
 BYTES = """
@@ -75,11 +72,11 @@ def ours(path: str) -> None:
     """Prints the milliseconds of every kernel and mode."""
     if path:
         use_core(path)
-    found = {e.name: {mode: _ours_ms(e, how) for mode, how in MODES.items()} for e in examples() if e.name in KERNELS}
+    found = {e.name: {mode: _ours_ms(e, *how) for mode, how in MODES.items()} for e in examples() if e.name in KERNELS}
     print(json.dumps(found))
 
 
-def _ours_ms(example: Example, how: dict[str, bool]) -> float:
+def _ours_ms(example: Example, count: bool, check: bool) -> float:
     best = float("inf")
     for _ in range(REPEATS):
         memory, params, _ = lay_out(example.program, example.values)
@@ -92,7 +89,8 @@ def _ours_ms(example: Example, how: dict[str, bool]) -> float:
             params=params,
             dynamic_shared_bytes=example.size.shared_bytes,
             cores=1,
-            **how,
+            count=count,
+            check=check,
         )
         best = min(best, cpu_seconds() - start)
         assert not done.faults
@@ -129,23 +127,24 @@ def _pocl_ms(cl: Any, context: Any, queue: Any, name: str) -> float:
     return least_ms(run)
 
 
-def memory_of_check(path: str) -> None:
-    """Prints how many bytes a checked launch takes for each byte that a kernel may write: of floats, of bytes."""
+def memory_of_check(path: str, what: str) -> None:
+    """Prints how many bytes a checked launch takes for each byte that a kernel may write; in a process of its own."""
     if path:
         use_core(path)
     n = 1 << 24
-    program = load_ptx(compile_cuda(BYTES, gpu_arch="sm_80").ptx, "copy")
-    vector_add = next(e for e in examples() if e.name == "vector_add")
-    floats = np.zeros(n, np.float32)
-    found: list[float] = []
-    for kernel, array, names in ((vector_add.program, floats, "abc"), (program, floats.view(np.uint8)[:n], "xy")):
-        values = [Value(name, array, name == names[-1], initialised=name != names[-1]) for name in names]
-        values.append(Value("n", np.array(n, dtype=np.int32), False))
-        memory, params, _ = lay_out(kernel, values)
-        before = _resident_bytes()
-        machine.launch(kernel, memory, grid=(n // 256, 1, 1), block=(256, 1, 1), params=params, check=True, cores=1)
-        found.append((1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / array.nbytes)
-    print(json.dumps(found))
+    if what == "floats":
+        program, names = next(e.program for e in examples() if e.name == "vector_add"), "abc"
+        array = np.zeros(n, np.float32)
+    else:
+        program, names = load_ptx(compile_cuda(BYTES, gpu_arch="sm_80").ptx, "copy"), "xy"
+        array = np.zeros(n, np.uint8)
+    values = [Value(name, array, name == names[-1], initialised=name != names[-1]) for name in names]
+    values.append(Value("n", np.array(n, dtype=np.int32), False))
+    memory, params, _ = lay_out(program, values)
+    before = _resident_bytes()
+    machine.launch(program, memory, grid=(n // 256, 1, 1), block=(256, 1, 1), params=params, check=True, cores=1)
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps((peak - before) / array.nbytes))
 
 
 def _resident_bytes() -> int:
@@ -186,7 +185,7 @@ def main(other: str = "") -> None:
     for name, found in ratios.items():
         print(f"{name:16} geometric mean {geometric_mean(found):5.2f} times native over {len(found)} kernels")
     for name, path in cores.items():
-        floats, octets = _child(f"memory_of_check({path!r})")
+        floats, octets = (_child(f"memory_of_check({path!r}, {what!r})") for what in ("floats", "u8"))
         print(
             f"{name:16} a checked launch takes {floats:.2f} bytes for each writable byte of floats, {octets:.2f} of u8"
         )
