@@ -6,34 +6,20 @@ ARGS are words: only attacks whose file name has one of them in it are run.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from redteam.benches import run_bench
 from redteam.elsewhere import ELSEWHERE
-from redteam.entries import Attack, all_attacks
-from redteam.hosts import run_worker
-from redteam.kernels import Outcome, run_kernel
-from redteam.stores import run_store
-from redteam.strangers import run_stranger
+from redteam.entries import all_attacks
+from redteam.kernels import Outcome
+from redteam.run import run_all
 
 WANTED_SHARE = 0.95
-
-
-RUNNERS: dict[str, Callable[[Attack], Outcome]] = {
-    "virtual": run_kernel,
-    "opencl": run_kernel,
-    "worker": run_worker,
-    "reference": run_stranger,
-    "file": run_store,
-    "kernelbench": run_bench,
-}
 
 
 def main(words: list[str]) -> int:
     attacks = [a for a in all_attacks() if not words or any(w in a.name for w in words)]
     outcomes: list[Outcome] = []
-    for attack in attacks:
-        outcome = RUNNERS[attack.device](attack)
+    for outcome in run_all(attacks):
         outcomes.append(outcome)
         print(line_of(outcome), flush=True)
     print("\n".join(summary(outcomes, everything=not words)))

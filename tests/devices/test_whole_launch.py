@@ -47,7 +47,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     real = machine.launch
 
     def launch(*given: object, **more: object) -> machine.Launched:
-        seen.append(more["pipe_clocks"] is not None)
+        seen.append(more["watched"] is not None)
         return real(*given, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(whole_launch.machine, "launch", launch)

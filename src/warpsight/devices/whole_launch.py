@@ -130,9 +130,8 @@ class _Kernel:
         return max(1, round(self.gpu.latency_l2 / schedule.atomic_clocks(self.program, self.constants)))
 
     @cached_property
-    def _clocks(self) -> NDArray[np.uint16]:
-        table = schedule.step_table(self.program, self.gpu, self.constants)
-        return np.ascontiguousarray(table[:, schedule.INTERVAL])
+    def _table(self) -> NDArray[np.uint16]:
+        return schedule.step_table(self.program, self.gpu, self.constants)
 
     def timed(self, variables: machine.Variables) -> tuple[WholeLaunch, machine.Variables]:
         """The launch that finds these variables, with its time; and the variables as it leaves them."""
@@ -195,7 +194,7 @@ class _Kernel:
             max_instructions=self.max_instructions,
             max_trace_steps=max_steps,
             traced=traced,
-            pipe_clocks=self._clocks if watched else None,
+            watched=self._table if watched else None,
             concurrent=self._concurrent,
             blocks=order,
             round_trip=round_trip,

@@ -133,8 +133,9 @@ def launch(
     heap_bytes: int = 0,
     max_trace_steps: int = 0,
     traced: Sequence[int] = ...,
-    pipe_clocks: Sequence[int] = ...,
+    watched: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
+    round_trip: int = ...,
     swap_passes: int = 1,
 ) -> LaunchRecord: ...
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:

@@ -198,7 +198,7 @@ def launch(
     deadline_seconds: float = 600.0,
     max_trace_steps: int = 0,
     traced: Sequence[int] = (),
-    pipe_clocks: NDArray[np.uint16] | None = None,
+    watched: NDArray[np.uint16] | None = None,
     concurrent: int = 0,
     round_trip: int = ROUND_TRIP,
     swap_passes: int = 1,
@@ -208,7 +208,7 @@ def launch(
     """Run a grid (or only the chosen blocks). With `check`, races and uninitialised reads are looked for as well.
 
     With `max_trace_steps`, what each warp did is kept, up to so many steps, for the time model; of the `traced` blocks
-    if some are given. With `pipe_clocks`, one number an instruction, the launch is watched: each block's work is kept.
+    if some are given. With `watched`, the rows of `schedule.step_table`, each block's work is kept.
     So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
     Where they do, an access that may wait costs `round_trip` ticks of a turn.
     An exchange on condition (CAS) that succeeds counts as `swap_passes` atomics at its address: the next must see it.
@@ -248,7 +248,7 @@ def launch(
         heap_bytes=heap_bytes,
         max_trace_steps=max_trace_steps,
         traced=list(traced),
-        pipe_clocks=[] if pipe_clocks is None else pipe_clocks.tolist(),
+        watched=watched,
         concurrent=concurrent,
         round_trip=round_trip,
         swap_passes=swap_passes,

@@ -38,10 +38,12 @@ LEAST_SHARE = 0.02
 LEAST_CUT = 1.05  # blocks that did so many times what was kept of them are long
 MOST_BEYOND = 1.15
 UNCUT_SHARE = 0.75  # of the steps, for blocks that must be followed to their end: the others need some too
-INSTRUCTIONS, PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES, SPAN = range(9)  # core/work.hpp
+INSTRUCTIONS, PIPE_CLOCKS, HELD_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS, FAR_LINES, SPAN = range(
+    10
+)  # work.hpp
 NAMES = (
-    "instructions", "pipe clocks", "sectors", "lines", "shared passes", "atomic passes", "barriers", "far lines",
-    "instructions from barrier to barrier",
+    "instructions", "pipe clocks", "clocks held back", "sectors", "lines", "shared passes", "atomic passes", "barriers",
+    "far lines", "instructions from barrier to barrier",
 )  # fmt: skip
 UNLIKE = "the blocks that were traced are not like the others"
 Work = NDArray[np.float64]
@@ -390,12 +392,16 @@ def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:
 
 
 def drift_of(kept: Work, real: Work) -> float:
-    """How far what was kept of long blocks is, by the instruction, from what they did in all: the largest log ratio."""
+    """How far what was kept of long blocks is, by the instruction, from what they did in all: the largest log ratio.
+
+    Lines far away count where there are more of them later: every block begins with caches that know nothing of it.
+    """
     if real[INSTRUCTIONS] < LEAST_CUT * kept[INSTRUCTIONS]:
         return 0.0
-    told = [PIPE_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS]
     share, here = real / max(1.0, real[INSTRUCTIONS]), kept / max(1.0, kept[INSTRUCTIONS])
-    return max(abs(math.log((share[m] + LEAST_SHARE) / (here[m] + LEAST_SHARE))) for m in told)
+    logs = np.log((share + LEAST_SHARE) / (here + LEAST_SHARE))
+    told = [PIPE_CLOCKS, HELD_CLOCKS, SECTORS, LINES, PASSES, ATOMICS, BARRIERS]
+    return max(float(np.abs(logs[told]).max()), float(logs[FAR_LINES]))
 
 
 def _missed(real: Work, foretold: Work, grid: Grid) -> tuple[float, tuple[str, ...]]:

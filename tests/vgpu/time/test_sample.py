@@ -178,9 +178,56 @@ def test_every_exchange_on_condition_that_holds_costs_a_way_to_l2() -> None:
 
 def test_blocks_that_do_something_else_after_the_part_that_was_kept_are_uncertain() -> None:
     def work(**counts: float) -> np.ndarray:
-        return np.array([counts.get(name, 0.0) for name in ("instructions", "clocks", "sectors", "lines")] + [0.0] * 5)
+        names = ("instructions", "clocks", "held", "sectors", "lines", "passes", "atomics", "barriers", "far", "span")
+        return np.array([counts.get(name, 0.0) for name in names])
 
     kept = work(instructions=1000, clocks=2000)
     assert drift_of(kept, work(instructions=3000, clocks=6000)) == pytest.approx(0.0, abs=0.01)
     assert drift_of(kept, work(instructions=3000, clocks=6000, sectors=2000, lines=2000)) > 1.0
     assert drift_of(kept, work(instructions=1020, clocks=2000, sectors=200)) == 0.0  # all but the end was kept
+    assert drift_of(kept, work(instructions=3000, clocks=6000, held=20000)) > 1.0  # as many, each needed by the next
+    assert drift_of(kept, work(instructions=3000, clocks=6000, far=600)) > 1.0
+    cold = work(instructions=1000, clocks=2000, far=200)
+    assert drift_of(cold, work(instructions=3000, clocks=6000, far=200)) < 0.01  # a cold start is nobody's trick
+
+
+LATER = {
+    "chains": """
+    float a = x[i], b = a + 1, c = a + 2, d = a + 3;
+    for (int k = 0; k < n; ++k) {
+        a = a * b + c; a = a * b + c; a = a * b + c; a = a * b + c;
+        a = a * b + c; a = a * b + c; a = a * b + c; a = a * b + c;
+    }
+    y[i] = a + d;""",
+    "far": """
+    float a = 0;
+    for (int k = 0; k < n; ++k) a += x[(i + k * 4096) & 65535];
+    y[i] = a;""",
+}
+FIRST = {
+    "chains": """
+    float a = x[i], b = a + 1, c = a + 2, d = a + 3;
+    float e = b, f = c, g = d, h = a;
+    for (int k = 0; k < n; ++k) {
+        a = a * b + c; e = e * b + c; f = f * b + c; g = g * b + c;
+        h = h * b + c; d = d * b + c; a = a * b + c; e = e * b + c;
+    }
+    y[i] = a + d + e + f + g + h;""",
+    "far": """
+    float a = 0;
+    for (int k = 0; k < n; ++k) a += x[(i + (k & 1)) & 65535];
+    y[i] = a;""",
+}
+
+
+@pytest.mark.parametrize(("what", "budget"), [("chains", 400_000), ("far", 100_000)])
+def test_what_a_block_hides_behind_the_part_that_was_kept_is_told(
+    what: str, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warpsight.devices.whole_launch.WHOLE_STEP_BUDGET", budget)
+    head = 'extern "C" __global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * 256 + threadIdx.x;'
+    honest = f"{head} n /= 64; {FIRST[what]} }}"
+    hides = f"{head} n /= 128; {{ {FIRST[what]} }} {{ {LATER[what]} }} }}"
+    assert any("only the first" in note for note in whole(hides, 216).time.notes)
+    assert whole(honest, 216).time.spread < 0.1
+    assert whole(hides, 216).time.spread > 0.3

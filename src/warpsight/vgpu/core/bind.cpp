@@ -2,6 +2,7 @@
 // during a launch.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -89,11 +90,29 @@ nb::dict fault_record(const Fault &f) {
     return d;
 }
 
+// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, path, keep_groups,
+// latency, interval, three operands, line of code.
+constexpr int kColumns = 14;
+using StepTable = nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu>;
+
+std::vector<StaticStep> to_steps(const StepTable &table) {
+    std::vector<StaticStep> steps(table.shape(0));
+    for (size_t i = 0; i < steps.size(); i++) {
+        const u16 *r = table.data() + kColumns * i;
+        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep || r[6] > (u16)Path::read_only)
+            throw nb::value_error("unknown pipe, kind or path");
+        steps[i] = {
+            (Pipe)r[0], (StepKind)r[1],        (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
+            r[9],       {r[10], r[11], r[12]}, r[13]};
+    }
+    return steps;
+}
+
 nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block,
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
                 double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
-                std::vector<u16> pipe_clocks, u64 concurrent, u64 round_trip, u32 swap_passes) {
+                std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -115,11 +134,17 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.heap_base = heap_base, o.heap_bytes = heap_bytes;
     o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
     o.traced = std::move(traced);
-    o.watch = !pipe_clocks.empty(), o.pipe_clocks = std::move(pipe_clocks);
+    o.watch = watched.has_value();
+    if (o.watch) {
+        if (watched->shape(0) != p.program->code.size())
+            throw nb::value_error("a watched launch needs the row of every instruction");
+        for (const StaticStep &x : to_steps(*watched)) {
+            o.pipe_clocks.push_back(x.interval);
+            o.held_clocks.push_back(held_clocks(x));
+        }
+    }
     o.swap_passes = swap_passes, o.round_trip = round_trip;
     if (concurrent) o.concurrent = concurrent, o.quantum = kTurn;
-    if (o.watch && o.pipe_clocks.size() != p.program->code.size())
-        throw nb::value_error("a watched launch needs the clocks of every instruction");
     LaunchResult r;
     {
         nb::gil_scoped_release free;
@@ -192,23 +217,6 @@ nb::ndarray<nb::numpy, u32> dispatch_blocks(Array<double> clocks, u32 multiproce
     return nb::ndarray<nb::numpy, u32>(where->data(), {where->size()}, owner);
 }
 
-// Columns of the table of instructions: pipe, kind, stall, write_bar, read_bar, wait_mask, path, keep_groups,
-// latency, interval, three operands, line of code.
-constexpr int kColumns = 14;
-std::vector<StaticStep> to_steps(
-    const nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> &table) {
-    std::vector<StaticStep> steps(table.shape(0));
-    for (size_t i = 0; i < steps.size(); i++) {
-        const u16 *r = table.data() + kColumns * i;
-        if (r[0] >= (u16)Pipe::count || r[1] > (u16)StepKind::sleep || r[6] > (u16)Path::read_only)
-            throw nb::value_error("unknown pipe, kind or path");
-        steps[i] = {
-            (Pipe)r[0], (StepKind)r[1],        (u8)r[2], (u8)r[3], (u8)r[4], (u8)r[5], (Path)r[6], (u8)r[7], r[8],
-            r[9],       {r[10], r[11], r[12]}, r[13]};
-    }
-    return steps;
-}
-
 SmNumbers to_numbers(const nb::dict &d) {
     SmNumbers n;
     auto get = [&](const char *name, auto &slot) { slot = nb::cast<std::remove_reference_t<decltype(slot)>>(d[name]); };
@@ -243,9 +251,7 @@ SmNumbers to_numbers(const nb::dict &d) {
     return n;
 }
 
-nb::dict simulate(const PyTraces &t,
-                  nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table,
-                  nb::dict numbers) {
+nb::dict simulate(const PyTraces &t, StepTable table, nb::dict numbers) {
     if (t.blocks.empty()) throw nb::value_error("no traced blocks");
     auto steps = to_steps(table);
     SmNumbers n = to_numbers(numbers);
@@ -330,8 +336,8 @@ NB_MODULE(_core, m) {
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
-          "traced"_a = std::vector<u64>(), "pipe_clocks"_a = std::vector<u16>(), "concurrent"_a = 0,
-          "round_trip"_a = 64, "swap_passes"_a = 1);
+          "traced"_a = std::vector<u64>(), "watched"_a = nb::none(), "concurrent"_a = 0, "round_trip"_a = 64,
+          "swap_passes"_a = 1);
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {
@@ -348,24 +354,18 @@ NB_MODULE(_core, m) {
                  return some;
              })
         .def("work",
-             [](const PyTraces &t,
-                nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
+             [](const PyTraces &t, StepTable table) {
                  const BlockWork sum = work_of(t.blocks, to_steps(table));
                  return std::vector<u64>(sum.begin(), sum.end());
              })
         .def("hottest_atomic",
-             [](const PyTraces &t,
-                nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table) {
-                 return hottest_atomic(t.blocks, to_steps(table));
-             })
-        .def("footprints",
-             [](const PyTraces &t, nb::ndarray<const u16, nb::shape<-1, kColumns>, nb::c_contig, nb::device::cpu> table,
-                std::vector<u32> counts) {
-                 std::vector<std::tuple<u64, u64>> out;
-                 for (const Footprint &f : footprints(t.blocks, to_steps(table), counts))
-                     out.emplace_back(f.loaded, f.stored);
-                 return out;
-             });
+             [](const PyTraces &t, StepTable table) { return hottest_atomic(t.blocks, to_steps(table)); })
+        .def("footprints", [](const PyTraces &t, StepTable table, std::vector<u32> counts) {
+            std::vector<std::tuple<u64, u64>> out;
+            for (const Footprint &f : footprints(t.blocks, to_steps(table), counts))
+                out.emplace_back(f.loaded, f.stored);
+            return out;
+        });
     m.def("dispatch", &dispatch_blocks, "clocks"_a, "multiprocessors"_a, "resident"_a);
     m.attr("STALLS") = kStalls;
     m.def("simulate", &simulate, "traces"_a, "table"_a, "numbers"_a);

@@ -213,6 +213,7 @@ Turn run_as(Warp &w) {
     Launch &launch = *block.launch;
     const Ins *code = launch.program.code.data();
     const u16 *clocks = kMore && block.touched ? launch.options.pipe_clocks.data() : nullptr;
+    const u16 *held_clocks = kMore && block.touched ? launch.options.held_clocks.data() : nullptr;
     std::vector<Counts> &counts = *block.counts;
     u64 left = launch.options.quantum;
     const bool takes_turns = kMore && launch.options.concurrent != ~0ull;
@@ -256,6 +257,7 @@ Turn run_as(Warp &w) {
                 if (clocks) {
                     block.work[k_work_instructions]++;
                     block.work[k_work_pipe_clocks] += clocks[pc];
+                    block.work[k_work_held_clocks] += held_clocks[pc];
                 }
             }
             w.executed++;

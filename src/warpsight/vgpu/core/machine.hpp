@@ -146,14 +146,14 @@ struct LaunchOptions {
     std::vector<u8> params, const_data;
     std::vector<u64> blocks;  // linear ids to run; empty: all
     bool check = false, count = true, trace = false;
-    u64 max_trace_steps = 0;       // of one warp; longer ones are cut there
-    std::vector<u64> traced;       // linear ids to trace; empty: all that run
-    u64 quantum = 1 << 16;         // ticks of a warp before another one gets a turn
-    u64 concurrent = ~0ull;        // blocks that take turns, where they may wait for one another
-    u64 round_trip = 64;           // ticks of an access that may wait for others, where blocks take turns
-    bool watch = false;            // keep what each block did
-    std::vector<u16> pipe_clocks;  // of each instruction, for watched launches
-    u32 swap_passes = 1;           // that an exchange on condition counts for where it succeeds: the next must see it
+    u64 max_trace_steps = 0;                    // of one warp; longer ones are cut there
+    std::vector<u64> traced;                    // linear ids to trace; empty: all that run
+    u64 quantum = 1 << 16;                      // ticks of a warp before another one gets a turn
+    u64 concurrent = ~0ull;                     // blocks that take turns, where they may wait for one another
+    u64 round_trip = 64;                        // ticks of an access that may wait for others, where blocks take turns
+    bool watch = false;                         // keep what each block did
+    std::vector<u16> pipe_clocks, held_clocks;  // of each instruction, for watched launches
+    u32 swap_passes = 1;  // that an exchange on condition counts for where it succeeds: the next must see it
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;

@@ -71,6 +71,11 @@ struct StaticStep {
     u16 line = 0;                   // of its machine code
 };
 
+// For how long an instruction holds its warp back, alone on an empty SM, as far as the compiler wrote it down: a chain
+// of results that are needed at once holds longer than the same work with the results needed later.
+constexpr u16 kScoreboardClocks = 24;  // about the shortest that is waited for by a scoreboard
+constexpr u16 held_clocks(const StaticStep &x) { return u16(x.stall + (x.wait_mask ? kScoreboardClocks : 0)); }
+
 struct SmNumbers {
     u32 schedulers = 4, fma_units = 1, queue_depth = 5, address_cycles = 2, shuffle_cycles = 2;
     u32 partition_cycles = 4;  // between two requests of one scheduler

@@ -72,9 +72,11 @@ BlockWork work_of(const Traces &traces, const std::vector<StaticStep> &program) 
     for (const auto &b : traces)
         for (const WarpTrace &w : b->warps) {
             sum[k_work_instructions] += w.steps.size();
+            sum[k_work_far_lines] += w.far_lines;
             for (u32 step : w.steps) {
                 const StaticStep &x = program[step & ~kTouchesMemory];
                 sum[k_work_pipe_clocks] += x.interval;
+                sum[k_work_held_clocks] += held_clocks(x);
                 sum[k_work_barriers] += x.kind == StepKind::barrier;
             }
             for (const MemoryStep &m : w.memory) {

@@ -18,8 +18,8 @@ struct MemoryStep {
     u16 passes = 0;      // atomics: the most lanes at one address
     u8 bytes_per_lane = 0;
     u8 space = 0;
-    u16 partial = 0;     // of the sectors, those that the lanes cover in part
-    u16 tag_passes = 0;  // cycles in the tag stage: lines, four sets at a time
+    u16 partial = 0;         // of the sectors, those that the lanes cover in part
+    u16 tag_passes = 0;      // cycles in the tag stage: lines, four sets at a time
     u16 constant_lines = 0;  // of constant memory, 64 bytes each; they too are listed in WarpTrace::sectors
 };
 
@@ -37,6 +37,7 @@ struct WarpTrace {
     std::vector<u32> steps;  // instruction index; the top bit says that it has a MemoryStep
     std::vector<MemoryStep> memory;
     std::vector<u32> sectors;  // (address - start of global memory) / 32; lines of constant memory
+    u64 far_lines = 0;         // that a small cache of the block's own would not hold, while steps were kept
 };
 
 struct BlockTrace {

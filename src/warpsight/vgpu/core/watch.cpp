@@ -16,9 +16,15 @@ void set_bits(std::vector<u64> &bits, u64 first, u64 last) {
     }
 }
 
-void touch(Block &b, std::vector<u64> &bits, u64 base, u64 first, u64 last) {
+// Counts lines that are far, for the block and for what is kept of the warp.
+void count_far(Warp &w, u64 lines) {
+    w.block->work[k_work_far_lines] += lines;
+    if (w.trace && w.trace->steps.size() < w.block->launch->options.max_trace_steps) w.trace->far_lines += lines;
+}
+
+void touch(Warp &w, std::vector<u64> &bits, u64 base, u64 first, u64 last) {
     set_bits(bits, (first - base) / 32, (last - base) / 32);
-    for (u64 line = first / 128; line <= last / 128; line++) b.work[k_work_far_lines] += b.near.miss(line);
+    for (u64 line = first / 128; line <= last / 128; line++) count_far(w, w.block->near.miss(line));
 }
 
 void touch_global(Warp &w, const Access &x, const Allocation &a, u32 size) {
@@ -27,12 +33,12 @@ void touch_global(Warp &w, const Access &x, const Allocation &a, u32 size) {
     const Op op = l.program.code[w.now].op;
     auto &touched = op == Op::ST || op == Op::ATOM ? b.touched->stored : b.touched->loaded;
     std::vector<u64> &bits = touched[(size_t)(&a - l.memory.allocations.data())];
-    if (x.shape != Shape::general) return touch(b, bits, a.base, x.base, x.base + x.reach + size - 1);
+    if (x.shape != Shape::general) return touch(w, bits, a.base, x.base, x.base + x.reach + size - 1);
     u64 last = ~0ull;
     for (u32 rest = x.m; rest; rest &= rest - 1) {
         const u64 at = x.base + x.offset[lowest(rest)], end = at + size - 1;
         if (end / 32 == last && at / 32 == last) continue;
-        touch(b, bits, a.base, at, end);
+        touch(w, bits, a.base, at, end);
         last = end / 32;
     }
 }
@@ -41,7 +47,7 @@ void touch_constant(Warp &w, const Access &x) {
     u64 last = ~0ull;
     for (u32 rest = x.m; rest; rest &= rest - 1) {
         const u64 line = (x.base + x.offset[lowest(rest)]) / 64;
-        if (line != last) w.block->work[k_work_far_lines] += w.block->near_constants.miss(line);
+        if (line != last) count_far(w, w.block->near_constants.miss(line));
         last = line;
     }
 }

@@ -13,6 +13,7 @@ namespace warpsight {
 enum Work {
     k_work_instructions,
     k_work_pipe_clocks,
+    k_work_held_clocks,  // that an instruction keeps its warp from the next one, as the compiler wrote it
     k_work_sectors,
     k_work_lines,
     k_work_passes,   // through shared memory, or distinct words of constant memory
