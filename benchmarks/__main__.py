@@ -9,6 +9,7 @@ import sys
 
 SECTIONS = {
     "speed": "thread-instructions per second on one core, counters on; time to load a kernel",
+    "native": "seven kernels plain, counted and checked against native code (native:FILE: another core beside it)",
     "scaling": "the same launches on one core and on all",
     "rivals": "the same matmul on Oclgrind and on numba's CUDA simulator",
     "sampling": "a 4096 x 4096 x 4096 matmul profiled from chosen blocks",

@@ -27,7 +27,7 @@ class Example:
     values: tuple[Value, ...]
     size: LaunchSize
 
-    def run(self, cores: int) -> tuple[float, int]:
+    def run(self, cores: int, *, check: bool = False) -> tuple[float, int]:
         """Seconds of one launch, and the thread-instructions it executed."""
         memory, params, _ = lay_out(self.program, self.values)
         start = time.perf_counter()
@@ -39,6 +39,7 @@ class Example:
             params=params,
             dynamic_shared_bytes=self.size.shared_bytes,
             cores=cores,
+            check=check,
         )
         seconds = time.perf_counter() - start
         return seconds, int(done.counts[:, counters.INDEX["threads"]].sum())

@@ -120,9 +120,10 @@ def honest(source: str, arguments: Mapping[str, Any] | None = None, **how: Any) 
     """Run a kernel without a fault: it is not accused, and gives the same bytes without checks and on two cores."""
     checked = run(source, arguments, **how)
     assert checked.launched.faults == (), [f.message + f" (line {f.line})" for f in checked.launched.faults]
-    free = run(source, arguments, check=False, cores=2, **how)
-    assert free.launched.faults == ()
-    assert free.launched.output == checked.launched.output
-    for name, array in checked.arrays.items():
-        np.testing.assert_array_equal(free.arrays[name].view(np.uint8), array.view(np.uint8), err_msg=name)
+    for check in (False, True):
+        other = run(source, arguments, check=check, cores=2, **how)
+        assert other.launched.faults == ()
+        assert other.launched.output == checked.launched.output
+        for name, array in checked.arrays.items():
+            np.testing.assert_array_equal(other.arrays[name].view(np.uint8), array.view(np.uint8), err_msg=name)
     return checked.arrays

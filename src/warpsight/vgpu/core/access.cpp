@@ -10,18 +10,6 @@
 namespace warpsight {
 namespace {
 
-WS_INLINE v8u lane8(int g) { return v8u{0, 1, 2, 3, 4, 5, 6, 7} + all8((u32)(8 * g)); }
-
-WS_INLINE bool zero8(v8u v) {
-#if defined(__AVX2__)
-    return _mm256_testz_si256((__m256i)v, (__m256i)v);
-#else
-    u32 any = 0;
-    for (int i = 0; i < 8; i++) any |= v[i];
-    return !any;
-#endif
-}
-
 WS_INLINE v8u lower8(v8u a, v8u b) { return a < b ? a : b; }
 WS_INLINE v8u higher8(v8u a, v8u b) { return a > b ? a : b; }
 
@@ -124,6 +112,16 @@ bool pairs_agree(const Access &x, u32 distance) {
     return true;
 }
 
+u8 groups_of(const Access &x, u32 size) {
+    u8 groups = 0;
+    for (int g = 0; g < kGroups; g++) {
+        const v8u from_first = load8(x.offset, g) - all8(x.offset[8 * g]);
+        const u8 how = zero8(from_first) ? kSame : zero8(from_first ^ (lane8(0) * size)) ? kInARow : kScattered;
+        groups = (u8)(groups | how << 2 * g);
+    }
+    return groups;
+}
+
 }  // namespace
 
 bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access &out) {
@@ -147,6 +145,8 @@ bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access 
     }
     if (!zero8(far)) return false;
     const u64 top = (u64)upper[0] << 32;
+    out.low_bits = 0;
+    out.groups = 0;
     if (zero8(differs)) {
         out.shape = Shape::uniform;
         out.base = (top | start[0]) + (u64)imm;
@@ -163,6 +163,8 @@ bool shape_of(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Access 
     if (lowest_word != start[0])
         for (int g = 0; g < kGroups; g++) store8(out.offset, g, load8(out.offset, g) + all8(start[0] - lowest_word));
     out.shape = Shape::general;
+    out.low_bits = fold8(differs, [](v8u a, v8u b) { return a | b; });
+    if (m == kFull) out.groups = groups_of(out, size);
     out.base = (top | lowest_word) + (u64)imm;
     out.reach = fold8(most, higher8) - lowest_word;
     return out.reach < 0x7fffff00u;

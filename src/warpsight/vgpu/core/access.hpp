@@ -14,6 +14,25 @@ struct Access {
     Shape shape;
     u32 m;
     alignas(32) u32 offset[kLanes];  // from base; 0 for lanes that are off
+    u32 low_bits = ~0u;              // bits in which addresses differ, or more
+    u8 groups = 0;                   // of a general shape, for each group of eight lanes: see group_of
+};
+
+enum : u8 { kScattered = 0, kSame = 1, kInARow = 2 };  // how the eight lanes of a group lie
+inline u8 group_of(const Access &x, int g) { return x.groups >> 2 * g & 3; }
+
+struct Allocation;
+
+// The shape that an instruction's last access had, what it cost and where it was: most accesses of an instruction
+// differ in their base alone. One for each memory instruction and core.
+struct Known {
+    Access access;
+    u32 size = 0;                      // of the access; 0: nothing is known
+    u32 counted = 0;                   // for which space and place in a line the costs below hold; 0: none
+    u32 first = 0, second = 0;         // sectors and lines, or wavefronts and how few they could be
+    Allocation *allocation = nullptr;  // of an access to global memory
+    u64 start = 0, bytes = 0;          // the addresses of the shared array of one to shared memory, and...
+    u64 shift = 0;                     // ...how far they are from its places
 };
 
 // Lanes of `m` at `low + high * 2^32 + imm` (high may be null). False when they are too far apart for 32-bit offsets:

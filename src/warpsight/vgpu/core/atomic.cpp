@@ -108,10 +108,10 @@ E update(char *host, u8 operation, E b, E c) {
 template <class E>
 void atomic(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = sizeof(E);
-    Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
-        return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { atomic<E>(w, x, part); });
-    Place p = locate(w, a, x.sub, size, size, true);
+    Place p;
+    Known *known = find_place(w, x, m, size, true, p);
+    if (!known) return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { atomic<E>(w, x, part); });
+    const Access &a = known->access;
     Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
     w.spins = true;
@@ -121,7 +121,7 @@ void atomic(Warp &w, const Ins &x, u32 m) {
     }
     if (o.count) {
         Counts &n = counts_of(w);
-        count_access(w, a, p, size);
+        count_access(w, a, p, size, known);
         n[k_atomic_lanes] += (u32)__builtin_popcount(m);
         const u32 passes = most_at_one_address(a);
         n[k_atomic_passes] += passes;
@@ -129,8 +129,8 @@ void atomic(Warp &w, const Ins &x, u32 m) {
         if (b.touched) watch_atomic(w, a, p, passes);
     }
     if (o.check) {
-        note_access(w, a, p, size, false, (u8)Kind::atomic, nullptr);
-        note_access(w, a, p, size, true, (u8)Kind::atomic, nullptr);
+        note_access(w, a, p, size, false, (u8)Kind::atomic, 0);
+        note_access(w, a, p, size, true, (u8)Kind::atomic, 0);
     }
     w.acquired = true;  // orders what comes after it
     b.acquired |= p.space == kGlobal;

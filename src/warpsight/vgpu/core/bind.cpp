@@ -190,9 +190,9 @@ void run_lanes(PyProgram &p, nb::ndarray<u32, nb::ndim<2>, nb::c_contig, nb::dev
     if (rows_in.shape(0) != p.program->n_rows || rows_in.shape(1) != (size_t)kLanes ||
         preds.shape(0) != p.program->n_preds)
         throw nb::value_error("rows or predicates of the wrong shape");
-    std::vector<Counts> counts(p.program->code.size(), Counts{});
+    Core core(*p.program);
     std::string text;
-    Block b(l, &counts);
+    Block b(l, core);
     b.output = &text;
     b.start(0);
     Warp &w = b.warps[0];

@@ -3,8 +3,10 @@
 // releases the others.
 #include <algorithm>
 
+#include "eight.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
+#include "owners.hpp"
 #include "shadow.hpp"
 #include "undefined.hpp"
 
@@ -12,8 +14,9 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kAlign = 256;
-constexpr u32 kPasses = 4096;     // rounds over the warps of a block in one turn
-constexpr u64 kSteps = 1u << 16;  // warp instructions between two looks at the clock
+constexpr u32 kPasses = 4096;        // rounds over the warps of a block in one turn
+constexpr u64 kSteps = 1u << 16;     // warp instructions between two looks at the clock
+constexpr u64 kReported = 1u << 12;  // warp instructions of a block after which the other cores are told
 size_t aligned(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Lanes of a warp wait at an aligned barrier but not all at the same one: the barrier was reached by a part of the
@@ -22,6 +25,7 @@ void check_alignment(Warp &w) {
     if (!w.at_barrier || (w.alive & ~w.at_barrier)) return;
     const Block &b = *w.block;
     const u32 first = lowest(w.at_barrier);
+    if (!(w.at_barrier & ~lanes_at(w, w.pc[first]))) return;
     for (u32 rest = w.at_barrier; rest; rest &= rest - 1) {
         const u32 lane = lowest(rest);
         if (w.pc[lane] != w.pc[first] && !b.launch->program.code[w.pc[lane]].imm)
@@ -31,8 +35,13 @@ void check_alignment(Warp &w) {
 
 }  // namespace
 
-Block::Block(Launch &l, std::vector<Counts> *c) : launch(&l), counts(c) {
+Core::Core(const Program &p) : counts(p.code.size(), Counts{}), known(p.n_memory) {}
+Core::~Core() = default;
+Core::Core(Core &&) noexcept = default;
+
+Block::Block(Launch &l, Core &c) : launch(&l), core(&c), counts(&c.counts) {
     const LaunchOptions &o = l.options;
+    counting = o.count || o.check || o.watch;
     threads = o.block[0] * o.block[1] * o.block[2];
     const u32 n = (threads + kLanes - 1) / kLanes;
     const size_t row_bytes = aligned((size_t)(l.program.n_rows + 2) * kRowBytes);  // two sink rows
@@ -105,15 +114,24 @@ void Block::start(u64 linear) {
     if (shadow) shadow->reset();
 }
 
+void Block::report_executed() {
+    launch->executed.fetch_add(unreported, std::memory_order_relaxed);
+    unreported = 0;
+}
+
 bool Block::run_turn() {
     const LaunchOptions &o = launch->options;
+    struct AtEnd {
+        Block &block;
+        ~AtEnd() { block.report_executed(); }
+    } at_end{*this};
     u32 passes = 0;
     const u64 before = work[k_work_span];
-    u64 looked = launch->executed.load(std::memory_order_relaxed);
+    u64 looked = executed();
     auto look = [&](bool at_clock) {
-        if (at_clock) looked = launch->executed.load(std::memory_order_relaxed);
+        if (at_clock) looked = executed();
         FaultKind over_limit;
-        if (launch->over_limits(at_clock, &over_limit)) give_up(over_limit);
+        if (launch->over_limits(executed(), at_clock, &over_limit)) give_up(over_limit);
     };
     for (bool moved = true; moved;) {
         moved = false;
@@ -126,7 +144,8 @@ bool Block::run_turn() {
                 over |= run_warp(w) == Turn::over;
                 if (o.check) check_alignment(w);
                 // By steps: the warps of a few passes can take long together.
-                if (launch->executed.load(std::memory_order_relaxed) - looked >= kSteps) look(true);
+                if (unreported >= kReported) report_executed();
+                if (executed() - looked >= kSteps) look(true);
             }
         }
         if (!alive) {
@@ -134,7 +153,8 @@ bool Block::run_turn() {
             if (shadow) shadow->settle(*launch);
             u64 longest = launch->longest_warp.load(std::memory_order_relaxed);
             for (const Warp &w : warps) longest = std::max(longest, w.executed);
-            launch->longest_warp.store(longest, std::memory_order_relaxed);
+            if (longest > launch->longest_warp.load(std::memory_order_relaxed))
+                launch->longest_warp.store(longest, std::memory_order_relaxed);
             return true;
         }
         moved |= release_barriers();
@@ -164,6 +184,11 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
     }
     b.work[k_work_barriers]++;
     w.at_barrier |= m;
+    if (m == kFull) {
+        for (int g = 0; g < kGroups; g++) store8((u32 *)w.pc, g, all8((u32)pc));
+        std::memset(w.barrier_id, (int)id, kLanes);
+        return;
+    }
     for (u32 rest = m; rest; rest &= rest - 1) {
         w.pc[lowest(rest)] = pc;
         w.barrier_id[lowest(rest)] = (u8)id;
@@ -172,7 +197,7 @@ void wait_at_barrier(Warp &w, const Ins &x, i32 pc, u32 m) {
 
 void Block::fence() {
     fences++;
-    if (launch->options.check) launch->fence_counts[id] = fences;
+    if (launch->options.check && !launch->quick) launch->fence_counts[id] = fences;
 }
 
 // The slowest warp since the last barrier is what the block waited for.
@@ -196,11 +221,15 @@ bool Block::release_barriers() {
         if (launch->options.check) judge_meeting(id);
         u32 members = 0;
         for (Warp &w : warps) {
-            u32 here = 0;
-            for (u32 rest = w.at_barrier; rest; rest &= rest - 1)
-                if (w.barrier_id[lowest(rest)] == id) here |= 1u << lowest(rest);
+            const u32 here = w.at_barrier ? w.at_barrier & lanes_with(w, (u8)id) : 0;
             if (!here) continue;
             members |= 1u << w.id;
+            const i32 pc = w.pc[lowest(here)];
+            if (here == kFull && lanes_at(w, pc) == kFull && launch->program.code[(size_t)pc].sub < 2) {
+                for (int g = 0; g < kGroups; g++) store8((u32 *)w.pc, g, all8((u32)pc + 1));
+                w.at_barrier = 0;
+                continue;
+            }
             for (u32 rest = here; rest; rest &= rest - 1) {
                 u32 lane = lowest(rest);
                 const Ins &x = launch->program.code[w.pc[lane]++];

@@ -6,6 +6,7 @@
 // their own there. Barriers with a number or a count of their own, and unaligned ones, may be met anywhere.
 #include <algorithm>
 
+#include "eight.hpp"
 #include "machine.hpp"
 
 namespace warpsight {
@@ -69,7 +70,8 @@ void Block::judge_meeting(u32 barrier) {
     const Program &p = launch->program;
     i32 pc = -1;
     u32 first = 0;
-    for (const Warp &w : warps)
+    for (const Warp &w : warps) {
+        if (pc >= 0 && !(w.at_barrier & ~(lanes_at(w, pc) & lanes_with(w, 0)))) continue;
         for (u32 rest = w.at_barrier; rest; rest &= rest - 1) {
             const u32 lane = lowest(rest);
             if (w.barrier_id[lane] != 0 || p.code[w.pc[lane]].imm) continue;
@@ -77,6 +79,7 @@ void Block::judge_meeting(u32 barrier) {
             if (w.pc[lane] == pc || (w.id != first / kLanes && p.facing.count({pc, w.pc[lane]}))) continue;
             fail_apart(first, pc, thread_of(w, lane), w.pc[lane]);
         }
+    }
     for (u32 thread : pc < 0 ? std::vector<u32>{} : ended) {
         const Guard *guard = passed_by(thread, first, pc);
         if (!guard) continue;

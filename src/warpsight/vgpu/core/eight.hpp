@@ -25,6 +25,8 @@ struct Pair8 {
 
 WS_INLINE v8u all8(u32 x) { return v8u{x, x, x, x, x, x, x, x}; }
 
+WS_INLINE v8u lane8(int g) { return v8u{0, 1, 2, 3, 4, 5, 6, 7} + all8((u32)(8 * g)); }
+
 WS_INLINE v8u load8(const u32 *row, int g) {
     v8u v;
     std::memcpy(&v, row + 8 * g, sizeof v);
@@ -62,6 +64,16 @@ WS_INLINE u32 signs8(v8u v) {
     u32 bits = 0;
     for (int l = 0; l < 8; l++) bits |= (v[l] >> 31) << l;
     return bits;
+#endif
+}
+
+WS_INLINE bool zero8(v8u v) {
+#if defined(__AVX2__)
+    return _mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+    u32 any = 0;
+    for (int i = 0; i < 8; i++) any |= v[i];
+    return !any;
 #endif
 }
 
@@ -156,6 +168,17 @@ template <class F>
 WS_INLINE u32 bits8(F f) {
     u32 bits = 0;
     for (int g = 0; g < kGroups; g++) bits |= signs8(f(g)) << (8 * g);
+    return bits;
+}
+
+// The lanes whose counter is at an instruction, and those that wait at a barrier or last did.
+WS_INLINE u32 lanes_at(const Warp &w, i32 pc) {
+    return bits8([&](int g) { return (v8u)(load8((const u32 *)w.pc, g) == all8((u32)pc)); });
+}
+
+WS_INLINE u32 lanes_with(const Warp &w, u8 barrier) {
+    u32 bits = 0;
+    for (int i = 0; i < kLanes; i++) bits |= (u32)(w.barrier_id[i] == barrier) << i;
     return bits;
 }
 

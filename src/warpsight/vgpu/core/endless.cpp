@@ -50,15 +50,16 @@ u32 ready(const Warp &w) { return w.alive & ~(w.at_barrier | w.at_sync); }
 
 void Block::give_up(FaultKind kind) {
     std::vector<u64> ran(launch->program.code.size());
+    counting = true;
     for (size_t i = 0; i < ran.size(); i++) ran[i] = (*counts)[i][k_warps];
-    const u64 start = launch->executed;
-    for (bool moved = true; moved && alive && launch->executed - start < kWindow;) {
+    const u64 start = executed();
+    for (bool moved = true; moved && alive && executed() - start < kWindow;) {
         moved = false;
         for (Warp &w : warps)
-            if (ready(w) && launch->executed - start < kWindow) run_warp(w), moved = true;
+            if (ready(w) && executed() - start < kWindow) run_warp(w), moved = true;
         if (alive) moved |= release_barriers();
     }
-    const u64 window = launch->executed - start;
+    const u64 window = executed() - start;
     for (size_t i = 0; i < ran.size(); i++) ran[i] = (*counts)[i][k_warps] - ran[i];
     Warp *busy = &warps[0];
     for (Warp &w : warps)

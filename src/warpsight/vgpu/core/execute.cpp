@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "eight.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
 #include "undefined.hpp"
@@ -22,24 +23,36 @@ struct Group {
     bool others;
 };
 
+WS_INLINE i32 least8(v8i v) {
+    auto lower = [](v8i a, v8i b) { return a < b ? a : b; };
+    v = lower(v, __builtin_shuffle(v, v8i{4, 5, 6, 7, 0, 1, 2, 3}));
+    v = lower(v, __builtin_shuffle(v, v8i{2, 3, 0, 1, 6, 7, 4, 5}));
+    return std::min(v[0], v[1]);
+}
+
+// The lowest counter among the lanes of `m`; INT_MAX if there are none.
+WS_INLINE i32 lowest_pc(const Warp &w, u32 m) {
+    v8i least = (v8i)all8(INT_MAX);
+    for (int g = 0; g < kGroups; g++) {
+        const v8i pc = (v8i)choose8(lanes8(m, g), load8((const u32 *)w.pc, g), all8(INT_MAX));
+        least = pc < least ? pc : least;
+    }
+    return least8(least);
+}
+
 // The group with the lowest counter among `ready`; lanes of `held` have just had a long stay and give way.
 Group choose(const Warp &w, u32 ready, u32 held) {
-    u32 pool = ready & ~held ? ready & ~held : ready;
-    Group g{INT_MAX, 0, INT_MAX, false};
-    for (u32 rest = pool; rest; rest &= rest - 1) g.pc = std::min(g.pc, w.pc[lowest(rest)]);
-    for (u32 rest = pool; rest; rest &= rest - 1) {
-        u32 lane = lowest(rest);
-        if (w.pc[lane] == g.pc)
-            g.lanes |= 1u << lane;
-        else
-            g.next = std::min(g.next, w.pc[lane]);
-    }
+    const u32 pool = ready & ~held ? ready & ~held : ready;
+    Group g{lowest_pc(w, pool), 0, INT_MAX, false};
+    g.lanes = pool & lanes_at(w, g.pc);
+    if (pool & ~g.lanes) g.next = lowest_pc(w, pool & ~g.lanes);
     g.others = (ready & ~g.lanes) != 0;
     return g;
 }
 
 void set_pc(Warp &w, u32 m, i32 pc) {
-    for (; m; m &= m - 1) w.pc[lowest(m)] = pc;
+    for (int g = 0; m && g < kGroups; g++)
+        store8((u32 *)w.pc, g, choose8(lanes8(m, g), all8((u32)pc), load8((const u32 *)w.pc, g)));
 }
 
 void end_lanes(Warp &w, u32 m, i32 pc) {
@@ -178,11 +191,6 @@ void allocate(Warp &w, const Ins &x, u32 m) {
     }
 }
 
-}  // namespace
-
-// Runs one warp until it waits, ends, or has used its turn.
-namespace {
-
 // Whoever reads again what it has read before, at the same place by the same instruction, waits for somebody. Of
 // exchanges on condition, whatever the instruction: one that retries has just been told the value, and would succeed.
 void note_poll(Warp &w, const Ins &x, i32 pc, u32 m) {
@@ -197,21 +205,22 @@ void note_poll(Warp &w, const Ins &x, i32 pc, u32 m) {
     last = seen;
 }
 
-}  // namespace
-
-Turn run_warp(Warp &w) {
+// Runs one warp until it waits, ends, or has used its turn.
+// `kCounts`: how often each instruction runs is counted. `kMore`: the warp is traced or watched, or blocks take turns.
+template <bool kCounts, bool kMore>
+Turn run_as(Warp &w) {
     Block &block = *w.block;
     Launch &launch = *block.launch;
     const Ins *code = launch.program.code.data();
-    const u16 *clocks = block.touched ? launch.options.pipe_clocks.data() : nullptr;
-    const u16 *held_clocks = block.touched ? launch.options.held_clocks.data() : nullptr;
+    const u16 *clocks = kMore && block.touched ? launch.options.pipe_clocks.data() : nullptr;
+    const u16 *held_clocks = kMore && block.touched ? launch.options.held_clocks.data() : nullptr;
     std::vector<Counts> &counts = *block.counts;
     u64 left = launch.options.quantum;
-    const bool takes_turns = launch.options.concurrent != ~0ull;
+    const bool takes_turns = kMore && launch.options.concurrent != ~0ull;
     u32 held = 0;
     const u64 start = w.executed;
     auto leave = [&](Turn t) {
-        launch.executed.fetch_add(w.executed - start, std::memory_order_relaxed);
+        block.unreported += w.executed - start;
         return t;
     };
     for (;;) {
@@ -238,11 +247,13 @@ Turn run_warp(Warp &w) {
             const Ins &x = code[pc];
             u32 m = lanes;
             if (x.guard) m &= predicate(w.preds, (u32)x.guard);
-            Counts &n = counts[pc];
-            if (!(x.flags & kHidden)) {
-                n[k_warps]++;
-                n[k_threads] += width;
-                n[k_threads_on] += (u32)__builtin_popcount(m);
+            if ((kCounts || kMore) && !(x.flags & kHidden)) {
+                if (kCounts) {
+                    Counts &n = counts[(size_t)pc];
+                    n[k_warps]++;
+                    n[k_threads] += width;
+                    n[k_threads_on] += (u32)__builtin_popcount(m);
+                }
                 if (clocks) {
                     block.work[k_work_instructions]++;
                     block.work[k_work_pipe_clocks] += clocks[pc];
@@ -251,14 +262,15 @@ Turn run_warp(Warp &w) {
             }
             w.executed++;
             w.now = pc;
-            if (w.trace && !(x.flags & kHidden) && w.trace->steps.size() < launch.options.max_trace_steps)
+            if (kMore && w.trace && !(x.flags & kHidden) && w.trace->steps.size() < launch.options.max_trace_steps)
                 w.trace->steps.push_back((u32)pc);
             if (x.plain) {
                 if (w.follows && m) [[unlikely]]
                     follow(w, x, m);
                 if (m) x.run(w, x, m);
                 if (takes_turns && (x.op == Op::ATOM || (x.flags & kVolatile))) {
-                    left -= std::min(left - 1, launch.options.round_trip);  // who polls must not do so at the pace of arithmetic
+                    left -= std::min(left - 1,
+                                     launch.options.round_trip);  // who polls must not do so at the pace of arithmetic
                     if (m) note_poll(w, x, pc, m);
                 }
                 pc++;
@@ -277,7 +289,7 @@ Turn run_warp(Warp &w) {
                         continue;
                     }
                     if (!m) break;
-                    n[k_branches_divergent]++;
+                    if (kCounts) counts[(size_t)pc][k_branches_divergent]++;
                     set_pc(w, lanes & ~m, pc + 1);
                     set_pc(w, m, x.target);
                     goto reschedule;
@@ -324,7 +336,7 @@ Turn run_warp(Warp &w) {
                     arrive_at_sync(w, pc, m, member_mask(x));
                     const u32 go = run_complete(w, x, pc);
                     if (go == lanes) break;  // all of them: go on in this group
-                    if (!(x.flags & kHidden)) correct_counts(n, width, m, go);
+                    if (kCounts && !(x.flags & kHidden)) correct_counts(counts[(size_t)pc], width, m, go);
                     goto reschedule;
                 }
                 case Op::PUSH:
@@ -374,6 +386,15 @@ Turn run_warp(Warp &w) {
     reschedule:
         if (launch.stop.load(std::memory_order_relaxed)) throw Stop{};
     }
+}
+
+}  // namespace
+
+Turn run_warp(Warp &w) {
+    const Block &b = *w.block;
+    if (w.trace || b.touched || b.launch->options.concurrent != ~0ull)
+        return b.counting ? run_as<true, true>(w) : run_as<false, true>(w);
+    return b.counting ? run_as<true, false>(w) : run_as<false, false>(w);
 }
 
 }  // namespace warpsight

@@ -1,6 +1,9 @@
-// Running a grid: blocks over cores, faults, limits. Blocks of order-sensitive programs, and every checked launch, run
-// on one core in ascending order; a block that waits for others (a spin on memory) is set aside while later ones start,
-// so that grid-wide synchronisation goes on.
+// Running a grid: blocks over cores, faults, limits. A block that waits for others (a spin on memory) is set aside
+// while later ones start, so that grid-wide synchronisation goes on. Order-sensitive programs run on one core in
+// ascending order. A checked launch of any other program has a quick pass on all cores (owners.hpp): if its blocks
+// share nothing and nothing is wrong, that is what one core in order would have seen. Else memory is put back and the
+// exact pass, one core in ascending order with the stamps of shadow.hpp, says what is wrong: so reports do not depend
+// on timing.
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
@@ -10,6 +13,7 @@
 #include <unordered_map>
 
 #include "machine.hpp"
+#include "owners.hpp"
 #include "shadow.hpp"
 
 namespace warpsight {
@@ -32,9 +36,9 @@ struct ConstRows {
 
 struct Grid {
     Launch &launch;
-    std::atomic<u64> next{0};
     u64 count;
-    std::vector<std::shared_ptr<BlockTrace>> traces{};
+    alignas(kCacheLine) std::atomic<u64> next{0};
+    alignas(kCacheLine) std::vector<std::shared_ptr<BlockTrace>> traces{};
     std::unordered_map<u64, size_t> traced{};  // where the trace of a chosen block goes; empty: all are traced
     std::vector<BlockWork> work{};
     u64 id(u64 i) const { return launch.options.blocks.empty() ? i : launch.options.blocks[i]; }
@@ -50,7 +54,7 @@ struct Watch {
         const bool at_clock = (++blocks & 63) == 0 || now - looked >= kSteps;
         if (at_clock) looked = now;
         FaultKind kind;
-        if (!l.over_limits(at_clock, &kind)) return;
+        if (!l.over_limits(now, at_clock, &kind)) return;
         if (kind == FaultKind::endless_loop) kind = FaultKind::launch_too_large;  // this block has ended
         l.record(Fault{kind, -1, 0, block, 0});
         l.stop = true;
@@ -81,14 +85,14 @@ void prepare_traces(Grid &grid) {
 }
 
 // One core: takes blocks until there are none.
-void work(Grid &grid, std::vector<Counts> &counts, Touched *touched, Outputs &outputs, u64 &run) {
-    Block block(grid.launch, &counts);
+void work(Grid &grid, Core &core, Touched *touched, Outputs &outputs, u64 &run) {
+    Block block(grid.launch, core);
     block.touched = touched;
     std::string text;
     block.output = &text;
     Watch watch;
     for (;;) {
-        u64 i = grid.next.fetch_add(1);
+        u64 i = grid.next.fetch_add(1, std::memory_order_relaxed);
         if (i >= grid.count || grid.launch.stop) return;
         text.clear();
         try {
@@ -106,23 +110,25 @@ void work(Grid &grid, std::vector<Counts> &counts, Touched *touched, Outputs &ou
 }
 
 // One core, blocks in order; a block that has used a turn without ending lets the next one start and comes back later.
-void work_in_order(Grid &grid, std::vector<Counts> &counts, Touched *touched, std::string &output, u64 &run) {
+void work_in_order(Grid &grid, Core &core, Touched *touched, std::string &output, u64 &run) {
     std::deque<std::unique_ptr<Block>> waiting, idle;
     const size_t each = (size_t)(grid.launch.program.n_rows + 2) * kRowBytes * 32 + grid.launch.options.shared_bytes +
                         (size_t)grid.launch.options.local_bytes * 1024;
-    const size_t room = std::max<size_t>(1, kMostWaitingBytes / std::max<size_t>(each, 1));
+    const size_t room = std::max<size_t>(1, kMostWaitingBytes / (size_t)grid.launch.cores / std::max<size_t>(each, 1));
     const size_t most = std::min<size_t>(room, grid.launch.options.concurrent);
     Watch watch;
     try {
         for (;;) {
             std::unique_ptr<Block> b;
-            if (grid.next < grid.count && waiting.size() < most) {
-                if (idle.empty()) idle.push_back(std::make_unique<Block>(grid.launch, &counts));
+            const bool room_left = waiting.size() < most && grid.next.load(std::memory_order_relaxed) < grid.count;
+            const u64 place = room_left ? grid.next.fetch_add(1, std::memory_order_relaxed) : grid.count;
+            if (place < grid.count) {
+                if (idle.empty()) idle.push_back(std::make_unique<Block>(grid.launch, core));
                 b = std::move(idle.front());
                 idle.pop_front();
                 b->output = &output;
                 b->touched = touched;
-                b->place = grid.next++;
+                b->place = place;
                 begin_trace(*b, grid, b->place);
                 b->start(grid.id(b->place));
             } else if (!waiting.empty()) {
@@ -152,15 +158,26 @@ void prepare_checks(Launch &l) {
 
 }  // namespace
 
-bool Launch::over_limits(bool look_at_clock, FaultKind *kind) const {
+bool Launch::over_limits(u64 so_far, bool look_at_clock, FaultKind *kind) const {
     *kind = FaultKind::endless_loop;
-    if (executed.load(std::memory_order_relaxed) > options.max_instructions) return true;
+    if (so_far > options.max_instructions) return true;
     *kind = FaultKind::deadline;
     return look_at_clock && std::chrono::steady_clock::now() > end;
 }
 
+void Launch::doubt() {
+    doubtful = true;
+    stop = true;
+    throw Stop{};
+}
+
 void Launch::record(Fault f) {
     std::lock_guard guard(lock);
+    if (quick && cores > 1 && f.kind != FaultKind::deadline) {  // which fault comes first depends on timing
+        doubtful = true;
+        stop = true;
+        return;
+    }
     for (Fault &known : faults)
         if (known.kind == f.kind && known.pc == f.pc) {
             known.count++;
@@ -172,38 +189,89 @@ void Launch::record(Fault f) {
         stop = true;
 }
 
-LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
+namespace {
+
+// What a pass may change, to put back before another.
+struct Before {
+    std::vector<std::vector<char>> bytes;
+    explicit Before(const Memory &memory) {
+        for (const Allocation &a : memory.allocations) bytes.emplace_back(a.host, a.host + (a.writable ? a.size : 0));
+    }
+    void restore(Memory &memory) const {
+        for (size_t i = 0; i < bytes.size(); i++)
+            if (!bytes[i].empty()) std::memcpy(memory.allocations[i].host, bytes[i].data(), bytes[i].size());
+    }
+};
+
+// Blocks of such a launch may run beside each other while they are checked, since what they do shows no order.
+bool may_be_quick(const Launch &l) {
+    const bool one_word = l.total_blocks < (1u << 30) - 2;  // a word of owners.hpp holds the block
+    return l.options.check && !l.program.order_sensitive && one_word;
+}
+
+int cores_for(const Launch &l, u64 blocks) {
     const LaunchOptions &o = l.options;
-    ConstRows consts(l.program.consts);
-    l.const_rows = consts.data;
-    l.total_blocks = (u64)o.grid[0] * o.grid[1] * o.grid[2];
-    l.end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                   std::chrono::duration<double>(std::min(o.deadline_seconds, 1e8)));
-    if (o.check) prepare_checks(l);
-    Grid grid{l, {}, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
+    const bool in_order =
+        l.program.order_sensitive || (o.check && !l.quick) || (l.quick && (l.program.prints || o.concurrent != ~0ull));
+    return in_order ? 1 : (int)std::max<u64>(1, std::min<u64>((u64)std::max(1, o.cores), blocks));
+}
+
+void begin(Launch &l) {
+    const double seconds = std::min(l.options.deadline_seconds, 1e8);
+    l.end = std::chrono::steady_clock::now() +
+            std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+    l.stop = l.doubtful = false;
+    l.executed = l.longest_warp = 0;
+    l.heap_used = 0;
+    l.faults.clear();
+    l.fence_counts.clear();
+    if (l.options.check && !l.quick) prepare_checks(l);
+}
+
+void wait_for(std::vector<std::thread> &threads, const int &left, std::mutex &m, std::condition_variable &done,
+              Launch &l, bool (*interrupted)()) {
+    std::unique_lock guard(m);
+    while (!done.wait_for(guard, std::chrono::milliseconds(100), [&] { return left == 0; })) {
+        guard.unlock();
+        if (interrupted && interrupted()) l.stop = l.interrupted = true;
+        guard.lock();
+    }
+    guard.unlock();
+    for (std::thread &t : threads) t.join();
+}
+
+LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
+    const LaunchOptions &o = l.options;
+    begin(l);
+    Grid grid{l, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
     prepare_traces(grid);
     if (o.watch) grid.work.resize(grid.count);
+    l.cores = cores_for(l, grid.count);
+    const size_t n = (size_t)l.cores;
     const bool in_order = l.program.order_sensitive || o.check;
-    const int cores = in_order ? 1 : (int)std::max<u64>(1, std::min<u64>((u64)std::max(1, o.cores), grid.count));
-    std::vector<std::vector<Counts>> counts((size_t)cores, std::vector<Counts>(l.program.code.size(), Counts{}));
-    std::vector<Outputs> outputs((size_t)cores);
+    std::vector<Core> cores;
     std::vector<Touched> touched;
-    for (int i = 0; o.watch && i < cores; i++) touched.push_back(begin_watching(l.memory));
-    std::vector<u64> run((size_t)cores, 0);
+    for (size_t i = 0; i < n; i++) {
+        cores.emplace_back(l.program);
+        if (l.quick) cores.back().owners = std::make_unique<Owners>(l.memory, l.program.global_granule);
+        if (o.watch) touched.push_back(begin_watching(l.memory));
+    }
+    std::vector<Outputs> outputs(n);
+    std::vector<u64> run(n, 0);
     LaunchResult result;
     std::mutex m;
     std::condition_variable done;
-    int left = cores;
+    int left = l.cores;
     std::exception_ptr broken;
     std::vector<std::thread> threads;
-    for (int i = 0; i < cores; i++)
+    for (size_t i = 0; i < n; i++)
         threads.emplace_back([&, i] {
             try {
-                Touched *mine = o.watch ? &touched[(size_t)i] : nullptr;
+                Touched *mine = o.watch ? &touched[i] : nullptr;
                 if (in_order)
-                    work_in_order(grid, counts[(size_t)i], mine, result.output, run[(size_t)i]);
+                    work_in_order(grid, cores[i], mine, outputs[i][0], run[i]);
                 else
-                    work(grid, counts[(size_t)i], mine, outputs[(size_t)i], run[(size_t)i]);
+                    work(grid, cores[i], mine, outputs[i], run[i]);
             } catch (...) {
                 std::lock_guard guard(m);
                 broken = std::current_exception();
@@ -213,32 +281,46 @@ LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
             left--;
             done.notify_all();
         });
-    {
-        std::unique_lock guard(m);
-        while (!done.wait_for(guard, std::chrono::milliseconds(100), [&] { return left == 0; })) {
-            guard.unlock();
-            if (interrupted && interrupted()) l.stop = true;
-            guard.lock();
-        }
-    }
-    for (std::thread &t : threads) t.join();
+    wait_for(threads, left, m, done, l, interrupted);
     for (Allocation &a : l.memory.allocations) a.shadow.reset();
     if (broken) std::rethrow_exception(broken);
-    result.counts = std::move(counts[0]);
-    for (size_t c = 1; c < counts.size(); c++)
+    if (l.quick && !l.doubtful && !l.interrupted) {
+        std::vector<const Owners *> owners;
+        for (const Core &core : cores) owners.push_back(core.owners.get());
+        l.doubtful = !settle_owners(l.memory, owners);
+    }
+    result.counts = std::move(cores[0].counts);
+    for (size_t c = 1; c < n; c++)
         for (size_t i = 0; i < result.counts.size(); i++)
-            for (int k = 0; k < kCounters; k++) result.counts[i][k] += counts[c][i][k];
+            for (int k = 0; k < kCounters; k++) result.counts[i][k] += cores[c].counts[i][k];
     Outputs all;
     for (Outputs &part : outputs) all.merge(part);
     for (auto &[id, text] : all) result.output += text;
-    for (u64 n : run) result.blocks_run += n;
+    for (u64 blocks : run) result.blocks_run += blocks;
     result.traces.assign(grid.traces.begin(), grid.traces.end());
     result.work = std::move(grid.work);
     if (o.watch) end_watching(touched, result);
     result.faults = std::move(l.faults);
     result.warp_instructions = l.executed;
-    result.cores_used = cores;
+    result.cores_used = l.cores;
     return result;
+}
+
+}  // namespace
+
+LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
+    ConstRows consts(l.program.consts);
+    const LaunchOptions &o = l.options;
+    l.const_rows = consts.data;
+    l.total_blocks = (u64)o.grid[0] * o.grid[1] * o.grid[2];
+    l.quick = may_be_quick(l);
+    if (!l.quick) return run_pass(l, interrupted);
+    const Before before(l.memory);
+    LaunchResult result = run_pass(l, interrupted);
+    if (!l.doubtful || l.interrupted) return result;
+    before.restore(l.memory);
+    l.quick = false;
+    return run_pass(l, interrupted);
 }
 
 }  // namespace warpsight

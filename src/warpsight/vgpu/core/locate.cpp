@@ -1,7 +1,9 @@
-// From a lane's address to a host pointer, with every check on the way.
+// From a lane's address to a host pointer, with every check on the way; what an access costs is in cost.cpp.
 #include <algorithm>
 
+#include "eight.hpp"
 #include "memory.hpp"
+#include "owners.hpp"
 #include "shadow.hpp"
 
 namespace warpsight {
@@ -58,9 +60,7 @@ u32 first_outside(const Access &x, u64 start, u64 bytes, u32 size) {
 }
 
 void check_alignment(Warp &w, const Access &x, u8 space, u32 size, u32 alignment) {
-    u32 bad = (u32)x.base;
-    if (x.shape == Shape::general)
-        for (int i = 0; i < kLanes; i++) bad |= x.offset[i] + ((u32)x.base & (alignment - 1));
+    const u32 bad = x.shape == Shape::general ? (u32)x.base | x.low_bits : (u32)x.base;
     if (!(bad & (alignment - 1))) return;
     for (u32 rest = x.m; rest; rest &= rest - 1) {
         u64 a = x.base + x.offset[lowest(rest)];
@@ -83,6 +83,23 @@ Allocation *Memory::find(u64 address) {
     return address - it->base < it->size ? &*it : nullptr;
 }
 
+namespace {
+
+// Do the lanes lie in one allocation or space?
+bool lies_together(Warp &w, u8 space, u32 size, const Access &x) {
+    if (x.reach == 0 || space == kLocal || space == kConst || space == kParam) return true;
+    if (space == kGeneric && space_of(x.base) != kGlobal)
+        return space_of(x.base) == space_of(x.base + x.reach) && (space_of(x.base) != kShared || same_slot(x));
+    Allocation *&a = w.block->last_allocation;
+    if (a && inside(x.base, (u64)x.reach + size, a->base, a->size)) return true;
+    Allocation *found = w.block->launch->memory.find(x.base);
+    if (!found || !inside(x.base, (u64)x.reach + size, found->base, found->size)) return false;
+    a = found;
+    return true;
+}
+
+}  // namespace
+
 bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out) {
     if (space == kShared) {
         if (!shape_of(Row::at(w, row), nullptr, 0, m, size, out)) return false;
@@ -90,16 +107,7 @@ bool gather_addresses(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, u
         return same_slot(out);
     }
     if (!shape_of(Row::at(w, row), narrow ? nullptr : Row::at(w, Row::high(row)), imm, m, size, out)) return false;
-    if (out.reach == 0 || space == kLocal || space == kConst || space == kParam) return true;
-    if (space == kGeneric && space_of(out.base) != kGlobal)
-        return space_of(out.base) == space_of(out.base + out.reach) &&
-               (space_of(out.base) != kShared || same_slot(out));
-    Allocation *&a = w.block->last_allocation;
-    if (a && inside(out.base, (u64)out.reach + size, a->base, a->size)) return true;
-    Allocation *found = w.block->launch->memory.find(out.base);
-    if (!found || !inside(out.base, (u64)out.reach + size, found->base, found->size)) return false;
-    a = found;
-    return true;
+    return lies_together(w, space, size, out);
 }
 
 u32 lanes_together(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m) {
@@ -147,20 +155,80 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
             b.fail(w, FaultKind::write_to_const, lowest(x.m), x.base + x.offset[lowest(x.m)], (u8)size);
         return {a->host + (base - a->base), a, kGlobal};
     }
-    Access local = x;
-    local.base = base;
     if (space == kLocal) return {nullptr, nullptr, kLocal};
     const SharedSpan span = space == kShared  ? shared_span(l, base)
                             : space == kConst ? SharedSpan{0, l.options.const_data.size(), 0}
                                               : SharedSpan{0, l.options.params.size(), 0};
-    if (!inside(base, (u64)x.reach + size, span.start, span.bytes))
-        outside(w, local, space, span.start, span.bytes, size);
-    check_alignment(w, local, space, size, alignment);
+    const bool outside_span = !inside(base, (u64)x.reach + size, span.start, span.bytes);
+    if (outside_span || ((base | x.low_bits) & (alignment - 1))) {
+        Access local = x;
+        local.base = base;
+        if (outside_span) outside(w, local, space, span.start, span.bytes, size);
+        check_alignment(w, local, space, size, alignment);
+    }
     if (write && space != kShared) b.fail(w, FaultKind::write_to_const, lowest(x.m), window_of(space) + base, (u8)size);
     char *host = space == kShared  ? b.shared
                  : space == kConst ? (char *)l.options.const_data.data()
                                    : (char *)l.options.params.data();
     return {host + (base - span.shift), nullptr, space};
+}
+
+namespace {
+
+// True when the lanes of m lie to each other as in what is known: then only its base is new, and is set.
+WS_INLINE bool same_shape(const u32 *low, const u32 *high, i64 imm, u32 m, u32 size, Known &known) {
+    Access &x = known.access;
+    if (known.size != size || x.m != m) return false;
+    const u32 first = (u32)__builtin_ctz(m), start = low[first] - x.offset[first], upper = high ? high[first] : 0;
+    if (start > ~0u - (x.reach + 32 * size)) return false;  // near the end of 32 bits, shapes are found anew
+    v8u apart = all8(0);
+    for (int g = 0; g < kGroups; g++) {
+        v8u here = (load8(low, g) - all8(start)) ^ load8(x.offset, g);
+        if (high) here |= load8(high, g) ^ all8(upper);
+        apart |= m == kFull ? here : choose8(lanes8(m, g), here, all8(0));
+    }
+    if (!zero8(apart)) return false;
+    x.base = ((u64)upper << 32 | start) + (u64)imm;
+    return true;
+}
+
+// The same instruction in the same array as last time: all checks by one comparison each.
+WS_INLINE bool same_place(const Known &known, u32 size, u32 alignment, bool write, const Block &b, Place &out) {
+    const Access &x = known.access;
+    if ((x.base | x.low_bits) & (alignment - 1)) return false;
+    if (Allocation *a = known.allocation) {
+        if (!inside(x.base, (u64)x.reach + size, a->base, a->size) || (write && !a->writable)) return false;
+        out = {a->host + (x.base - a->base), a, kGlobal};
+        return true;
+    }
+    if (!inside(x.base, (u64)x.reach + size, known.start, known.bytes)) return false;
+    out = {b.shared + (x.base - known.shift), nullptr, kShared};
+    return true;
+}
+
+}  // namespace
+
+Known *find_place(Warp &w, const Ins &x, u32 m, u32 size, bool write, Place &out) {
+    Block &b = *w.block;
+    Known &known = b.core->known[x.memory];
+    Access &found = known.access;
+    const bool shared = x.sub == kShared;
+    const u32 *low = Row::at(w, x.a), *high = is_narrow(x) ? nullptr : Row::at(w, Row::high(x.a));
+    if (same_shape(low, high, shared ? 0 : x.imm, m, size, known)) {
+        if (shared) found.base = (u32)(found.base + (u64)x.imm);
+        if (same_place(known, size, size, write, b, out)) return &known;
+    } else {
+        known.size = known.counted = 0;
+        if (!shape_of(low, high, shared ? 0 : x.imm, m, size, found)) return nullptr;
+        known.size = size;
+        if (shared) found.base = (u32)(found.base + (u64)x.imm);
+    }
+    if (shared ? !same_slot(found) : !lies_together(w, x.sub, size, found)) return nullptr;
+    out = locate(w, found, x.sub, size, size, write);
+    known.allocation = out.allocation;
+    const SharedSpan span = shared ? shared_span(*b.launch, found.base) : SharedSpan{0, 0, 0};
+    known.start = span.start, known.bytes = span.bytes, known.shift = span.shift;
+    return &known;
 }
 
 char *local_at(Warp &w, u32 lane, u64 offset, u32 size, u32 alignment) {
@@ -186,199 +254,29 @@ char *locate_one(Warp &w, u32 lane, u64 address, u8 space, u32 size, bool write,
     return p.host;
 }
 
-namespace {
-
-constexpr u32 kLongestSleep = 1'000'000;  // nanoseconds: the PTX manual
-
-// The record of the step being executed; parts of one access share it.
-MemoryStep &record_of(WarpTrace &t) {
-    const u32 step = (u32)t.steps.size() - 1;
-    if (t.memory.empty() || t.memory.back().step != step) {
-        t.steps[step] |= kTouchesMemory;
-        t.memory.push_back(MemoryStep{step, (u32)t.sectors.size()});
-    }
-    return t.memory.back();
-}
-
-void trace_global(Warp &w, MemoryStep &r, const Access &x, u32 size, u64 base) {
-    u32 seen[kLanes * 2], n = 0;
-    u8 in_set[4] = {};
-    u64 last_line = ~0ull;
-    for (u32 rest = x.m; rest; rest &= rest - 1) {
-        const u64 first = (base + x.offset[lowest(rest)]) / 32, last = (base + x.offset[lowest(rest)] + size - 1) / 32;
-        for (u64 s = first; s <= last && n < kLanes * 2; s++) seen[n++] = (u32)s;
-    }
-    std::sort(seen, seen + n);
-    n = (u32)(std::unique(seen, seen + n) - seen);
-    for (u32 i = 0; i < n; i++) {
-        w.trace->sectors.push_back(seen[i]);
-        if (seen[i] / 4 != last_line) {
-            last_line = seen[i] / 4;
-            r.lines++;
-            in_set[last_line & 3]++;
-        }
-    }
-    r.sectors = (u16)(r.sectors + n);
-    r.tag_passes = (u16)(r.tag_passes + *std::max_element(in_set, in_set + 4));
-}
-
-// Lines of constant memory that a load wants, each once. Parameters are there when a launch begins.
-void trace_constant(Warp &w, MemoryStep &r, const Access &x, u32 size) {
-    std::vector<u32> &all = w.trace->sectors;
-    for (u32 rest = x.m; rest; rest &= rest - 1) {
-        const u64 at = x.base + x.offset[lowest(rest)];
-        for (u64 line = at / 64; line <= (at + size - 1) / 64; line++) {
-            const u32 number = kConstantTrace + (u32)line;
-            if (std::find(all.begin() + r.first_sector, all.end(), number) != all.end()) continue;
-            all.push_back(number);
-            r.constant_lines++;
-        }
-    }
-}
-
-// A generic address of constant memory is an address of global memory on a GPU.
-bool by_generic_address(const Warp &w) { return w.block->launch->program.code[(size_t)w.now].sub != kConst; }
-
-void trace_access(Warp &w, const Access &x, const Place &p, u32 size, u32 wavefronts) {
-    WarpTrace &t = *w.trace;
-    if (t.steps.size() >= w.block->launch->options.max_trace_steps || t.steps.empty()) return;
-    MemoryStep &r = record_of(t);
-    r.bytes_per_lane = (u8)size;
-    r.space = p.space;
-    r.wavefronts = (u16)(r.wavefronts + wavefronts);
-    if (p.space == kGlobal) {
-        const u32 before = r.sectors, bytes = (u32)__builtin_popcount(x.m) * size;
-        trace_global(w, r, x, size, x.base - kGlobalBase);
-        r.partial = (u16)(r.partial + std::max(0, (i32)(r.sectors - before) - (i32)(bytes / 32)));
-    }
-    if (p.space == kConst) {
-        if (by_generic_address(w))
-            trace_global(w, r, x, size, x.base - kConstWindow + kConstantTrace * 32ull);
-        else
-            trace_constant(w, r, x, size);
-    }
-    if (p.space == kLocal) {  // its lanes' words side by side; where a warp's memory lies is up to its place on the SM
-        Access y = x;
-        for (u32 rest = x.m; rest; rest &= rest - 1)
-            y.offset[lowest(rest)] = (x.offset[lowest(rest)] + (u32)(x.base & 0xffffff)) / 4 * 128 + lowest(rest) * 4;
-        trace_global(w, r, y, std::max(4u, size), kLocalTrace);
-    }
-}
-
-}  // namespace
-
-void trace_wavefronts(Warp &w, u32 wavefronts) {
-    if (w.block->touched) w.block->work[k_work_passes] += wavefronts;
-    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
-    MemoryStep &r = record_of(*w.trace);
-    r.wavefronts = (u16)(r.wavefronts + wavefronts);
-}
-
-void trace_sleep(Warp &w, const Ins &x, u32 m) {
-    u32 longest = 0;
-    for (u32 rest = m; rest; rest &= rest - 1) longest = std::max(longest, Row::at(w, x.a)[lowest(rest)]);
-    longest = std::min(longest, kLongestSleep);
-    w.waited += longest;
-    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
-    record_of(*w.trace).first_sector = longest;
-}
-
-void trace_barrier(Warp &w, u32 id, u32 threads, bool arrives) {
-    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
-    const u32 all = (u32)w.block->warps.size(), expected = (threads + kLanes - 1) / kLanes;
-    record_of(*w.trace).first_sector = BarrierStep{id, arrives, expected == all ? 0 : expected}.packed();
-}
-
-void trace_passes(Warp &w, u32 passes) {
-    if (!w.trace || w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
-    MemoryStep &r = record_of(*w.trace);
-    r.passes = (u16)std::max<u32>(r.passes, passes);
-}
-
-// Places swaps in shared memory behind all sectors, where nothing else is listed.
-constexpr u32 kSwapTrace = 0xf8000000u;
-
-void trace_swap(Warp &w, u32 word) {
-    if (w.trace->steps.size() >= w.block->launch->options.max_trace_steps || w.trace->steps.empty()) return;
-    MemoryStep &r = record_of(*w.trace);
-    w.trace->sectors.push_back(kSwapTrace + word);
-    r.swaps++;
-}
-
-namespace {
-
-// A constant operand of arithmetic (FFMA R0, R1, c[3][8]) is read by a hidden instruction before the visible one. The
-// constant port of the pipe delivers it: it is no access of the load/store unit, and belongs to no earlier step.
-bool is_operand(const Warp &w, const Place &p) {
-    return (p.space == kConst || p.space == kParam) && (w.block->launch->program.code[(size_t)w.now].flags & kHidden);
-}
-
-}  // namespace
-
-void count_access(Warp &w, const Access &x, const Place &p, u32 size) {
-    Counts &n = counts_of(w);
-    const u32 lanes = (u32)__builtin_popcount(x.m);
-    const Counts before = n;
-    n[k_requests]++;
-    n[k_bytes] += lanes * size;
-    switch (p.space == kConst && by_generic_address(w) ? (u8)kGlobal : p.space) {
-        case kGlobal: {
-            u32 sectors, lines;
-            count_blocks(x, size, &sectors, &lines);
-            n[k_sectors] += sectors;
-            n[k_sectors_ideal] += (lanes * size + 31) / 32;
-            n[k_lines] += lines;
-            break;
-        }
-        case kShared: {
-            u32 ideal;
-            n[k_wavefronts] += count_wavefronts(x, size, &ideal);
-            n[k_wavefronts_ideal] += ideal;
-            break;
-        }
-        case kLocal: {  // words of a warp's lanes lie side by side: 8 lanes of one word are a sector
-            Access y = x;
-            y.base = 0;
-            y.shape = Shape::general;
-            for (u32 rest = x.m; rest; rest &= rest - 1) {
-                u32 lane = lowest(rest);
-                y.offset[lane] = (x.offset[lane] + ((u32)x.base & 3)) / 4 * 128 + lane * 4;
-            }
-            u32 words = std::max(1u, size / 4), sectors, lines, first = y.offset[lowest(x.m)];
-            for (u32 lane = 0; lane < kLanes; lane++)
-                if (!(x.m >> lane & 1)) y.offset[lane] = first;
-            y.reach = ~0u >> 1;
-            count_blocks(y, 4, &sectors, &lines);
-            n[k_sectors] += sectors * words;
-            n[k_sectors_ideal] += (lanes * size + 31) / 32;
-            n[k_lines] += lines * words;
-            break;
-        }
-        default: n[k_wavefronts] += count_words(x); n[k_wavefronts_ideal]++;
-    }
-    if (is_operand(w, p)) return;
-    if (w.trace) trace_access(w, x, p, size, (u32)(n[k_wavefronts] - before[k_wavefronts]));
-    if (w.block->touched) watch_access(w, x, p, size, before, n);
-}
-
-void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, const u8 *unchanged) {
+void note_access(Warp &w, const Access &x, const Place &p, u32 size, bool write, u8 kind, u32 unchanged) {
     const Kind k = (Kind)kind;
-    const u32 shared_base = p.space == kShared ? (u32)(p.host - w.block->shared) : 0;
-    for (u32 rest = x.m; rest; rest &= rest - 1) {
-        u32 lane = lowest(rest);
-        bool changes = !unchanged || !unchanged[lane];
-        if (p.space == kShared) {
-            if (!write)
-                w.block->shadow->read(w, lane, shared_base + x.offset[lane], size, k);
-            else
-                w.block->shadow->write(w, lane, shared_base + x.offset[lane], size, k, changes);
-        } else if (p.space == kGlobal) {
-            u64 offset = (u64)(p.host - p.allocation->host) + x.offset[lane];
-            if (!write)
-                note_global_read(w, lane, *p.allocation, offset, size, k);
-            else
-                note_global_write(w, lane, *p.allocation, offset, size, k, changes);
+    if (p.space == kShared) {
+        const u32 base = (u32)(p.host - w.block->shared);
+        if (!write) return w.block->shadow->read_row(w, x, base, size, k);
+        for (u32 rest = x.m; rest; rest &= rest - 1) {
+            const u32 lane = lowest(rest);
+            w.block->shadow->write(w, lane, base + x.offset[lane], size, k, !(unchanged >> lane & 1));
         }
+        return;
+    }
+    if (p.space != kGlobal) return;
+    if (w.block->launch->quick) {
+        if (!w.block->core->owners->note(w, x, p, size, write, k)) w.block->launch->doubt();
+        return;
+    }
+    const u64 base = (u64)(p.host - p.allocation->host);
+    for (u32 rest = x.m; rest; rest &= rest - 1) {
+        const u32 lane = lowest(rest);
+        if (!write)
+            note_global_read(w, lane, *p.allocation, base + x.offset[lane], size, k);
+        else
+            note_global_write(w, lane, *p.allocation, base + x.offset[lane], size, k, !(unchanged >> lane & 1));
     }
 }
 

@@ -1,7 +1,8 @@
 // The machine: a loaded program, a launch, and the state of blocks and warps. Behaviour is in execute.cpp (the warp
 // loop), memory.cpp and atomic.cpp (accesses), block.cpp (barriers, turns), launch.cpp (grids and cores), shadow.cpp
-// (races, uninitialised reads). Must stay true: nothing a kernel does can touch host memory outside its allocations,
-// and results do not depend on the number of cores.
+// (races, uninitialised reads), owners.cpp (who touched what, in the quick pass of a checked launch). Must stay true:
+// nothing a kernel does can touch host memory outside its allocations, and results do not depend on the number of
+// cores.
 #pragma once
 #include <array>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "access.hpp"
 #include "lanes.hpp"
 #include "trace.hpp"
 #include "work.hpp"
@@ -133,7 +135,8 @@ struct Program {
     std::vector<i32> functions;
     std::vector<u32> consts;  // as given
     u32 n_rows = 0, n_preds = 0;
-    bool order_sensitive = false;
+    bool order_sensitive = false, prints = false;
+    u32 n_memory = 0;                           // memory instructions
     u8 shared_granule = 4, global_granule = 4;  // the narrowest plain access, for race shadows
 };
 
@@ -158,24 +161,32 @@ struct LaunchOptions {
     u64 heap_base = 0, heap_bytes = 0;  // an allocation that device malloc hands out from
 };
 
-// What all workers of a launch share.
+constexpr size_t kCacheLine = 64;
+
+// What all workers of a launch share. What they write lies on lines of its own, apart from what they read at every
+// step.
 struct Launch {
     const Program &program;
     Memory &memory;
     LaunchOptions options{};
     char *const_rows = nullptr;  // 32-lane rows of program.consts
     u64 total_blocks = 0;
-    std::atomic<bool> stop{false};
-    std::atomic<u64> executed{0};
-    std::atomic<u64> longest_warp{0};  // instructions of the longest warp that has ended
-    u64 heap_used = 0;                 // programs with malloc run on one core
+    bool interrupted = false;  // by the user
+    bool quick = false;        // the quick pass of a checked launch: see launch.cpp
+    int cores = 1;             // that run it
+    alignas(kCacheLine) std::atomic<bool> stop{false};
+    std::atomic<bool> doubtful{false};  // the quick pass met what only the exact one can judge
+    alignas(kCacheLine) std::atomic<u64> executed{0};
+    std::atomic<u64> longest_warp{0};       // instructions of the longest warp that has ended
+    alignas(kCacheLine) u64 heap_used = 0;  // programs with malloc run on one core
     std::mutex lock;
     std::vector<Fault> faults;
     std::unordered_map<u64, u32> fence_counts;  // per block that fenced, while checking
     std::chrono::steady_clock::time_point end{};
     Launch(const Program &p, Memory &m) : program(p), memory(m) {}
-    bool over_limits(bool look_at_clock, FaultKind *kind) const;
-    void record(Fault f);  // keeps the first of each (kind, instruction), counts the rest
+    bool over_limits(u64 executed, bool look_at_clock, FaultKind *kind) const;
+    [[noreturn]] void doubt();  // ends the quick pass
+    void record(Fault f);       // keeps the first of each (kind, instruction), counts the rest
 };
 
 struct Block;
@@ -231,6 +242,17 @@ struct Barrier {
 
 struct SharedShadow;
 struct Undefined;
+struct Owners;
+
+// What one core keeps from block to block.
+struct Core {
+    std::vector<Counts> counts;      // of each instruction
+    std::vector<Known> known;        // of each memory instruction
+    std::unique_ptr<Owners> owners;  // in the quick pass of a checked launch
+    explicit Core(const Program &);
+    ~Core();
+    Core(Core &&) noexcept;
+};
 
 enum class Turn { waits, over, done };
 
@@ -244,7 +266,10 @@ struct Block {
     char *rows = nullptr, *shared = nullptr, *local = nullptr;
     std::vector<u32> preds;
     std::array<Barrier, kBarriers> barriers;
+    Core *core = nullptr;
     std::vector<Counts> *counts = nullptr;
+    bool counting = true;  // how often each instruction runs: wanted by the caller, or to find a loop
+    u64 unreported = 0;    // instructions that Launch::executed does not have yet
     std::unique_ptr<SharedShadow> shadow;
     std::unique_ptr<Undefined> undefined;  // null while there is nothing of that kind
     u32 time = 1;                          // advances at every synchronisation; stamps of the race check
@@ -262,10 +287,12 @@ struct Block {
     NearLines<32> near_constants;  // 2 KiB of constant memory
     Allocation *last_allocation = nullptr;
 
-    Block(Launch &, std::vector<Counts> *counts);
+    Block(Launch &, Core &);
     ~Block();
     void start(u64 id);
     bool run_turn();  // true when every thread has ended
+    u64 executed() const { return launch->executed.load(std::memory_order_relaxed) + unreported; }
+    void report_executed();
     void fence();
     void add_span();
     bool release_barriers();  // true if someone may go on

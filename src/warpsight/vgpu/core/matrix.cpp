@@ -25,10 +25,11 @@ void load_matrices(Warp &w, const Ins &x, u32 m) {
             for (u32 i = 0; i < 8; i++) locate_one(w, first + i, row_at[i], kShared, 16, false);
         a.base = *std::min_element(row_at, row_at + 8);
         a.reach = *std::max_element(row_at, row_at + 8) - (u32)a.base;
-        for (u32 i = 0; i < kLanes; i++) a.offset[i] = row_at[i & 7] - (u32)a.base;
+        a.low_bits = 0;
+        for (u32 i = 0; i < kLanes; i++) a.low_bits |= a.offset[i] = row_at[i & 7] - (u32)a.base;
         Place p = locate(w, a, kShared, 16, 16, false);
         if (o.count) count_access(w, a, p, 16);
-        if (o.check) note_access(w, a, p, 16, false, (u8)Kind::plain, nullptr);
+        if (o.check) note_access(w, a, p, 16, false, (u8)Kind::plain, 0);
         u16 tile[8][8];
         for (u32 i = 0; i < 8; i++) std::memcpy(tile[i], p.host + a.offset[first + i], 16);
         u32 *row = Row::at(w, x.list[k]);
@@ -57,7 +58,7 @@ void copy_async(Warp &w, const Ins &x, u32 m) {
         gather_addresses(w, x.b, x.imm, kGlobal, false, reads, x.width, from);
         source = locate(w, from, kGlobal, x.width, x.width, false);
         if (o.count) count_access(w, from, source, x.width);
-        if (o.check) note_access(w, from, source, x.width, false, (u8)Kind::plain, nullptr);
+        if (o.check) note_access(w, from, source, x.width, false, (u8)Kind::plain, 0);
     }
     if (o.count) {
         u32 ideal;
@@ -128,9 +129,8 @@ void move_fragment(Warp &w, const Ins &x, u32 m) {
             if (p.space == kGlobal) sectors.push_back(at / 32);
             if (o.check) {
                 Access one{at, 0, Shape::uniform, 1u << lane, {}};
-                u8 same[kLanes] = {};
-                same[lane] = bytes < 8 && std::memcmp(host, slot, bytes) == 0;
-                note_access(w, one, p, bytes, kWrite, (u8)Kind::plain, same);
+                const bool same = bytes < 8 && std::memcmp(host, slot, bytes) == 0;
+                note_access(w, one, p, bytes, kWrite, (u8)Kind::plain, (u32)same << lane);
             }
             if (bytes == 8) {
                 u32 *high = Row::at(w, Row::high(x.list[j])) + lane;

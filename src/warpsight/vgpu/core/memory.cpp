@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "eight.hpp"
 #include "shadow.hpp"
 #include "undefined.hpp"
 
@@ -44,16 +45,33 @@ void note_local(Warp &w, const Ins &x, u32 lane, u64 offset, u32 size, bool writ
 
 // ---- words: elements of 4, 8 or 16 bytes in all; x.list holds one row for each of the W words of a lane
 
+// A word for each lane, eight lanes at a time where they agree or are adjacent.
+void load_groups(const Access &a, const char *host, u32 *to) {
+    for (int g = 0; g < kGroups; g++) {
+        const u32 *offset = a.offset + 8 * g;
+        const char *from = host + offset[0];
+        u32 first;
+        std::memcpy(&first, from, 4);
+        switch (group_of(a, g)) {
+            case kSame: store8(to, g, all8(first)); break;
+            case kInARow: store8(to, g, load8((const u32 *)from, 0)); break;
+            default:
+                for (int i = 0; i < 8; i++) std::memcpy(to + 8 * g + i, host + offset[i], 4);
+        }
+    }
+}
+
 template <int W>
 void load_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
-    Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+    Place p;
+    Known *known = find_place(w, x, m, size, false, p);
+    if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_words<W>(w, x, part); });
-    Place p = locate(w, a, x.sub, size, size, false);
+    const Access &a = known->access;
     const LaunchOptions &o = w.block->launch->options;
-    if (o.count) count_access(w, a, p, size);
-    if (o.check) note_access(w, a, p, size, false, kind_of(x), nullptr);
+    if (o.count) count_access(w, a, p, size, known);
+    if (o.check) note_access(w, a, p, size, false, kind_of(x), 0);
     acquire(w, x, p);
     if (p.space == kLocal) {
         for (u32 rest = m; rest; rest &= rest - 1) {
@@ -64,16 +82,22 @@ void load_words(Warp &w, const Ins &x, u32 m) {
         }
         return;
     }
-    const u32 *from = (const u32 *)p.host;
     if (a.shape == Shape::contiguous) {
-        vu32 v[W];
-        for (int lane = 0; lane < kLanes; lane++)
-            for (int k = 0; k < W; k++) ((u32 *)&v[k])[lane] = from[lane * W + k];
-        for (int k = 0; k < W; k++) *(vu32 *)Row::at(w, x.list[k]) = v[k];
+        if constexpr (W == 1) {
+            u32 *to = Row::at(w, x.list[0]);
+            for (int g = 0; g < kGroups; g++) store8(to, g, load8((const u32 *)p.host, g));
+        } else {
+            u32 *to[W];
+            for (int k = 0; k < W; k++) to[k] = Row::at(w, x.list[k]);
+            for (int lane = 0; lane < kLanes; lane++)
+                for (int k = 0; k < W; k++) std::memcpy(to[k] + lane, p.host + 4 * (lane * W + k), 4);
+        }
     } else if (a.shape == Shape::uniform) {
         u32 v[W];
-        std::memcpy(v, from, size);
-        for (int k = 0; k < W; k++) Row::put(w, x.list[k], vu32{} + v[k], m);
+        std::memcpy(v, p.host, size);
+        for (int k = 0; k < W; k++) write8(w, x.list[k], m, [&](int) { return all8(v[k]); });
+    } else if (W == 1 && a.groups) {
+        load_groups(a, p.host, Row::at(w, x.list[0]));
     } else if (m == kFull) {
         u32 *to[W];
         for (int k = 0; k < W; k++) to[k] = Row::at(w, x.list[k]);
@@ -90,15 +114,42 @@ void load_words(Warp &w, const Ins &x, u32 m) {
     }
 }
 
+// A row of lanes writes: true if that was seen to be in order at once.
+bool note_row(Warp &w, const Access &a, const Place &p, u32 size, u8 kind) {
+    if (p.space == kShared)
+        return a.shape == Shape::contiguous &&
+               w.block->shadow->write_row(w, a, (u32)(p.host - w.block->shared), size, (Kind)kind);
+    if (p.space != kGlobal || !w.block->launch->quick) return false;
+    note_access(w, a, p, size, true, kind, 0);
+    return true;
+}
+
+// One lane writes `value`. What it finds there is looked at only where that matters.
+void note_lane(Warp &w, const Access &a, const Place &p, u32 lane, u32 size, u8 kind, const void *value) {
+    Access one;
+    one.shape = Shape::uniform;
+    one.base = a.base + a.offset[lane];
+    one.reach = 0;
+    one.m = 1u << lane;
+    one.offset[lane] = 0;
+    const Place at{p.host + a.offset[lane], p.allocation, p.space};
+    if (p.space == kShared &&
+        w.block->shadow->write_quickly(w, lane, (u32)(at.host - w.block->shared), size, (Kind)kind))
+        return;
+    const bool same = std::memcmp(at.host, value, size) == 0;
+    note_access(w, one, at, size, true, kind, (u32)same << lane);
+}
+
 template <int W>
 void store_words(Warp &w, const Ins &x, u32 m) {
     constexpr u32 size = 4 * W;
-    Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+    Place p;
+    Known *known = find_place(w, x, m, size, true, p);
+    if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_words<W>(w, x, part); });
-    Place p = locate(w, a, x.sub, size, size, true);
+    const Access &a = known->access;
     const LaunchOptions &o = w.block->launch->options;
-    if (o.count) count_access(w, a, p, size);
+    if (o.count) count_access(w, a, p, size, known);
     if (p.space == kLocal) {
         for (u32 rest = m; rest; rest &= rest - 1) {
             u32 lane = lowest(rest);
@@ -108,35 +159,29 @@ void store_words(Warp &w, const Ins &x, u32 m) {
         }
         return;
     }
-    const u32 *from[W];
-    for (int k = 0; k < W; k++) from[k] = Row::at(w, x.list[k]);
     release(w, x);
-    if (o.check) {
-        for (u32 rest = m; rest;
-             rest &= rest - 1) {  // in lane order, so that two lanes on one address are compared with each other
-            u32 lane = lowest(rest);
+    if (o.check && !note_row(w, a, p, size, kind_of(x))) {
+        // In lane order, so that two lanes on one address are compared with each other.
+        for (u32 rest = m; rest; rest &= rest - 1) {
+            const u32 lane = lowest(rest);
             u32 v[W];
-            for (int k = 0; k < W; k++) v[k] = from[k][lane];
-            u8 same[kLanes] = {};
-            same[lane] = std::memcmp(p.host + a.offset[lane], v, size) == 0;
-            Access one = a;
-            one.m = 1u << lane;
-            note_access(w, one, p, size, true, kind_of(x), same);
+            for (int k = 0; k < W; k++) v[k] = Row::at(w, x.list[k])[lane];
+            note_lane(w, a, p, lane, size, kind_of(x), v);
             std::memcpy(p.host + a.offset[lane], v, size);
         }
         return;
     }
-    u32 *to = (u32 *)p.host;
-    if (a.shape == Shape::contiguous) {
-        for (int lane = 0; lane < kLanes; lane++)
-            for (int k = 0; k < W; k++) to[lane * W + k] = from[k][lane];
-    } else {
-        for (u32 rest = m; rest; rest &= rest - 1) {
-            u32 lane = lowest(rest);
-            u32 v[W];
-            for (int k = 0; k < W; k++) v[k] = from[k][lane];
-            std::memcpy(p.host + a.offset[lane], v, size);
-        }
+    const u32 *from[W];
+    for (int k = 0; k < W; k++) from[k] = Row::at(w, x.list[k]);
+    if (W == 1 && a.shape == Shape::contiguous) {
+        for (int g = 0; g < kGroups; g++) store8((u32 *)p.host, g, load8(from[0], g));
+        return;
+    }
+    for (u32 rest = m; rest; rest &= rest - 1) {
+        const u32 lane = lowest(rest);
+        u32 v[W];
+        for (int k = 0; k < W; k++) v[k] = from[k][lane];
+        std::memcpy(p.host + a.offset[lane], v, size);
     }
 }
 
@@ -145,13 +190,14 @@ void store_words(Warp &w, const Ins &x, u32 m) {
 template <class E>
 void load_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
-    Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+    Place p;
+    Known *known = find_place(w, x, m, size, false, p);
+    if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { load_small<E>(w, x, part); });
-    Place p = locate(w, a, x.sub, size, size, false);
+    const Access &a = known->access;
     const LaunchOptions &o = w.block->launch->options;
-    if (o.count) count_access(w, a, p, size);
-    if (o.check) note_access(w, a, p, size, false, kind_of(x), nullptr);
+    if (o.count) count_access(w, a, p, size, known);
+    if (o.check) note_access(w, a, p, size, false, kind_of(x), 0);
     acquire(w, x, p);
     const u32 mask = x.flags & (kWide32 | kWide64) ? kFull : 0xffffu;
     for (u32 rest = m; rest; rest &= rest - 1) {
@@ -171,26 +217,22 @@ void load_small(Warp &w, const Ins &x, u32 m) {
 template <class E>
 void store_small(Warp &w, const Ins &x, u32 m) {
     const u32 size = (u32)sizeof(E) * x.vec;
-    Access a;
-    if (!gather_addresses(w, x.a, x.imm, x.sub, is_narrow(x), m, size, a))
+    Place p;
+    Known *known = find_place(w, x, m, size, true, p);
+    if (!known)
         return part_by_part(w, x.a, x.imm, x.sub, is_narrow(x), m, [&](u32 part) { store_small<E>(w, x, part); });
-    Place p = locate(w, a, x.sub, size, size, true);
+    const Access &a = known->access;
     const LaunchOptions &o = w.block->launch->options;
-    if (o.count) count_access(w, a, p, size);
+    if (o.count) count_access(w, a, p, size, known);
     release(w, x);
+    const bool by_lane = o.check && p.space != kLocal && !note_row(w, a, p, size, kind_of(x));
     for (u32 rest = m; rest; rest &= rest - 1) {
         u32 lane = lowest(rest);
         char *to = p.space == kLocal ? local_at(w, lane, a.base + a.offset[lane], size, size) : p.host + a.offset[lane];
         E v[4];
         for (int k = 0; k < x.vec; k++) v[k] = (E)Row::at(w, x.list[k])[lane];
         if (o.check && p.space == kLocal) note_local(w, x, lane, a.base + a.offset[lane], size, true);
-        if (o.check && p.space != kLocal) {
-            u8 same[kLanes] = {};
-            same[lane] = std::memcmp(to, v, size) == 0;
-            Access one = a;
-            one.m = 1u << lane;
-            note_access(w, one, p, size, true, kind_of(x), same);
-        }
+        if (by_lane) note_lane(w, a, p, lane, size, kind_of(x), v);
         std::memcpy(to, v, size);
     }
 }
@@ -204,7 +246,7 @@ void load_parameter(Warp &w, const Ins &x, u32 m) {
     for (int k = 0; k < W; k++) {
         u32 v;
         std::memcpy(&v, params.data() + x.imm + 4 * k, 4);
-        Row::put(w, x.list[k], vu32{} + v, m);
+        write8(w, x.list[k], m, [&](int) { return all8(v); });
     }
 }
 
@@ -243,18 +285,21 @@ void convert_address(Warp &w, const Ins &x, u32 m) {
                  : x.sub == kConst ? kConstWindow
                  : x.sub == kParam ? kParamWindow
                                    : 0;
-    vu64 a = Row::u64s(w, x.a);
-    Row::put64(w, x.d0, x.imm ? a - window : a + window, m);
+    const u64 shift = x.imm ? 0 - window : window;
+    const Pair8 by{all8((u32)shift), all8((u32)(shift >> 32))};
+    const u32 *a = Row::at(w, x.a);
+    write_pair8(w, x.d0, m, [&](int g) { return add_pair8(load_pair8(a, g), by); });
 }
 
 void test_space(Warp &w, const Ins &x, u32 m) {
     static const u64 windows[] = {0, 0, kSharedWindow, kLocalWindow, kConstWindow, kParamWindow};
-    u32 in = 0;
-    for (u32 lane = 0; lane < kLanes; lane++) {
-        u64 top = ((u64)Row::at(w, Row::high(x.a))[lane] << 32) >> 40;
-        bool windowed = top >= 0x70 && top <= 0x74 && top != 0x73;  // parameters lie inside global memory
-        in |= (u32)(x.sub == kGlobal ? !windowed : top == windows[x.sub] >> 40) << lane;
-    }
+    const u32 *high = Row::at(w, Row::high(x.a));
+    const u32 wanted = (u32)(windows[x.sub] >> 40);
+    const u32 in = bits8([&](int g) {
+        const v8u top = load8(high, g) >> 8;
+        if (x.sub != kGlobal) return (v8u)(top == wanted);
+        return ~((v8u)(top >= 0x70) & (v8u)(top <= 0x74) & (v8u)(top != 0x73));  // parameters lie inside global memory
+    });
     put_predicate(w.preds, (i32)x.d0, in, m);
 }
 

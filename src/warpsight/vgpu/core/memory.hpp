@@ -14,6 +14,9 @@ struct Place {
 // The lanes' addresses of instruction operand `row` + imm in `space`. False: they do not lie in one allocation or
 // space; go part by part. `narrow`: the address is one 32-bit row.
 bool gather_addresses(Warp &, Ref row, i64 imm, u8 space, bool narrow, u32 m, u32 size, Access &out);
+// The same for a memory instruction, whose last shape is known, and where its lanes' memory is, as `locate` finds it;
+// null instead of false.
+Known *find_place(Warp &, const Ins &, u32 m, u32 size, bool write, struct Place &out);
 inline bool is_narrow(const Ins &x) { return x.sub == kShared || (x.flags & kAddress32); }
 
 // The lanes of `m` in the same allocation or space as the lowest one.
@@ -32,11 +35,16 @@ void trace_passes(Warp &, u32 passes);
 void trace_swap(Warp &, u32 word);
 void trace_sleep(Warp &, const Ins &, u32 m);  // how long the warp sleeps
 void trace_barrier(Warp &, u32 id, u32 threads, bool arrives);
-void watch_access(Warp &, const Access &, const Place &, u32 size, const Counts &before, const Counts &after);
+// What one access cost.
+struct Cost {
+    u32 sectors = 0, lines = 0, wavefronts = 0, ideal = 0;
+};
+void watch_access(Warp &, const Access &, const Place &, u32 size, const Cost &);
 void watch_atomic(Warp &, const Access &, const Place &, u32 passes);
 void watch_swap(Warp &, u32 lane, bool made);
-void count_access(Warp &, const Access &, const Place &, u32 size);
-void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, const u8 *unchanged_mask);
+void count_access(Warp &, const Access &, const Place &, u32 size, Known * = nullptr);
+// While checking: lanes read, or lanes write and only those outside `unchanged` leave other bytes than they found.
+void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, u32 unchanged);
 
 // Lanes in different arrays: each array is an access of its own, but all are one request.
 template <class F>

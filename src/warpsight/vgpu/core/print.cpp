@@ -112,7 +112,7 @@ size_t convert(const std::string &f, size_t i, Arguments &args, std::string &out
 // One print can take as long as thousands of other instructions, so each looks at the clock. The text ends at its cap.
 void print_formatted(Warp &w, const Ins &x, u32 m) {
     FaultKind over;
-    if (w.block->launch->over_limits(true, &over)) {
+    if (w.block->launch->over_limits(w.block->executed(), true, &over)) {
         w.pc[lowest(m)] = w.now;
         w.block->fail(w, over, lowest(m));
     }

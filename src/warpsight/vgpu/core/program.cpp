@@ -185,6 +185,8 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
         x.run = needs_loop(x.op) ? nullptr : find_handler(x);
         if (!x.run && !needs_loop(x.op) && *unsupported < 0) *unsupported = (i32)i;
         note_granule(*p, x);
+        p->prints |= x.op == Op::PRINTF;
+        if (x.op == Op::LD || x.op == Op::ST || x.op == Op::ATOM) x.memory = p->n_memory++;
     }
     if (!n || (p->code[n - 1].op != Op::EXIT && p->code[n - 1].op != Op::BRA && p->code[n - 1].op != Op::RET &&
                p->code[n - 1].op != Op::TRAP))

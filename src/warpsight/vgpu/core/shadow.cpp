@@ -4,6 +4,10 @@
 #include "shadow.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "eight.hpp"
 
 namespace warpsight {
 namespace {
@@ -14,21 +18,24 @@ constexpr u32 kForSure = 1u << 31;  // of a cell in the list of reads: whatever 
 }  // namespace
 
 SharedShadow::SharedShadow(u32 bytes, u8 granule, u32 warps)
-    : granule_(granule),
+    : shift_((u32)__builtin_ctz(granule)),
       warps_(warps),
-      cells_((bytes + granule - 1) / granule),
+      count_(((bytes + granule - 1) / granule + 7) / 8 * 8),
+      cells_((size_t)count_ * kFields),
+      floor_(warps),
       synced_((size_t)warps * warps),
       arrivals_((size_t)kBarriers * warps) {}
 
 void SharedShadow::settle(Launch &launch) {
     for (auto &[cell, fault] : unwritten_)
-        if (cell & kForSure || !cells_[cell].write_time) launch.record(std::move(fault));
+        if (cell & kForSure || !at(kWriteTime, cell)) launch.record(std::move(fault));
     unwritten_.clear();
 }
 
 void SharedShadow::reset() {
     unwritten_.clear();
-    std::fill(cells_.begin(), cells_.end(), Cell{});
+    std::fill(cells_.begin(), cells_.begin() + 3 * (ptrdiff_t)count_, 0u);  // times and readers; the rest follows them
+    std::fill(floor_.begin(), floor_.end(), 0u);
     std::fill(synced_.begin(), synced_.end(), 0u);
     std::fill(arrivals_.begin(), arrivals_.end(), 0u);
 }
@@ -48,9 +55,11 @@ void SharedShadow::meet(u32 met, u32 barrier, u32 time) {
         arrived = 0;
     }
     for (u32 w = 0; w < warps_; w++)
-        if (met >> w & 1)
-            for (u32 o = 0; o < warps_; o++)
-                synced_[(size_t)w * warps_ + o] = std::max(synced_[(size_t)w * warps_ + o], known[o]);
+        if (met >> w & 1) {
+            u32 *row = synced_.data() + (size_t)w * warps_;
+            for (u32 o = 0; o < warps_; o++) row[o] = std::max(row[o], known[o]);
+            floor_[w] = *std::min_element(row, row + warps_);
+        }
 }
 
 // Is an access by `thread` at `time` ordered before what this warp does now?
@@ -62,11 +71,27 @@ bool SharedShadow::ordered(const Warp &w, u32 thread, u32 time, u32 fence) const
 }
 
 // The warps whose reads of a cell may still run beside what this warp does now.
-u32 SharedShadow::unordered_readers(const Warp &w, const Cell &c) const {
+u32 SharedShadow::unordered_readers(const Warp &w, u32 cell) const {
     u32 open = 0;
-    for (u32 rest = c.readers & ~(1u << w.id); rest; rest &= rest - 1)
-        open |= (u32)!ordered(w, lowest(rest) * kLanes, c.read_time, c.read_fence) << lowest(rest);
+    for (u32 rest = at(kReaders, cell) & ~(1u << w.id); rest; rest &= rest - 1)
+        open |= (u32)!ordered(w, lowest(rest) * kLanes, at(kReadTime, cell), at(kReadFence, cell)) << lowest(rest);
     return open;
+}
+
+void SharedShadow::stamp_read(const Warp &w, u32 thread, u32 cell, Kind kind) {
+    at(kReaders, cell) |= 1u << w.id;
+    at(kReader, cell) = thread | (u32)kind << kKindShift;
+    at(kReadFence, cell) = w.fences;
+    at(kReadPc, cell) = (u32)w.now;
+}
+
+void SharedShadow::stamp_write(const Warp &w, u32 thread, u32 cell, Kind kind) {
+    at(kWriteTime, cell) = w.block->time;
+    at(kWriter, cell) = thread | (u32)kind << kKindShift;
+    at(kWriteFence, cell) = w.fences;
+    at(kWritePc, cell) = (u32)w.now;
+    at(kReaders, cell) = 0;
+    at(kReadTime, cell) = 0;
 }
 
 void SharedShadow::race(Warp &w, u32 lane, u32 offset, u32 size, bool is_write, u32 other_thread, i32 other_pc) {
@@ -83,63 +108,168 @@ void SharedShadow::race(Warp &w, u32 lane, u32 offset, u32 size, bool is_write, 
 
 void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
     const u32 me = w.id * kLanes + lane, now = w.block->time;
-    for (u32 i = offset / granule_; i <= (offset + size - 1) / granule_; i++) {
-        Cell &c = cells_[i];
-        if (!c.write_time) {
+    for (u32 i = offset >> shift_; i <= (offset + size - 1) >> shift_; i++) {
+        const u32 writer = at(kWriter, i) & 0xffff, write_time = at(kWriteTime, i);
+        const Kind write_kind = (Kind)(at(kWriter, i) >> kKindShift);
+        if (!write_time) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
             if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, w.block->blamed_on_return(std::move(f)));
-        } else if (c.writer != me && (c.write_kind == Kind::plain || kind == Kind::plain) &&
-                   !ordered(w, c.writer, c.write_time, c.write_fence)) {
-            race(w, lane, offset, size, false, c.writer, c.write_pc);
+        } else if (writer != me && (write_kind == Kind::plain || kind == Kind::plain) &&
+                   !ordered(w, writer, write_time, at(kWriteFence, i))) {
+            race(w, lane, offset, size, false, writer, (i32)at(kWritePc, i));
         }
         if (kind == Kind::atomic) continue;  // its write stands for it
-        if (c.read_time != now) c.readers &= unordered_readers(w, c);
-        if (!c.readers)
-            c.read_time =
+        if (at(kReadTime, i) != now) at(kReaders, i) &= unordered_readers(w, i);
+        if (!at(kReaders, i))
+            at(kReadTime, i) =
                 now;  // else the oldest read that is not ordered before this one: a later stamp could accuse wrongly
-        c.readers |= 1u << w.id;
-        c.reader = (u16)me;
-        c.read_fence = w.fences;
-        c.read_pc = w.now;
-        c.read_kind = kind;
+        stamp_read(w, me, i, kind);
     }
 }
 
 void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, bool changes) {
     const u32 me = w.id * kLanes + lane;
-    for (u32 i = offset / granule_; i <= (offset + size - 1) / granule_; i++) {
-        Cell &c = cells_[i];
-        if (!c.write_time && kind == Kind::atomic && unwritten_.size() < kMostUnwritten) {
+    for (u32 i = offset >> shift_; i <= (offset + size - 1) >> shift_; i++) {
+        const u32 writer = at(kWriter, i) & 0xffff, write_time = at(kWriteTime, i), read_time = at(kReadTime, i);
+        const u32 reader = at(kReader, i) & 0xffff, read_fence = at(kReadFence, i);
+        const i32 read_pc = (i32)at(kReadPc, i);
+        if (!write_time && kind == Kind::atomic && unwritten_.size() < kMostUnwritten) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
             unwritten_.emplace_back(i | kForSure, std::move(f));
         }
-        bool both_special = c.write_kind != Kind::plain && kind != Kind::plain;
-        if (changes && c.write_time && c.writer != me && !both_special &&
-            !ordered(w, c.writer, c.write_time, c.write_fence))
-            race(w, lane, offset, size, true, c.writer, c.write_pc);
-        bool reads_special = c.read_kind != Kind::plain && kind != Kind::plain;
-        if (c.read_time && !reads_special) {
-            u32 others = c.readers & ~(1u << w.id);
+        bool both_special = (Kind)(at(kWriter, i) >> kKindShift) != Kind::plain && kind != Kind::plain;
+        if (changes && write_time && writer != me && !both_special &&
+            !ordered(w, writer, write_time, at(kWriteFence, i)))
+            race(w, lane, offset, size, true, writer, (i32)at(kWritePc, i));
+        bool reads_special = (Kind)(at(kReader, i) >> kKindShift) != Kind::plain && kind != Kind::plain;
+        if (read_time && !reads_special) {
+            u32 others = at(kReaders, i) & ~(1u << w.id);
             for (u32 rest = others; rest; rest &= rest - 1)
-                if (!ordered(w, lowest(rest) * kLanes, c.read_time, c.read_fence)) {
-                    race(w, lane, offset, size, true,
-                         c.reader / kLanes == lowest(rest) ? c.reader : lowest(rest) * kLanes, c.read_pc);
+                if (!ordered(w, lowest(rest) * kLanes, read_time, read_fence)) {
+                    race(w, lane, offset, size, true, reader / kLanes == lowest(rest) ? reader : lowest(rest) * kLanes,
+                         read_pc);
                     break;
                 }
-            if (!others && c.reader != me && c.reader / kLanes == w.id && c.read_pc != w.now &&
-                !ordered(w, c.reader, c.read_time, c.read_fence))
-                race(w, lane, offset, size, true, c.reader, c.read_pc);
+            if (!others && reader != me && reader / kLanes == w.id && read_pc != w.now &&
+                !ordered(w, reader, read_time, read_fence))
+                race(w, lane, offset, size, true, reader, read_pc);
         }
-        c.write_time = w.block->time;
-        c.writer = (u16)me;
-        c.write_fence = w.fences;
-        c.write_pc = w.now;
-        c.write_kind = kind;
-        c.readers = 0;
-        c.read_time = 0;
+        stamp_write(w, me, i, kind);
     }
+}
+
+// The quick ways. An access before the warp's floor is ordered before what it does now, whoever made it: the ends of
+// `read` and `write` are then all there is to do.
+
+bool SharedShadow::read_quickly(const Warp &w, u32 thread, u32 offset, u32 size, bool alone) {
+    const u32 now = w.block->time, floor = floor_[w.id], first = offset >> shift_, last = (offset + size - 1) >> shift_;
+    for (u32 i = first; i <= last; i++) {
+        const u32 written = at(kWriteTime, i), read = at(kReadTime, i);
+        if (!written || (written >= floor && (!alone || (at(kWriter, i) & 0xffff) != thread))) return false;
+        if (read != now && read >= floor && (at(kReaders, i) & ~(1u << w.id))) return false;
+    }
+    for (u32 i = first; i <= last; i++) {
+        if (at(kReadTime, i) != now) at(kReaders, i) = 0, at(kReadTime, i) = now;
+        stamp_read(w, thread, i, Kind::plain);
+    }
+    return true;
+}
+
+// Eight lanes read a cell each, side by side.
+bool SharedShadow::read_eight(const Warp &w, u32 thread, u32 cell) {
+    const v8u now = all8(w.block->time), floor = all8(floor_[w.id]);
+    const v8u written = load8(field(kWriteTime) + cell, 0), read = load8(field(kReadTime) + cell, 0),
+              readers = load8(field(kReaders) + cell, 0);
+    const v8u fresh = (v8u)(read == now);
+    const v8u late = (v8u)(written == 0) | (v8u)(written >= floor) |
+                     (~fresh & (v8u)(read >= floor) & (v8u)((readers & ~all8(1u << w.id)) != 0));
+    if (!zero8(late)) return false;
+    store8(field(kReadTime) + cell, 0, now);
+    store8(field(kReaders) + cell, 0, (readers & fresh) | all8(1u << w.id));
+    store8(field(kReader) + cell, 0, all8(thread) + v8u{0, 1, 2, 3, 4, 5, 6, 7});
+    store8(field(kReadFence) + cell, 0, all8(w.fences));
+    store8(field(kReadPc) + cell, 0, all8((u32)w.now));
+    return true;
+}
+
+void SharedShadow::read_row(Warp &w, const Access &x, u32 base, u32 size, Kind kind) {
+    const u32 thread = w.id * kLanes;
+    auto lane_by_lane = [&](u32 m) {
+        for (; m; m &= m - 1) {
+            const u32 lane = lowest(m), offset = base + x.offset[lane];
+            if (kind != Kind::plain || !read_quickly(w, thread + lane, offset, size, true))
+                read(w, lane, offset, size, kind);
+        }
+    };
+    if (kind != Kind::plain) return lane_by_lane(x.m);
+    // Lanes that read one cell: if the last one is in order the others are, and its stamp is the one that stays.
+    auto together = [&](u32 m) {
+        const u32 last = 31 - (u32)__builtin_clz(m), offset = base + x.offset[last];
+        if (!read_quickly(w, thread + last, offset, size, m == 1u << last)) lane_by_lane(m);
+    };
+    if (x.shape == Shape::uniform) return together(x.m);
+    if (x.m != kFull) return lane_by_lane(x.m);
+    for (u32 g = 0; g < (u32)kGroups; g++) {
+        const u8 how = x.shape == Shape::contiguous ? (u8)kInARow : group_of(x, (int)g);
+        const u32 offset = base + x.offset[8 * g];
+        u32 m = 0xffu << 8 * g;
+        if (how == kSame) {
+            for (; g + 1 < (u32)kGroups && group_of(x, (int)g + 1) == kSame && x.offset[8 * g + 8] == x.offset[8 * g];
+                 g++)
+                m |= 0xffu << (8 * g + 8);
+            together(m);
+        }
+        if (how != kSame &&
+            (how != kInARow || size != 1u << shift_ || !read_eight(w, thread + 8 * g, offset >> shift_)))
+            lane_by_lane(m);
+    }
+}
+
+bool SharedShadow::write_quickly(const Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
+    if (kind != Kind::plain) return false;
+    const u32 floor = floor_[w.id], thread = w.id * kLanes + lane;
+    const u32 first = offset >> shift_, last = (offset + size - 1) >> shift_;
+    for (u32 i = first; i <= last; i++) {
+        if (at(kWriteTime, i) >= floor && at(kWriteTime, i) && (at(kWriter, i) & 0xffff) != thread) return false;
+        if (at(kReadTime, i) >= floor && at(kReadTime, i) &&
+            (at(kReaders, i) != 1u << w.id || (at(kReader, i) & 0xffff) != thread))
+            return false;
+    }
+    for (u32 i = first; i <= last; i++) stamp_write(w, thread, i, kind);
+    return true;
+}
+
+bool SharedShadow::write_row(const Warp &w, const Access &x, u32 base, u32 size, Kind kind) {
+    if (kind != Kind::plain || size != 1u << shift_) return false;
+    const u32 cell = (base + x.offset[0]) >> shift_;
+    const v8u floor = all8(floor_[w.id]), lanes = v8u{0, 1, 2, 3, 4, 5, 6, 7} + all8(w.id * kLanes);
+    v8u late = all8(0);
+    for (int g = 0; g < kGroups; g++) {
+        const v8u written = load8(field(kWriteTime) + cell, g), read = load8(field(kReadTime) + cell, g);
+        const v8u me = lanes + all8((u32)(8 * g)), low = all8(0xffff);
+        const v8u other_writer = (v8u)((load8(field(kWriter) + cell, g) & low) != me);
+        const v8u other_reader = (v8u)(load8(field(kReaders) + cell, g) != all8(1u << w.id)) |
+                                 (v8u)((load8(field(kReader) + cell, g) & low) != me);
+        late |= (v8u)(written != 0) & (v8u)(written >= floor) & other_writer;
+        late |= (v8u)(read != 0) & (v8u)(read >= floor) & other_reader;
+    }
+    if (!zero8(late)) return false;
+    for (int g = 0; g < kGroups; g++) {
+        store8(field(kWriteTime) + cell, g, all8(w.block->time));
+        store8(field(kWriter) + cell, g, lanes + all8((u32)(8 * g)));
+        store8(field(kWriteFence) + cell, g, all8(w.fences));
+        store8(field(kWritePc) + cell, g, all8((u32)w.now));
+        store8(field(kReaders) + cell, g, all8(0));
+        store8(field(kReadTime) + cell, g, all8(0));
+    }
+    return true;
+}
+
+GlobalShadow::GlobalShadow(u64 bytes, u8 grain)
+    : granule(grain), cells((Cell *)std::calloc((bytes + grain - 1) / grain, sizeof(Cell)), std::free) {
+    if (!cells) throw std::bad_alloc();
 }
 
 namespace {

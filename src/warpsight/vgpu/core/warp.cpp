@@ -2,6 +2,7 @@
 // is.
 #include <algorithm>
 
+#include "eight.hpp"
 #include "undefined.hpp"
 
 namespace warpsight {
@@ -20,41 +21,33 @@ void check_sources(Warp &w, const Ins &x, u32 m, const u32 *source) {
     }
 }
 
+// Which lane each lane of group g reads, and, as sign bits, whether that is in range.
+WS_INLINE v8u source_of(u8 how, v8u lane, v8u by, v8u limit, v8u *in_range) {
+    const v8u clamp = limit & 31, segment = limit >> 8 & 31, highest = (lane & segment) | (clamp & ~segment);
+    by &= 31;
+    v8u from;
+    switch (how) {
+        case 0: from = lane - by; break;
+        case 1: from = lane + by; break;
+        case 2: from = lane ^ by; break;
+        default: from = (lane & segment) | (by & ~segment);
+    }
+    *in_range = how == 0 ? (v8u)((v8i)from >= (v8i)highest) : (v8u)((v8i)from <= (v8i)highest);
+    return choose8(*in_range, from, lane) & 31;
+}
+
 void shuffle(Warp &w, const Ins &x, u32 m) {
     const u32 *a = Row::at(w, x.a), *b = Row::at(w, x.b), *c = Row::at(w, x.c);
-    vu32 v{};
-    u32 in_range = 0, source[kLanes];
-    for (u32 lane = 0; lane < kLanes; lane++) {
-        const u32 clamp = c[lane] & 31, segment = c[lane] >> 8 & 31, by = b[lane] & 31;
-        const u32 highest = (lane & segment) | (clamp & ~segment), lowest_lane = lane & segment;
-        i32 from;
-        bool ok;
-        switch (x.sub) {
-            case 0:
-                from = (i32)lane - (i32)by;
-                ok = from >= (i32)highest;
-                break;
-            case 1:
-                from = (i32)(lane + by);
-                ok = from <= (i32)highest;
-                break;
-            case 2:
-                from = (i32)(lane ^ by);
-                ok = from <= (i32)highest;
-                break;
-            default:
-                from = (i32)(lowest_lane | (by & ~segment));
-                ok = from <= (i32)highest;
-                break;
-        }
-        if (!ok) from = (i32)lane;
-        source[lane] = (u32)from & 31;
-        v[lane] = a[source[lane]];
-        in_range |= (u32)ok << lane;
-    }
+    alignas(32) u32 source[kLanes], v[kLanes];
+    const u32 in_range = bits8([&](int g) {
+        v8u ok;
+        store8(source, g, source_of(x.sub, lane8(g), load8(b, g), load8(c, g), &ok));
+        return ok;
+    });
+    for (u32 lane = 0; lane < kLanes; lane++) v[lane] = a[source[lane]];
     if (w.follows) follow_shuffle(w, x, m, source);
-    if (w.block->launch->options.check) check_sources(w, x, m, source);
-    Row::put(w, x.d0, v, m);
+    if (m != kFull && w.block->launch->options.check) check_sources(w, x, m, source);
+    write8(w, x.d0, m, [&](int g) { return load8(v, g); });
     put_predicate(w.preds, x.d1, in_range, m);
 }
 
@@ -135,43 +128,64 @@ vu32 upper_half(const Warp &w) {
     return v;
 }
 
-void special_register(Warp &w, const Ins &x, u32 m) {
+// What is the same in all lanes.
+u32 same_in_warp(const Warp &w, u8 which) {
     const Block &b = *w.block;
     const LaunchOptions &o = b.launch->options;
-    const vu32 lane = (vu32)lane_index(), bit = (vu32{} + 1u) << lane;
-    vu32 v{};
+    switch (which) {
+        case 3:
+        case 4:
+        case 5: return o.block[which - 3];
+        case 6:
+        case 7:
+        case 8: return b.index[which - 6];
+        case 9:
+        case 10:
+        case 11: return o.grid[which - 9];
+        case 13: return w.id;
+        case 14: return (u32)b.warps.size();
+        case 15: return (u32)(b.id % kMultiprocessors);
+        case 16: return kMultiprocessors;
+        case 23: return o.dynamic_shared_bytes;
+        case 24: return o.shared_bytes;
+        default: return 0;  // gridid, envreg: zero
+    }
+}
+
+// A thread's place along an axis. Where rows of the block are whole warps, a warp lies in one row.
+void thread_index(Warp &w, const Ins &x, u32 m) {
+    const u32 *size = w.block->launch->options.block;
+    if (size[0] % kLanes) {
+        const vu32 v = thread_axis(w, x.sub);
+        return write8(w, x.d0, m, [&](int g) { return load8((const u32 *)&v, g); });
+    }
+    const u32 first = w.id * kLanes, row = first / size[0];
+    if (x.sub == 0) return write8(w, x.d0, m, [&](int g) { return lane8(g) + all8(first % size[0]); });
+    const u32 v = x.sub == 1 ? row % size[1] : row / size[1];
+    write8(w, x.d0, m, [&](int) { return all8(v); });
+}
+
+void special_register(Warp &w, const Ins &x, u32 m) {
+    auto bit = [](int g) { return sll8(all8(1), lane8(g)); };
     switch (x.sub) {
         case 0:
         case 1:
-        case 2: v = thread_axis(w, x.sub); break;
-        case 3:
-        case 4:
-        case 5: v += o.block[x.sub - 3]; break;
-        case 6:
-        case 7:
-        case 8: v += b.index[x.sub - 6]; break;
-        case 9:
-        case 10:
-        case 11: v += o.grid[x.sub - 9]; break;
-        case 12: v = lane; break;
-        case 13: v += w.id; break;
-        case 14: v += (u32)b.warps.size(); break;
-        case 15: v += (u32)(b.id % kMultiprocessors); break;
-        case 16: v += kMultiprocessors; break;
-        case 18: v = bit; break;
-        case 19: v = bit | (bit - 1); break;
-        case 20: v = bit - 1; break;
-        case 21: v = ~(bit - 1); break;
-        case 22: v = ~(bit | (bit - 1)); break;
-        case 23: v += o.dynamic_shared_bytes; break;
-        case 24: v += o.shared_bytes; break;
+        case 2: return thread_index(w, x, m);
+        case 12: return write8(w, x.d0, m, lane8);
+        case 18: return write8(w, x.d0, m, bit);
+        case 19: return write8(w, x.d0, m, [&](int g) { return bit(g) | (bit(g) - 1); });
+        case 20: return write8(w, x.d0, m, [&](int g) { return bit(g) - 1; });
+        case 21: return write8(w, x.d0, m, [&](int g) { return ~(bit(g) - 1); });
+        case 22: return write8(w, x.d0, m, [&](int g) { return ~(bit(g) | (bit(g) - 1)); });
         case 25:
-        case 27: v = __builtin_convertvector(next_tick(w, m), vu32); break;
+        case 27: return Row::put(w, x.d0, __builtin_convertvector(next_tick(w, m), vu32), m);
         case 26:
-        case 28: v = upper_half(w); break;
-        default: break;  // gridid, envreg: zero
+        case 28: return Row::put(w, x.d0, upper_half(w), m);
+        default: {
+            const u32 v = same_in_warp(w, x.sub);
+            write8(w, x.d0, m, [&](int) { return all8(v); });
+        }
     }
-    Row::put(w, x.d0, v, m);
 }
 
 void clock(Warp &w, const Ins &x, u32 m) {

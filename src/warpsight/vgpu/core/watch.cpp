@@ -75,13 +75,13 @@ Touched begin_watching(const Memory &memory) {
     return t;
 }
 
-void watch_access(Warp &w, const Access &x, const Place &p, u32 size, const Counts &before, const Counts &after) {
+void watch_access(Warp &w, const Access &x, const Place &p, u32 size, const Cost &cost) {
     BlockWork &work = w.block->work;
     const Ins &i = w.block->launch->program.code[w.now];
     if (i.op == Op::LD || (i.op == Op::ATOM && (u8)i.tb != kSwap)) w.swapped &= ~x.m;
-    work[k_work_sectors] += after[k_sectors] - before[k_sectors];
-    work[k_work_lines] += after[k_lines] - before[k_lines];
-    work[k_work_passes] += after[k_wavefronts] - before[k_wavefronts];
+    work[k_work_sectors] += cost.sectors;
+    work[k_work_lines] += cost.lines;
+    work[k_work_passes] += cost.wavefronts;
     if (p.space == kGlobal) touch_global(w, x, *p.allocation, size);
     if (p.space == kConst) touch_constant(w, x);
 }
