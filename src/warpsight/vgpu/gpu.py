@@ -97,6 +97,9 @@ class Gpu(Limits):
     int32_lanes: int = _positive("INT32 operations started")
     fp64_lanes: int = _positive("FP64 operations started")
     fp16_lanes: int = _positive("FP16 operations started outside the tensor cores")
+    bf16_lanes: int = Field(
+        default=0, ge=0, strict=True, description="BF16 operations started outside the tensor cores; 0: as FP16"
+    )
     sfu_lanes: int = _positive("special functions (reciprocal, root, exponential, sine) started")
     load_store_units: int = _positive("load and store units")
     load_store_unit_bytes: int = _positive("bytes a load and store unit moves per clock")

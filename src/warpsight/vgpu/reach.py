@@ -29,7 +29,7 @@ STANDS_STILL = 0.01  # neighbours that add less than this share of what there is
 
 @dataclass(frozen=True)
 class Patch:
-    """Neighbouring blocks of a grid, x fastest, then one far away in the same row, if there is one."""
+    """Neighbouring blocks of a grid, x fastest, then one far away in the same direction, if there is one."""
 
     grid: Dim3
     extent: Dim3
@@ -51,7 +51,7 @@ def patch_at(grid: Dim3, block: int) -> Patch:
     """The patch whose first block is this one, or as near as the grid allows."""
     sides = [g > 1 for g in grid]
     longest = MOST_NEAR // 2 ** max(0, sum(sides) - 1) if sum(sides) > 1 else MOST_IN_ROW
-    first = sides.index(True) if any(sides) else 0  # the first direction that has neighbours is followed furthest
+    first = _direction(grid)
     most = [min(longest, MOST_IN_ROW) if at == first else 2 for at in range(3)]
     extent = tuple(min(m, g) for m, g in zip(most, grid, strict=True))
     x, y, z = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
@@ -62,8 +62,14 @@ def patch_at(grid: Dim3, block: int) -> Patch:
 
     box = itertools.product(*(range(s, s + e) for s, e in zip(start[::-1], extent[::-1], strict=True)))
     near = tuple(number(x, y, z) for z, y, x in box)
-    far = number((start[0] + grid[0] // 2) % grid[0], start[1], start[2])
+    away = [(s + g // 2) % g if at == first else s for at, (s, g) in enumerate(zip(start, grid, strict=True))]
+    far = number(*away)
     return Patch(grid, (extent[0], extent[1], extent[2]), near if far in near else (*near, far))
+
+
+def _direction(grid: Dim3) -> int:
+    """The direction that is followed furthest: the first in which there are many blocks, else that with most."""
+    return next((at for at, size in enumerate(grid) if size >= MOST_IN_ROW), max(range(3), key=lambda at: grid[at]))
 
 
 def middle(grid: Dim3) -> int:
@@ -75,15 +81,16 @@ def middle(grid: Dim3) -> int:
 class _Growth:
     """Distinct sectors of a box of blocks: linear in each side, through the boxes that were traced.
 
-    `steps` maps a set of directions to what one more block in each of them adds. Where neighbours in x add nothing to
-    one another and yet a block far away touches other sectors, they write parts of the same sectors (a stride of the
-    grid's size): then each further group of neighbours adds the share `fresh` anew.
+    `steps` maps a set of directions to what one more block in each of them adds. Where neighbours `along` the grid add
+    nothing to one another and yet a block far away touches other sectors, they write parts of the same sectors (a
+    stride of the grid's size): then each further group of neighbours adds the share `fresh` anew.
     """
 
     extent: Dim3
     there: float
     steps: dict[Sides, float]
     fresh: float
+    along: int
 
     def at(self, box: tuple[float, float, float]) -> float:
         beyond = [n - e for n, e in zip(box, self.extent, strict=True)]
@@ -92,7 +99,7 @@ class _Growth:
             for which, step in self.steps.items()
         )
         if self.fresh:
-            found *= max(1.0, 1.0 + self.fresh * (box[0] / self.extent[0] - 1.0))
+            found *= max(1.0, 1.0 + self.fresh * (box[self.along] / self.extent[self.along] - 1.0))
         return max(0.0, found)
 
 
@@ -168,10 +175,11 @@ def reach_of(
         known = {which: float(sectors[kind]) for which, sectors in corners.items()}
         steps = {which: _difference(known, which, extent) for which in _directions(extent)}
         there = known[True, True, True]
-        row = (True, False, False)
-        still = there > 0 and steps.get(row, 0.0) * extent[0] < STANDS_STILL * there
-        fresh = _fresh(traces, patch.near, table, kind) if still and extent[0] > 1 else 0.0
-        return _Growth(extent, there, steps, fresh)
+        along = _direction(grid)
+        row = (along == 0, along == 1, along == 2)
+        still = there > 0 and steps.get(row, 0.0) * extent[along] < STANDS_STILL * there
+        fresh = _fresh(traces, patch.near, table, kind) if still and extent[along] > 1 else 0.0
+        return _Growth(extent, there, steps, fresh, along)
 
     return Reach(array_bytes / 32, grid, growth(0), growth(1), stretch, stores, whole)
 

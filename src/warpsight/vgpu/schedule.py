@@ -99,7 +99,6 @@ _ALU = frozenset(
         "VIADDMNMX",
         "VIMNMX3",
         "FSWZADD",
-        "MATCH",
         "QSPC",
         "LEPC",
     ]
@@ -177,15 +176,17 @@ def _pipe(base: str, mods: tuple[str, ...], gpu: Gpu) -> tuple[Pipe, int]:
     if base in _MATRIX:
         return Pipe.TENSOR, _tensor_interval(base, mods, gpu)
     if base in _FMA:
-        half = base.startswith("H")
-        return Pipe.FMA, _per_partition(gpu.fp16_lanes, gpu, 64) if half else _per_partition(
-            gpu.fp32_lanes // fma_units(gpu), gpu
-        )
+        if base.startswith("H"):
+            lanes = gpu.bf16_lanes or gpu.fp16_lanes if any("BF16" in mod for mod in mods) else gpu.fp16_lanes
+            return Pipe.FMA, _per_partition(lanes, gpu, 64)
+        return Pipe.FMA, _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
     if base in _FMA_HEAVY:
         return Pipe.FMA_HEAVY, _per_partition(gpu.fp32_lanes // fma_units(gpu), gpu)
     if base in _ALU:
         return Pipe.ALU, _per_partition(gpu.int32_lanes, gpu)
-    if base == "REDUX":  # CUDA C++ Programming Guide, throughput of native instructions: 16 results a clock on 8.x
+    # CUDA C++ Programming Guide, throughput of native instructions: 16 results of REDUX a clock on 8.x. For MATCH no
+    # published number was found; it is taken as its relative, not as a vote.
+    if base in ("REDUX", "MATCH"):
         return Pipe.SFU, _per_partition(REDUX_LANES, gpu)
     if base in _CONVERSIONS and "F64" in mods and base != "MUFU" and gpu.fp64_lanes < gpu.sfu_lanes:
         return Pipe.FP64, _per_partition(gpu.fp64_lanes, gpu)  # the same table: 2 conversions of 64 bits, as FP64

@@ -112,3 +112,19 @@ def test_it_is_a_term_of_its_own() -> None:
 def test_a_generic_address_of_constant_memory_is_one_of_global_memory() -> None:
     either = "(words ? (const unsigned *)table : given)"
     assert chain(either, 16384, 80) == pytest.approx(chain("given", 16384, 80), rel=0.1)
+
+
+UNIFORM = """
+__constant__ float table[16384];
+extern "C" __global__ void k(const unsigned *given, unsigned *y, unsigned words, unsigned stride) {
+    float sum = __uint_as_float(given[threadIdx.x]);
+    #pragma unroll 8
+    for (unsigned i = 0; i < 2048; ++i) sum = sum * 0.5f + table[i * stride & (words - 1)];
+    y[threadIdx.x] = __float_as_uint(sum);
+}
+"""
+
+
+def test_constants_by_an_index_that_all_lanes_share_have_the_same_caches() -> None:
+    near, far = run(UNIFORM, 256, 1), run(UNIFORM, 16384, 64)
+    assert far.cycles > 2 * near.cycles

@@ -253,3 +253,11 @@ def test_code_that_does_not_fit_comes_from_l2_again_and_again() -> None:
     small, plain = (run(body.format(640), "t4", without=w) for w in ((), ("instruction cache",)))
     assert small.l2_bytes == plain.l2_bytes
     assert small.time_us == pytest.approx(plain.time_us, rel=0.02)
+
+
+def test_bfloat16_has_half_the_rate_of_half_precision_on_ga100_alone() -> None:
+    half, brain = "HFMA2.MMA R1, R2, R3, R4", "HFMA2.BF16_V2 R1, R2, R3, R4"
+    a100, a6000 = find_gpu("a100"), find_gpu("rtx-a6000")
+    assert step_row(brain, a100).interval == 2 * step_row(half, a100).interval
+    assert step_row(brain, a6000).interval == step_row(half, a6000).interval
+    assert step_row("MATCH.ANY R1, R2", a100).interval > step_row("VOTE.ANY R1, PT, P0", a100).interval

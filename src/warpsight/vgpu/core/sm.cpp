@@ -170,6 +170,7 @@ struct Sm : MemorySide {
             if (x.write_bar < 6) set_ready(w, x.write_bar, now + x.latency, false);
             if (x.read_bar < 6) set_ready(w, x.read_bar, now + kReleaseArithmetic, false);
         }
+        if (step & kTouchesMemory && x.pipe != Pipe::memory && x.kind == StepKind::plain) read_beside(index, x);
         if (x.kind == StepKind::async_commit) w.groups.push_back(0);
         if (x.kind == StepKind::fence) w.fenced = now + x.latency, w.next = std::max(w.next, w.fenced);
         if (x.kind == StepKind::sleep && (step & kTouchesMemory))
@@ -183,6 +184,18 @@ struct Sm : MemorySide {
             release_barriers(b);
         else if (!b.outstanding)
             end_block(w.block);
+    }
+
+    // A read that does not go through the load/store unit (ULDC): what its cache lacks is waited for.
+    void read_beside(u32 index, const StaticStep &x) {
+        SimWarp &w = warps[index];
+        const MemoryStep &m = w.trace->memory[w.memory++];
+        const u64 done = constant_done({index, &x, m, 0, x.kind}, w, now, 0), known = now + n.latency_constant;
+        if (done <= known) return;
+        if (x.write_bar < 6)
+            set_ready(w, x.write_bar, done, false);
+        else
+            w.next = std::max(w.next, now + x.stall + (done - known));
     }
 
     // A warp that goes on to another line of code waits until its scheduler has it.
