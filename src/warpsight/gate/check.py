@@ -21,12 +21,13 @@ from warpsight.devices.device import Device, Value, caveats
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
-from warpsight.gate.families import DECLARED, FAMILIES, LONELY
+from warpsight.gate.families import ALL_FAMILIES, DECLARED, LONELY
 from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
 from warpsight.gate.initial import CONTENTS, free_contents
-from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan
+from warpsight.gate.placement import CROWDED, PLACEMENTS
+from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan, placements_of
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
 from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
@@ -105,7 +106,7 @@ def check_candidate(
     workloads: Sequence[Workload] | None = None,
     progress: Progress = lambda _: None,
     build: Build | None = None,
-    families: Sequence[str] = tuple(FAMILIES),
+    families: Sequence[str] = ALL_FAMILIES,
     secret_seed: int | None = None,
     values: ExpectedValues | None = None,
     farthest: bool = False,
@@ -184,6 +185,7 @@ def _generated(
 ) -> None:
     """Each with plain inputs and one more family. A size that the reference does not take is left out."""
     plain = _plain(subject)
+    families = [family for family in families if family not in PLACEMENTS]
     for at, workload in enumerate(workloads):
         progress(f"workload {workload.name}")
         chosen = [plain, *([families[(secret + at) % len(families)]] if families else [])]
@@ -207,11 +209,16 @@ def _large(
 ) -> None:
     """Once each, with plain inputs, unchecked for races: what is asked is whether all of the work is done.
 
-    The first one runs with lonely inputs too: in a long sum of random terms fewer bits do not show.
+    The first one runs with lonely inputs too: in a long sum of random terms fewer bits do not show. And where there is
+    something to place, once crowded and once placed as the secret says: counters that overflow, rows that are cut.
     """
     plain = _plain(subject)
     runs = [(workload, plain) for workload in workloads]
     runs += [(workload, LONELY) for workload in workloads[:1] if LONELY in families]
+    placements = placements_of(subject.task, families)
+    others = [family for family in placements if family != CROWDED]
+    placed = [family for family in placements if family == CROWDED] + others[secret % 2 :][:1]
+    runs += [(workload, family) for workload in workloads[:1] for family in placed]
     for workload, family in runs:
         if not found.ok:
             return
@@ -243,7 +250,7 @@ def _far(
         if not found.ok:
             break
         progress(f"workload {far.workload.name}")
-        done = run_far(subject, own, far, _plain(subject), secret)
+        done = run_far(subject, own, far, far.family or _plain(subject), secret)
         if isinstance(done, SkippedFamily):
             found.skipped.append(done)
         elif isinstance(done, Unjudged):

@@ -15,12 +15,17 @@ Nothing at all is said of a problem that the reference itself gets wrong in the 
 digits only, or where denormal inputs make more of a difference than is allowed when they are zeros; nor of whole
 numbers in it. The first axis of an output counts problems.
 
+Families that only place things otherwise (placement.py) keep the law of declared inputs, measured by what an element is
+made of: where all terms meet at one place, rtol is of the sum of their magnitudes, and rounding grows with the square
+root of their number.
+
 `strict = true` asks for more: atol in proportion to each element's movement, whole numbers exact. What this does not
 cover: telling fewer bits apart inside a loose tolerance, which is `precision`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -30,6 +35,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues, digest_of, packed, task_key, unpacked
 from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
 from warpsight.gate.movement import degree, flushed, movement
+from warpsight.gate.placement import PLACEMENTS, longest_sum
 from warpsight.nouns import Task, Workload
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.tasks.compare import allowed_errors, rounding
@@ -69,7 +75,12 @@ def wanted(
         outputs = values.of(task, inputs, workload.axes)
         if beyond := _out_of_range(task, outputs):
             return Wanted(outputs, {}, beyond)
-        allowed = _allowed(task, workload, inputs, outputs, values, family, seed)
+        placed = family in PLACEMENTS
+        allowed = (
+            _placed_allowed(task, workload, inputs, outputs, values)
+            if placed
+            else _allowed(task, workload, inputs, outputs, values, family, seed)
+        )
     except TaskError as refused:
         return Wanted({}, {}, f"the reference does not take it: {refused.found}")
     allowed = _with_whole_numbers(outputs, allowed)
@@ -124,6 +135,31 @@ def _with_whole_numbers(outputs: Mapping[str, np.ndarray], allowed: Mapping[str,
 def _declared_allowed(task: Task, outputs: Mapping[str, np.ndarray]) -> Arrays:
     floats = [a for a in task.arguments if a.name in outputs and is_float(a.dtype)]
     return {a.name: allowed_errors(task.tolerance, outputs[a.name], a.dtype) for a in floats}
+
+
+def _placed_allowed(
+    task: Task,
+    workload: Workload,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Mapping[str, np.ndarray],
+    values: ExpectedValues,
+) -> Arrays:
+    """The declared law, and what one loop over the longest sum loses of the magnitudes that it adds."""
+    allowed = _declared_allowed(task, outputs)
+    if not allowed:
+        return allowed
+    dtypes = {argument.name: argument.dtype for argument in task.arguments}
+    terms = longest_sum(task, inputs)
+    try:
+        magnitudes = values.of(task, _magnitudes(inputs), workload.axes)
+    except TaskError:
+        magnitudes = outputs
+    for name, law in allowed.items():
+        own = np.abs(outputs[name])
+        size = np.fmax(np.abs(magnitudes[name]), own)
+        unit = float_info(dtypes[name]).eps / 2 * math.sqrt(terms)
+        allowed[name] = law + np.where(np.isfinite(size), task.tolerance.rtol * (size - own) + unit * size, 0.0)
+    return allowed
 
 
 def _out_of_range(task: Task, outputs: Mapping[str, np.ndarray]) -> str:
@@ -249,6 +285,10 @@ def is_exact(
     floats = {a.name: a.dtype for a in task.arguments if a.name in outputs and is_float(a.dtype)}
     if any(not bool((outputs[name] == np.rint(outputs[name])).all()) for name in floats):
         return False
-    sizes = {n: np.abs(array.astype(np.float64)) if is_float(array.dtype) else array for n, array in inputs.items()}
-    largest = values.of(task, sizes, workload.axes)
+    largest = values.of(task, _magnitudes(inputs), workload.axes)
     return all(float(np.abs(largest[n]).max(initial=0.0)) <= 2.0 ** EXACT_BITS[dtype] for n, dtype in floats.items())
+
+
+def _magnitudes(inputs: Mapping[str, np.ndarray]) -> Arrays:
+    """The inputs without signs, in which nothing cancels; scalars too."""
+    return {n: np.abs(array.astype(np.float64)) if is_float(array.dtype) else array for n, array in inputs.items()}
