@@ -37,7 +37,7 @@ from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
 from warpsight.tasks import kernel_name, read_candidate
 from warpsight.toolchain.compile import DEADLINE_S, compile_cuda
-from warpsight.toolchain.process import DeadlinePassed, ProgramDied
+from warpsight.toolchain.process import DeadlinePassed, MachineTooBusy, ProgramDied
 from warpsight.toolchain.triton_compile import build_triton
 
 Progress = Callable[[str], None]
@@ -52,7 +52,8 @@ def build_candidate(
 ) -> Build:
     """The candidate compiled: CUDA and Triton for `gpu_arch`, by default the task's own; OpenCL for this machine.
 
-    A text that the compiler does not survive, or does not finish in time, is one that does not compile.
+    A text that the compiler does not survive, or does not finish in the processor time it is given, is one that does not
+    compile. A machine too busy to give it that time is an error of the machine, and no verdict.
     """
     if candidate.language == "opencl":
         return build_opencl(task, candidate)
@@ -63,6 +64,8 @@ def build_candidate(
         return build_triton(task, candidate, name=name, gpu_arch=arch, deadline_s=deadline_s)
     try:
         return compile_cuda(source, gpu_arch=arch, options=options, entry=task.entry, name=name, deadline_s=deadline_s)
+    except MachineTooBusy:
+        raise
     except (DeadlinePassed, ProgramDied) as stopped:
         if isinstance(stopped, ProgramDied) and (stopped.event is None or stopped.event.kind not in BY_THE_TEXT):
             raise

@@ -33,7 +33,7 @@ BUDGETS = {
     "thin": (1 << 20, 1 << 21),
     "far": (1 << 21, 1 << 23),
     "farthest": (1 << 24, 1 << 24),
-    CROWDED: (1 << 23, 1 << 24),
+    CROWDED: (6 << 20, 1 << 24),
 }
 """Elements, and instructions of warps: more of these where the declared workload takes more."""
 SHARE = 1 / 3  # of what the largest declared workload takes

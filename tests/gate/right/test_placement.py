@@ -129,9 +129,9 @@ def test_equal_indices_of_a_warp_that_are_dropped_at_large_sizes_are_wrong_value
     assert {r.family for r in found.workloads if not r.ok} <= set(PLACEMENTS)
 
 
-def test_a_certificate_asks_for_eight_million_in_one_place() -> None:
+def test_a_certificate_asks_for_millions_in_one_place() -> None:
     task: Task = task_named("histogram")
     build = compile_cuda(task.kernel, gpu_arch="sm_80", entry=task.entry)
     crowded = [f for f in far_workloads(task, build, 7, farthest=True) if f.family == CROWDED]
-    assert len(crowded) == 1 and crowded[0].workload.axes["N"] > 5_000_000
+    assert len(crowded) == 1 and crowded[0].workload.axes["N"] > 4_500_000
     assert not [f for f in far_workloads(task, build, 7, farthest=False) if f.family]
