@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from warpsight.devices.device import Device, Value, caveats
+from warpsight.devices.device import Device, Execution, Value, caveats
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
@@ -25,12 +25,12 @@ from warpsight.gate.families import ALL_FAMILIES, DECLARED, LONELY
 from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
-from warpsight.gate.initial import CONTENTS, free_contents
+from warpsight.gate.initial import CONTENTS, changed_starts, free_contents, start_told
 from warpsight.gate.placement import CROWDED, PLACEMENTS
 from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan, placements_of
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
-from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
+from warpsight.gate.run import Refused, Skipped, Subject, Trial, prepare, run
 from warpsight.gate.run_far import Unjudged, run_far
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
@@ -52,8 +52,8 @@ def build_candidate(
 ) -> Build:
     """The candidate compiled: CUDA and Triton for `gpu_arch`, by default the task's own; OpenCL for this machine.
 
-    A text that the compiler does not survive, or does not finish in the processor time it is given, is one that does not
-    compile. A machine too busy to give it that time is an error of the machine, and no verdict.
+    A text that the compiler does not survive, or does not finish in the processor time it is given, does not compile.
+    A machine too busy to give it that time is an error of the machine, and no verdict.
     """
     if candidate.language == "opencl":
         return build_opencl(task, candidate)
@@ -264,8 +264,7 @@ def _far(
             judged.add(far.axis.name)
             shorter += [done.trial.workload] if done.trial.workload != far.workload else []
             result = named_precision(subject, done.trial, done.execution, done.result)
-            found.results.append(told_if_only_first(subject, done.trial, result))
-            found.faults.extend(_new_faults(found.faults, done.execution.faults))
+            _add(subject, done.trial, done.execution, told_if_only_first(subject, done.trial, result), found)
     for missed in unjudged:
         if found.ok and missed.far.axis.name not in judged:
             _blame(missed, found)
@@ -300,8 +299,19 @@ def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:
         found.refused = execution.refused
         return
     result = told_if_only_first(subject, trial, named_precision(subject, trial, execution, result))
+    _add(subject, trial, execution, result, found)
+
+
+def _add(subject: Subject, trial: Trial, execution: Execution, result: WorkloadResult, found: _Findings) -> None:
+    """Keep a result and its faults; where it is bad and arrays did not start as declared, both say so."""
+    faults = execution.faults
+    names = [] if result.ok else changed_starts(subject.task, trial.workload, trial.inputs, subject.values)
+    if names:
+        told = start_told(names)
+        result = result.model_copy(update={"detail": result.detail + told})
+        faults = tuple(fault.model_copy(update={"message": fault.message + told}) for fault in faults)
     found.results.append(result)
-    found.faults.extend(_new_faults(found.faults, execution.faults))
+    found.faults.extend(_new_faults(found.faults, faults))
 
 
 def _new_faults(known: Sequence[Fault], found: Sequence[Fault]) -> Iterator[Fault]:

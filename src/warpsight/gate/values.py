@@ -46,7 +46,7 @@ def values_of(
             array = poisoned(shape_of(argument, workload.axes), argument.dtype, poison)
             values.append(Value(argument.name, array, writable=True, initialised=False))
         else:
-            values.append(Value(argument.name, inputs[argument.name], writable=argument.role == "inout"))
+            values.append(Value(argument.name, inputs[argument.name], writable=argument.role in ("inout", "scratch")))
     return tuple(values)
 
 
