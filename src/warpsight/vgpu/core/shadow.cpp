@@ -85,7 +85,12 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
     const u32 me = w.id * kLanes + lane, now = w.block->time;
     for (u32 i = offset / granule_; i <= (offset + size - 1) / granule_; i++) {
         Cell &c = cells_[i];
-        if (!c.write_time) {
+        if (c.copy_pc >= 0) {
+            Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
+            f.size = (u8)size;
+            f.text = "an asynchronous copy to it was started and not waited for";
+            if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i | kForSure, std::move(f));
+        } else if (!c.write_time) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
             if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, w.block->blamed_on_return(std::move(f)));
@@ -137,9 +142,14 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
         c.write_fence = w.fences;
         c.write_pc = w.now;
         c.write_kind = kind;
+        c.copy_pc = -1;
         c.readers = 0;
         c.read_time = 0;
     }
+}
+
+void SharedShadow::copying(const AsyncCopy &copy) {
+    for (u32 i = copy.shared / granule_; i <= (copy.shared + copy.bytes - 1) / granule_; i++) cells_[i].copy_pc = copy.pc;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // What the checker remembers beside memory: who wrote and read each granule, and what is ordered before what.
 // Covers: races in shared memory between barriers (other warps, and lanes of one warp without a warp barrier), races in
-// global memory between blocks without atomics, reads of shared or output memory that nothing wrote. Data handed over
+// global memory between blocks without atomics, reads of shared or output memory that nothing wrote, reads of shared
+// memory before an asynchronous copy to it was waited for. Data handed over
 // by a flag or a lock counts as ordered when its writer fenced after it and the reader has used an atomic or volatile
 // access. A write that leaves the same bytes there (a flag set to 1 by many threads) is not called a race with another
 // write. Does not cover: races between warps of one block in global memory; a reader that a later, unordered reader
@@ -19,6 +20,7 @@ struct SharedShadow {
         u32 write_fence = 0, read_fence = 0;  // fences of the writer's and the last reader's warp when they did
         u16 writer = 0, reader = 0;           // threads
         i32 write_pc = -1, read_pc = -1;
+        i32 copy_pc = -1;  // an asynchronous copy to it that nobody has waited for
         Kind write_kind = Kind::plain, read_kind = Kind::plain;
     };
     SharedShadow(u32 bytes, u8 granule, u32 warps);
@@ -29,6 +31,7 @@ struct SharedShadow {
     void meet(u32 warps, u32 barrier, u32 time);
     void read(Warp &, u32 lane, u32 offset, u32 size, Kind);
     void write(Warp &, u32 lane, u32 offset, u32 size, Kind, bool changes);
+    void copying(const AsyncCopy &);  // it is written when its thread waits; until then a read finds anything
 
   private:
     bool ordered(const Warp &, u32 thread, u32 time, u32 fence) const;
