@@ -78,7 +78,7 @@ def toml_of(name: str, kernel: str, declared: str) -> str:
     for word, *rest in lines:
         if word == "axes":
             out += [_axis(text) for text in rest]
-        elif word in ("in", "out", "inout", "scalar"):
+        elif word in ("in", "out", "inout", "scratch", "scalar"):
             out += _argument(word, rest)
         elif word == "tol":
             out += ["[tolerance]", f"rtol = {rest[0]}", f"atol = {rest[1]}"]

@@ -15,7 +15,7 @@ from warpsight.jail import Event
 from warpsight.nouns import Build
 from warpsight.toolchain import nvrtc, packages
 from warpsight.toolchain.nvrtc import NvrtcProcess
-from warpsight.toolchain.process import DeadlinePassed, ProgramDied, ended_badly
+from warpsight.toolchain.process import DeadlinePassed, MachineTooBusy, ProgramDied, ended_badly
 
 Compile = Callable[..., Build]
 SECRET = "warpsight_secret_value_41"
@@ -134,6 +134,7 @@ def test_a_right_answer_is_taken(process: NvrtcProcess, compiled: Compile) -> No
 
 
 def test_events_become_errors_of_the_toolchain() -> None:
-    assert isinstance(ended_badly("x", Event("deadline", ""), 1), DeadlinePassed)
+    assert type(ended_badly("x", Event("cpu_limit", ""), 1)) is DeadlinePassed
+    assert type(ended_badly("x", Event("deadline", ""), 1)) is MachineTooBusy
     died = ended_badly("x", Event("seccomp_violation", "made a call"), 1, b"a message")
     assert isinstance(died, ProgramDied) and died.event is not None and "seccomp_violation" in died.message

@@ -24,10 +24,12 @@ from warpsight.jail.scrub import scrubbed
 from warpsight.nouns import Build, Candidate, Diagnostic, Dim3, Task
 from warpsight.tasks import evaluate_launch
 from warpsight.toolchain.cache import Cache, content_key
+from warpsight.toolchain.clocks import refused_clocks
 from warpsight.toolchain.compile import build_cache, stored_build
 from warpsight.toolchain.includes import refused_includes
+from warpsight.toolchain.process import cpu_limit_s, ended_badly, wall_limit_s
 
-SCHEMA = "opencl-1"
+SCHEMA = "opencl-2"
 COMPILE_WORKER = Path(__file__).with_name("opencl_compile_worker.py")
 SHARED_FILES = (Path(wire.__file__), Path(__file__).with_name("opencl_worker.py"))
 PACKAGES = (
@@ -158,17 +160,19 @@ def _compile(
     def failed(diagnostics: Sequence[Diagnostic], log: str = "") -> Build:
         return _build(False, source, options, diagnostics, log)
 
-    if refused := refused_includes(source, name):
+    if refused := (*refused_includes(source, name), *refused_clocks(source, options, name)):
         return failed(refused), True
     request = {"text": source, "options": [*ALWAYS, *options], "entry": entry, "blocks": [list(b) for b in blocks]}
     answer = run_jailed(
         worker_argv(COMPILE_WORKER),
         wire.pack(request),
-        limits=Limits(wall_s=deadline_s, cpu_s=int(deadline_s) + 1, answer_bytes=64 << 20),
+        limits=Limits(wall_s=wall_limit_s(deadline_s), cpu_s=cpu_limit_s(deadline_s), answer_bytes=64 << 20),
         readable=(*worker_files(), *_linker()),
         unsafe=unsafe,
         level="tools",
     )
+    if answer.event is not None and answer.event.kind == "deadline":
+        raise ended_badly("the OpenCL compiler", answer.event, deadline_s, answer.log)
     if answer.event is not None or answer.body is None:
         told = f"{answer.event.kind}: {answer.event.detail}" if answer.event else "no answer"
         return failed([_error(name, f"the OpenCL compiler was stopped: {told}")]), False

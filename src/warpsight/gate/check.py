@@ -17,26 +17,27 @@ from typing import Literal
 
 import numpy as np
 
-from warpsight.devices.device import Device, Value, caveats
+from warpsight.devices.device import Device, Execution, Value, caveats
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
-from warpsight.gate.families import DECLARED, FAMILIES, LONELY
+from warpsight.gate.families import ALL_FAMILIES, DECLARED, LONELY
 from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
-from warpsight.gate.initial import CONTENTS, free_contents
-from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan
+from warpsight.gate.initial import CONTENTS, changed_starts, free_contents, start_told
+from warpsight.gate.placement import CROWDED, PLACEMENTS
+from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan, placements_of
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
-from warpsight.gate.run import Refused, Skipped, Subject, prepare, run
+from warpsight.gate.run import Refused, Skipped, Subject, Trial, prepare, run
 from warpsight.gate.run_far import Unjudged, run_far
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
 from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
 from warpsight.tasks import kernel_name, read_candidate
 from warpsight.toolchain.compile import DEADLINE_S, compile_cuda
-from warpsight.toolchain.process import DeadlinePassed, ProgramDied
+from warpsight.toolchain.process import DeadlinePassed, MachineTooBusy, ProgramDied
 from warpsight.toolchain.triton_compile import build_triton
 
 Progress = Callable[[str], None]
@@ -51,7 +52,8 @@ def build_candidate(
 ) -> Build:
     """The candidate compiled: CUDA and Triton for `gpu_arch`, by default the task's own; OpenCL for this machine.
 
-    A text that the compiler does not survive, or does not finish in time, is one that does not compile.
+    A text that the compiler does not survive, or does not finish in the processor time it is given, does not compile.
+    A machine too busy to give it that time is an error of the machine, and no verdict.
     """
     if candidate.language == "opencl":
         return build_opencl(task, candidate)
@@ -62,6 +64,8 @@ def build_candidate(
         return build_triton(task, candidate, name=name, gpu_arch=arch, deadline_s=deadline_s)
     try:
         return compile_cuda(source, gpu_arch=arch, options=options, entry=task.entry, name=name, deadline_s=deadline_s)
+    except MachineTooBusy:
+        raise
     except (DeadlinePassed, ProgramDied) as stopped:
         if isinstance(stopped, ProgramDied) and (stopped.event is None or stopped.event.kind not in BY_THE_TEXT):
             raise
@@ -105,7 +109,7 @@ def check_candidate(
     workloads: Sequence[Workload] | None = None,
     progress: Progress = lambda _: None,
     build: Build | None = None,
-    families: Sequence[str] = tuple(FAMILIES),
+    families: Sequence[str] = ALL_FAMILIES,
     secret_seed: int | None = None,
     values: ExpectedValues | None = None,
     farthest: bool = False,
@@ -188,6 +192,7 @@ def _generated(
 ) -> None:
     """Each with plain inputs and one more family. A size that the reference does not take is left out."""
     plain = _plain(subject)
+    families = [family for family in families if family not in PLACEMENTS]
     for at, workload in enumerate(workloads):
         progress(f"workload {workload.name}")
         chosen = [plain, *([families[(secret + at) % len(families)]] if families else [])]
@@ -211,11 +216,16 @@ def _large(
 ) -> None:
     """Once each, with plain inputs, unchecked for races: what is asked is whether all of the work is done.
 
-    The first one runs with lonely inputs too: in a long sum of random terms fewer bits do not show.
+    The first one runs with lonely inputs too: in a long sum of random terms fewer bits do not show. And where there is
+    something to place, once crowded and once placed as the secret says: counters that overflow, rows that are cut.
     """
     plain = _plain(subject)
     runs = [(workload, plain) for workload in workloads]
     runs += [(workload, LONELY) for workload in workloads[:1] if LONELY in families]
+    placements = placements_of(subject.task, families)
+    others = [family for family in placements if family != CROWDED]
+    placed = [family for family in placements if family == CROWDED] + others[secret % 2 :][:1]
+    runs += [(workload, family) for workload in workloads[:1] for family in placed]
     for workload, family in runs:
         if not found.ok:
             return
@@ -247,7 +257,7 @@ def _far(
         if not found.ok:
             break
         progress(f"workload {far.workload.name}")
-        done = run_far(subject, own, far, _plain(subject), secret)
+        done = run_far(subject, own, far, far.family or _plain(subject), secret)
         if isinstance(done, SkippedFamily):
             found.skipped.append(done)
         elif isinstance(done, Unjudged):
@@ -258,8 +268,7 @@ def _far(
             judged.add(far.axis.name)
             shorter += [done.trial.workload] if done.trial.workload != far.workload else []
             result = named_precision(subject, done.trial, done.execution, done.result)
-            found.results.append(told_if_only_first(subject, done.trial, result))
-            found.faults.extend(_new_faults(found.faults, done.execution.faults))
+            _add(subject, done.trial, done.execution, told_if_only_first(subject, done.trial, result), found)
     for missed in unjudged:
         if found.ok and missed.far.axis.name not in judged:
             _blame(missed, found)
@@ -294,8 +303,19 @@ def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:
         found.refused = execution.refused
         return
     result = told_if_only_first(subject, trial, named_precision(subject, trial, execution, result))
+    _add(subject, trial, execution, result, found)
+
+
+def _add(subject: Subject, trial: Trial, execution: Execution, result: WorkloadResult, found: _Findings) -> None:
+    """Keep a result and its faults; where it is bad and arrays did not start as declared, both say so."""
+    faults = execution.faults
+    names = [] if result.ok else changed_starts(subject.task, trial.workload, trial.inputs, subject.values)
+    if names:
+        told = start_told(names)
+        result = result.model_copy(update={"detail": result.detail + told})
+        faults = tuple(fault.model_copy(update={"message": fault.message + told}) for fault in faults)
     found.results.append(result)
-    found.faults.extend(_new_faults(found.faults, execution.faults))
+    found.faults.extend(_new_faults(found.faults, faults))
 
 
 def _new_faults(known: Sequence[Fault], found: Sequence[Fault]) -> Iterator[Fault]:

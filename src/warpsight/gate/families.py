@@ -2,9 +2,10 @@
 
 `declared` is what the task says. The others change only arguments whose meaning stays: floats that are normal or
 uniform, integers with a range, indices where no floats go with them; permutations and row pointers are left alone, and
-declared bounds hold in every family. An array that is filled with a constant is left alone too, unless the caller says
-that its contents are free (initial.py): those get start contents in the families that show as much beside them. What
-must stay true: the same task, workload, seed, family and free names give the same bytes.
+declared bounds hold in every family. Where indices point and how long rows are is the matter of three families of
+their own (placement.py), which leave floats as declared. An array that is filled with a constant is left alone too,
+unless the caller says that its contents are free (initial.py): those get start contents in the families that show as
+much beside them. What must stay true: the same task, workload, seed, family and free names give the same bytes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warpsight.gate.placement import PLACEMENTS, placed_indices, placed_rows
 from warpsight.nouns import Argument, Task, Workload
 from warpsight.nouns.dtypes import FloatInfo, float_info, is_float
 from warpsight.tasks import generate_inputs
@@ -204,6 +206,7 @@ FAMILIES: dict[str, Family] = {
     "bits": _bits,
 }
 FAMILY_NAMES = (DECLARED, *FAMILIES)
+ALL_FAMILIES = (*FAMILIES, *PLACEMENTS)
 EXACT_FAMILIES = ("integers", "bits")
 
 
@@ -214,6 +217,8 @@ def family_inputs(
     inputs = generate_inputs(task, workload, seed)
     if family == DECLARED:
         return inputs
+    if family in PLACEMENTS:
+        return _placed(task, workload, seed, family, inputs)
     changed = False
     for name in free:
         made = _start_contents(family, _stream(seed, family, name), inputs[name])
@@ -233,6 +238,26 @@ def family_inputs(
             made = FAMILIES[family](Given(random, declared, *bounds, wide))
         else:
             made = _integer_contents(family, random, declared, int(bounds[0]), int(bounds[1]))
+        if made is not None:
+            inputs[argument.name] = np.ascontiguousarray(made.astype(argument.dtype))
+            changed = True
+    return inputs if changed else None
+
+
+def _placed(
+    task: Task, workload: Workload, seed: int, family: str, inputs: dict[str, np.ndarray]
+) -> dict[str, np.ndarray] | None:
+    """The declared inputs with indices, whole numbers and row pointers placed otherwise; None where there are none."""
+    changed = False
+    for argument in task.arguments:
+        declared, bounds = inputs.get(argument.name), _bounds(argument, workload)
+        if declared is None or declared.size == 0 or is_float(argument.dtype) or argument.role not in ("in", "inout"):
+            continue
+        random, made = _stream(seed, family, argument.name), None
+        if argument.fill == "csr_rows":
+            made = placed_rows(family, random, declared)
+        elif bounds is not None:
+            made = placed_indices(family, random, declared, int(bounds[0]), int(bounds[1]))
         if made is not None:
             inputs[argument.name] = np.ascontiguousarray(made.astype(argument.dtype))
             changed = True

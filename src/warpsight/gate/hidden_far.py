@@ -4,7 +4,8 @@ A row number in a byte, a row that must fit into a buffer, an index that a float
 at every size near the declared ones. So for each axis two sizes are drawn from the upper quarter of what the axis, the
 launch of the task's own kernel, and a budget of elements and instructions allow: with the other axes tiny, and not. A
 kernel that may be given a certificate runs one more, of up to 2^24 elements: the axes of its output as long as they can
-be, in a secret order.
+be, in a secret order. Where it has indices or the like (placement.py) it runs as many again, crowded into one place:
+16 bits of a counter overflow only there.
 How instructions grow with an axis is counted on the task's own kernel at small sizes.
 What is asked there is whether the work is done: errors may grow with the length of sums, and a launch that is not
 possible fails before anyone's eyes and is left out. So is a size at which the task's own kernel is wrong as well: there
@@ -23,11 +24,17 @@ import numpy as np
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import WarpsightError
 from warpsight.gate.hidden import allowed, elements_of, largest_axes, possible, small_workloads
+from warpsight.gate.placement import CROWDED, placed_arguments
 from warpsight.gate.values import fresh_values
-from warpsight.nouns import Axis, Build, Task, Workload
+from warpsight.nouns import Argument, Axis, Build, Task, Workload
 from warpsight.tasks import evaluate_launch, launch_of, read_candidate
 
-BUDGETS = {"thin": (1 << 20, 1 << 21), "far": (1 << 21, 1 << 23), "farthest": (1 << 24, 1 << 24)}
+BUDGETS = {
+    "thin": (1 << 20, 1 << 21),
+    "far": (1 << 21, 1 << 23),
+    "farthest": (1 << 24, 1 << 24),
+    CROWDED: (6 << 20, 1 << 24),
+}
 """Elements, and instructions of warps: more of these where the declared workload takes more."""
 SHARE = 1 / 3  # of what the largest declared workload takes
 TINY = 4
@@ -46,6 +53,7 @@ class FarWorkload:
     axis: Axis
     growth: float
     work: float
+    family: str = ""  # of inputs, where a size is drawn for one
 
     def shorter(self, halvings: int) -> FarWorkload:
         """The same with the long axis halved so many times."""
@@ -78,12 +86,19 @@ def far_workloads(task: Task, own: Build, secret_seed: int, *, farthest: bool) -
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([secret_seed, 0x666172])))
     found = [_far(task, [axis], growth, random, kind) for axis in task.axes for kind in ("far", "thin")]
     if farthest:
-        shapes = " ".join(str(extent) for a in task.arguments if a.role in ("out", "inout") for extent in a.shape)
-        written = re.findall(r"[A-Za-z_]\w*", shapes)
-        favoured = [axis for axis in task.axes if axis.name in written] or list(task.axes)
-        order = [favoured[int(at)] for at in random.permutation(len(favoured))]
-        found.append(_far(task, order, growth, random, "farthest"))
+        written = [a for a in task.arguments if a.role in ("out", "inout")]
+        found.append(_far(task, _in_secret_order(task, written, random), growth, random, "farthest"))
+        if placed := placed_arguments(task):
+            crowded = _far(task, _in_secret_order(task, placed, random), growth, random, CROWDED)
+            found.append(None if crowded is None else replace(crowded, family=CROWDED))
     return tuple(far for far in found if far is not None)
+
+
+def _in_secret_order(task: Task, arguments: Sequence[Argument], random: np.random.Generator) -> list[Axis]:
+    """The axes in the shapes of these arguments, or all axes where there are none."""
+    named = re.findall(r"[A-Za-z_]\w*", " ".join(str(extent) for a in arguments for extent in a.shape))
+    favoured = [axis for axis in task.axes if axis.name in named] or list(task.axes)
+    return [favoured[int(at)] for at in random.permutation(len(favoured))]
 
 
 def _far(

@@ -18,7 +18,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues, task_key
 from warpsight.nouns import Task, Workload
 from warpsight.tasks import generate_inputs, shape_of
-from warpsight.tasks.inputs import default_fill
+from warpsight.tasks.inputs import default_fill, generate_argument
 
 VARIED = ("normal", "uniform", "integers", "index", "permutation", "csr_rows")  # by seed, or with a meaning to keep
 CONTENTS = "contents"
@@ -42,6 +42,24 @@ def free_contents(task: Task, values: ExpectedValues) -> frozenset[str]:
 
     key = task_key(task, workload.axes, "free contents", str(SEED))
     return frozenset(str(name) for name in json.loads(values.kept(key, compute)))
+
+
+def changed_starts(
+    task: Task, workload: Workload, inputs: Mapping[str, np.ndarray], values: ExpectedValues
+) -> list[str]:
+    """Which arrays started with other contents than their declared constant."""
+    free = [a for a in task.arguments if a.name in free_contents(task, values)]
+    return [a.name for a in free if not np.array_equal(inputs[a.name], generate_argument(a, workload.axes, 0))]
+
+
+def start_told(names: Collection[str]) -> str:
+    """What to do about a start that was changed, in words."""
+    told = " and ".join(f"`{name}`" for name in sorted(names))
+    one = len(names) == 1
+    return (
+        f"; the start of {told} was changed, since the reference reads {'it' if one else 'them'}: "
+        f'declare role = "scratch" if {"it" if one else "they"} must start as declared'
+    )
 
 
 def contents_inputs(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from warpsight.devices.device import Simulator
 from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
-from warpsight.gate.families import DECLARED, FAMILIES
+from warpsight.gate.families import ALL_FAMILIES, DECLARED, FAMILIES
 from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.plan import Planned, families_plan
 from warpsight.gate.run import Subject, Trial, prepare, run
@@ -63,7 +63,7 @@ def machine_code_difference(
 
 def _plan(task: Task, timed: Workload, seed: int) -> Iterator[Planned]:
     yield from (Planned(w, DECLARED, CHECK_SEED) for w in task.workloads if w != timed)
-    yield from families_plan(task, task.workloads, tuple(FAMILIES), CHECK_SEED)
+    yield from families_plan(task, task.workloads, ALL_FAMILIES, CHECK_SEED)
     families = tuple(FAMILIES)
     for at, workload in enumerate(generated_workloads(task, seed)):
         yield Planned(workload, DECLARED, seed)

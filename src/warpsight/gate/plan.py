@@ -3,8 +3,9 @@
 Declared inputs run on every workload. All families run on the smallest visible workload that is not trivial; each
 other small workload gets one family more, in turn; the profiled one, which costs the most, gets two where it is not
 too large, unchecked for races since they were looked for with declared inputs. Spikes look at one place of each row, so
-they run where rows are longest and where there are most of them. Where start contents are free, they are tried on every
-workload.
+they run where rows are longest and where there are most of them. Placements (placement.py) run only in tasks with
+indices, integers or row pointers: all on the first workload, one on the profiled one. Where start contents are free,
+they are tried on every workload.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 from warpsight.gate.families import DECLARED
 from warpsight.gate.initial import CONTENTS
+from warpsight.gate.placement import PLACEMENTS, placed_arguments
 from warpsight.nouns import Task, Workload
 from warpsight.tasks import shape_of
 
@@ -48,17 +50,26 @@ def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[
     small = sorted((w for w in workloads if not w.profile), key=lambda w: elements(task, w))
     telling = [w for w in small if elements(task, w) >= LEAST_ELEMENTS] or small
     first = next((w for w in telling if not w.hidden), telling[0] if telling else workloads[0])
-    plan = [Planned(first, family, seed) for family in families]
+    placements = placements_of(task, families)
+    families = [family for family in families if family not in PLACEMENTS]
+    plan = [Planned(first, family, seed) for family in (*families, *placements)]
     if SPIKES in families:
         longest = max(telling, key=lambda w: row_length(task, w), default=first)
         plan += [Planned(first, SPIKES, seed + 1), *(Planned(longest, SPIKES, seed + 2 + n) for n in range(LONG_ROWS))]
     others = [w for w in small if w is not first]
-    plan += [Planned(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
+    if families:
+        plan += [Planned(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
     extra = [family for family in PROFILED_FAMILIES if family in families][:1]
     extra += [SPIKES] if SPIKES in families else []
+    extra += placements[:1]
     profiled = [w for w in workloads if w.profile and elements(task, w) <= MOST_PROFILED_ELEMENTS]
     plan += [Planned(w, family, seed, checked=False) for w in profiled for family in extra]
     return plan
+
+
+def placements_of(task: Task, families: Sequence[str]) -> list[str]:
+    """Those of the families that place things otherwise, where the task has things to place."""
+    return [family for family in families if family in PLACEMENTS] if placed_arguments(task) else []
 
 
 def contents_plan(workloads: Sequence[Workload], seed: int) -> list[Planned]:

@@ -66,7 +66,7 @@ def run_again(
     device = subject.device.reordered(trial.seed + 1) if isinstance(subject.device, Reordering) else subject.device
     second, again = run(subject, trial, checked=False, poison=POISONS[1], device=device)
     if again is None or not again.ok:
-        return second, again or result
+        return second, with_stores(again or result, first)  # the first was watched, the second is not
 
     def failed(reason: str, detail: str) -> WorkloadResult:
         return result.model_copy(update={"ok": False, "reason": reason, "detail": detail})

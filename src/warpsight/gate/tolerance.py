@@ -15,12 +15,17 @@ Nothing at all is said of a problem that the reference itself gets wrong in the 
 digits only, or where denormal inputs make more of a difference than is allowed when they are zeros; nor of whole
 numbers in it. The first axis of an output counts problems.
 
+Families that only place things otherwise (placement.py) keep the law of declared inputs, measured by what an element is
+made of: where all terms meet at one place, rtol is of the sum of their magnitudes, and rounding grows with the square
+root of their number.
+
 `strict = true` asks for more: atol in proportion to each element's movement, whole numbers exact. What this does not
 cover: telling fewer bits apart inside a loose tolerance, which is `precision`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -30,6 +35,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues, digest_of, packed, task_key, unpacked
 from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
 from warpsight.gate.movement import degree, flushed, movement
+from warpsight.gate.placement import PLACEMENTS, longest_sum
 from warpsight.nouns import Task, Workload
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.tasks.compare import allowed_errors, rounding
@@ -67,9 +73,14 @@ def wanted(
         return Wanted(outputs, _declared_allowed(task, outputs))
     try:
         outputs = values.of(task, inputs, workload.axes)
-        if beyond := _out_of_range(task, outputs):
+        placed = family in PLACEMENTS
+        if beyond := _out_of_range(task, outputs, infinite=placed):
             return Wanted(outputs, {}, beyond)
-        allowed = _allowed(task, workload, inputs, outputs, values, family, seed)
+        allowed = (
+            _placed_allowed(task, workload, inputs, outputs, values)
+            if placed
+            else _allowed(task, workload, inputs, outputs, values, family, seed)
+        )
     except TaskError as refused:
         return Wanted({}, {}, f"the reference does not take it: {refused.found}")
     allowed = _with_whole_numbers(outputs, allowed)
@@ -122,16 +133,45 @@ def _declared_allowed(task: Task, outputs: Mapping[str, np.ndarray]) -> Arrays:
     return {a.name: allowed_errors(task.tolerance, outputs[a.name], a.dtype) for a in floats}
 
 
-def _out_of_range(task: Task, outputs: Mapping[str, np.ndarray]) -> str:
+def _placed_allowed(
+    task: Task,
+    workload: Workload,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Mapping[str, np.ndarray],
+    values: ExpectedValues,
+) -> Arrays:
+    """The declared law, and what one loop over the longest sum loses of the magnitudes that it adds."""
+    allowed = _declared_allowed(task, outputs)
+    if not allowed:
+        return allowed
+    dtypes = {argument.name: argument.dtype for argument in task.arguments}
+    terms = longest_sum(task, inputs)
+    try:
+        magnitudes = values.of(task, _magnitudes(inputs), workload.axes)
+    except TaskError:
+        magnitudes = outputs
+    for name, law in allowed.items():
+        own = np.abs(outputs[name])
+        size = np.fmax(np.abs(magnitudes[name]), own)
+        unit = float_info(dtypes[name]).eps / 2 * math.sqrt(terms)
+        with np.errstate(invalid="ignore"):
+            longer = task.tolerance.rtol * (size - own) + unit * size
+        allowed[name] = law + np.where(np.isfinite(longer), longer, 0.0)
+    return allowed
+
+
+def _out_of_range(task: Task, outputs: Mapping[str, np.ndarray], *, infinite: bool) -> str:
+    """Why nothing is said of such outputs. `infinite` ones may be meant: a maximum of nothing."""
     for argument in task.arguments:
         expected = outputs.get(argument.name)
         if expected is None or not is_float(argument.dtype):
             continue
-        if not np.isfinite(expected).all():
+        finite = np.isfinite(expected)
+        if not infinite and not finite.all():
             return "the reference is not finite"
         info = float_info(argument.dtype)
         room = 16 if info.bits > 3 else 1  # for intermediate results; a float of 8 bits is only ever stored
-        if expected.size and float(np.abs(expected).max()) > info.most / room:
+        if float(np.abs(expected).max(initial=0.0, where=finite)) > info.most / room:
             return f"the reference is outside of what {argument.dtype} holds"
     return ""
 
@@ -245,6 +285,10 @@ def is_exact(
     floats = {a.name: a.dtype for a in task.arguments if a.name in outputs and is_float(a.dtype)}
     if any(not bool((outputs[name] == np.rint(outputs[name])).all()) for name in floats):
         return False
-    sizes = {n: np.abs(array.astype(np.float64)) if is_float(array.dtype) else array for n, array in inputs.items()}
-    largest = values.of(task, sizes, workload.axes)
+    largest = values.of(task, _magnitudes(inputs), workload.axes)
     return all(float(np.abs(largest[n]).max(initial=0.0)) <= 2.0 ** EXACT_BITS[dtype] for n, dtype in floats.items())
+
+
+def _magnitudes(inputs: Mapping[str, np.ndarray]) -> Arrays:
+    """The inputs without signs, in which nothing cancels; scalars too."""
+    return {n: np.abs(array.astype(np.float64)) if is_float(array.dtype) else array for n, array in inputs.items()}

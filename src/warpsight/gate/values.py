@@ -13,7 +13,7 @@ import numpy as np
 from warpsight.devices.device import Value
 from warpsight.errors import UsageError
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
-from warpsight.gate.families import DECLARED, FAMILY_NAMES, family_inputs
+from warpsight.gate.families import ALL_FAMILIES, DECLARED, family_inputs
 from warpsight.gate.tolerance import Wanted, wanted
 from warpsight.gate.undetermined import settled
 from warpsight.nouns import Task, Workload, WorkloadResult
@@ -27,8 +27,9 @@ def fresh_values(
     task: Task, workload: Workload, seed: int, family: str = DECLARED, *, poison: int = POISONS[0]
 ) -> tuple[dict[str, np.ndarray], tuple[Value, ...]]:
     """The generated inputs, and the kernel's arguments in order: inputs, poisoned outputs, scalars."""
-    if family not in FAMILY_NAMES:
-        raise UsageError(f"expected a family of inputs among {', '.join(FAMILY_NAMES)}, {family!r} came")
+    known = (DECLARED, *ALL_FAMILIES)
+    if family not in known:
+        raise UsageError(f"expected a family of inputs among {', '.join(known)}, {family!r} came")
     inputs = family_inputs(task, workload, seed, family)
     if inputs is None:
         raise UsageError(f"no argument of task {task.name} takes the family {family}", hint="use declared")
@@ -45,7 +46,7 @@ def values_of(
             array = poisoned(shape_of(argument, workload.axes), argument.dtype, poison)
             values.append(Value(argument.name, array, writable=True, initialised=False))
         else:
-            values.append(Value(argument.name, inputs[argument.name], writable=argument.role == "inout"))
+            values.append(Value(argument.name, inputs[argument.name], writable=argument.role in ("inout", "scratch")))
     return tuple(values)
 
 

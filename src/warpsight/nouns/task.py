@@ -35,13 +35,14 @@ def python_name(name: str) -> str:
 class Argument(Noun):
     """One parameter of the kernel, in call order. `fill`, `low` and `high` say how inputs are generated.
 
+    `scratch` memory starts as its constant fill in every launch, and what a kernel leaves in it is nobody's business.
     `value` is that of a scalar, or of every element where `fill` is constant. `high` is exclusive for integers and
     indices, and the last row pointer for csr_rows.
     """
 
     name: Identifier
     dtype: DType
-    role: Literal["in", "out", "inout", "scalar"]
+    role: Literal["in", "out", "inout", "scratch", "scalar"]
     shape: tuple[str, ...] = ()
     value: Number | None = None
     fill: Fill | None = None
@@ -65,6 +66,11 @@ class Argument(Noun):
                 constant or self.value is None, f"argument {self.name}: only scalars and constant fills have a value"
             )
             require(not constant or self.value is not None, f"argument {self.name}: fill 'constant' needs a value")
+        if self.role == "scratch":
+            constant = self.fill in (None, "zeros", "ones", "constant")
+            require(
+                constant, f"argument {self.name}: scratch is filled with zeros, ones or a constant, not {self.fill}"
+            )
         if self.role in ("out", "scalar"):
             given = [key for key in ("fill", "low", "high") if getattr(self, key) is not None]
             require(not given, f"argument {self.name}: role {self.role!r} takes no {', '.join(given)}")

@@ -198,7 +198,8 @@ def _check_reference(task: Task) -> None:
         expected = f"a function `def {REFERENCE_FUNCTION}(...)` at the top level"
         raise TaskError(file=file, key=key, expected=expected, found="none")
     names, line = found
-    known = {python_name(axis.name) for axis in task.axes} | {a.python_name for a in task.arguments if a.role != "out"}
+    known = {python_name(axis.name) for axis in task.axes}
+    known |= {a.python_name for a in task.arguments if a.role not in ("out", "scratch")}
     needed = [a.python_name for a in task.arguments if a.role in ("in", "inout")]
     for name in names:
         if name not in known:

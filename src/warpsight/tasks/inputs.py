@@ -24,7 +24,7 @@ Filler = Callable[[np.random.Generator, Argument, Shape, Axes], np.ndarray]
 
 
 def generate_inputs(task: Task, workload: Workload, seed: int) -> dict[str, np.ndarray]:
-    """Arrays for `in` and `inout` arguments and 0-d arrays for scalars, by name."""
+    """Arrays for `in`, `inout` and `scratch` arguments and 0-d arrays for scalars, by name."""
     inputs: dict[str, np.ndarray] = {}
     for argument in task.arguments:
         if argument.role == "out":
@@ -51,7 +51,9 @@ def generate_argument(argument: Argument, axes: Axes, seed: int) -> np.ndarray:
 
 
 def default_fill(argument: Argument) -> str:
-    """What an argument without `fill` is filled with: floats are normal, integers need a declared range."""
+    """What an argument without `fill` is filled with: floats are normal, integers need a range, scratch is zeros."""
+    if argument.role == "scratch":
+        return "zeros"
     return "normal" if is_float(argument.dtype) else "integers"
 
 

@@ -20,6 +20,7 @@ from warpsight.jail import scrubbed
 from warpsight.nouns import Build, Diagnostic
 from warpsight.toolchain import packages
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
+from warpsight.toolchain.clocks import refused_clocks
 from warpsight.toolchain.hints import with_hint
 from warpsight.toolchain.includes import refused_includes
 from warpsight.toolchain.log import blames_ptx, read_diagnostics
@@ -27,7 +28,7 @@ from warpsight.toolchain.nvrtc import NvrtcProcess, RawCompile
 from warpsight.toolchain.options import checked_options, with_defaults
 from warpsight.toolchain.rounds import compile_with_names, pre_include
 
-SCHEMA = "build-2"  # change it when the same input would now give another Build
+SCHEMA = "build-3"  # change it when the same input would now give another Build
 DEADLINE_S = 60.0
 SOURCE_CAP_BYTES = 2 << 20
 # The source gets a folder that does not exist, the same on every machine: the PTX names no local path and
@@ -116,7 +117,7 @@ def _compile(
     def failed(diagnostics: Sequence[Diagnostic], log: str) -> Build:
         return _build(False, source, gpu_arch, options, diagnostics=diagnostics, log=log)
 
-    refused = refused_includes(source, name)
+    refused = (*refused_includes(source, name), *refused_clocks(source, options, name))
     if refused:
         return failed(refused, "")
     file = f"{SOURCE_FOLDER}/{name}"

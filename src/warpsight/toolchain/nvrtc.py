@@ -23,7 +23,7 @@ from typing import Any, cast
 from warpsight.errors import ToolchainError, ToolMissing
 from warpsight.jail import JailedWorker, Limits, WorkerLost, event_of
 from warpsight.toolchain import packages
-from warpsight.toolchain.process import MEMORY_CAP_BYTES, ended_badly
+from warpsight.toolchain.process import MEMORY_CAP_BYTES, ended_badly, wall_limit_s
 
 WORKER = Path(__file__).with_name("worker.py")
 START_DEADLINE_S = 30.0
@@ -75,10 +75,10 @@ class NvrtcProcess:
                 "headers": dict(headers), "deadline_s": deadline_s, "folders": [str(folder) for folder in _folders()],
             }  # fmt: skip
             try:
-                frame = worker.ask(json.dumps(request).encode(), deadline_s)
+                frame = worker.ask(json.dumps(request).encode(), wall_limit_s(deadline_s))
             except WorkerLost as lost:
                 raise ended_badly("the CUDA compiler", lost.event, deadline_s, lost.log) from None
-            return _checked(_body(frame, self._requests, worker))
+            return _checked(_body(frame, self._requests, worker, deadline_s))
 
     def close(self) -> None:
         """End the worker; a later compile starts another."""
@@ -120,7 +120,7 @@ def _folders() -> tuple[Path, ...]:
     return packages.own_headers(), packages.cuda_root() / "include", packages.cuda_root() / "lib"
 
 
-def _body(frame: bytes, number: int, worker: JailedWorker) -> dict[str, Any]:
+def _body(frame: bytes, number: int, worker: JailedWorker, deadline_s: float) -> dict[str, Any]:
     """What the compiling child wrote, if it ended well."""
     if len(frame) < _HEAD.size:
         raise ToolchainError("the CUDA compiler process sent less than a header")
@@ -129,7 +129,7 @@ def _body(frame: bytes, number: int, worker: JailedWorker) -> dict[str, Any]:
         worker.close()
         raise ToolchainError("the CUDA compiler process answered another request than the one asked")
     if status != 0:
-        raise ended_badly("the CUDA compiler", event_of(status, LIMITS, worker.log()), 0.0, worker.log())
+        raise ended_badly("the CUDA compiler", event_of(status, LIMITS, worker.log()), deadline_s, worker.log())
     try:
         answer: object = json.loads(frame[_HEAD.size :])
     except ValueError as problem:

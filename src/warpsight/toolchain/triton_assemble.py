@@ -17,7 +17,7 @@ from pathlib import Path
 
 from warpsight.errors import ToolchainError, ToolMissing, WarpsightError
 from warpsight.jail import Limits, run_jailed
-from warpsight.toolchain.process import ended_badly
+from warpsight.toolchain.process import cpu_limit_s, ended_badly, wall_limit_s
 
 WORKER = Path(__file__).with_name("triton_assemble_worker.py")
 MEMORY_CAP_BYTES = 8 << 30
@@ -70,8 +70,8 @@ def assembler_version() -> str:
 def _run(argv: list[str], ptx: bytes, deadline_s: float) -> tuple[int, str, bytes]:
     request = json.dumps({"argv": argv, "cap_bytes": CODE_CAP_BYTES}).encode() + b"\n" + ptx
     limits = Limits(
-        wall_s=deadline_s,
-        cpu_s=int(deadline_s) + 5,
+        wall_s=wall_limit_s(deadline_s),
+        cpu_s=cpu_limit_s(deadline_s),
         memory_bytes=MEMORY_CAP_BYTES,
         answer_bytes=CODE_CAP_BYTES + (1 << 20),
     )

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from warpsight.errors import ToolchainError, ToolMissing
 from warpsight.jail import JailedWorker, Limits, WorkerLost, event_of, package_files, scrubbed
-from warpsight.toolchain.process import MEMORY_CAP_BYTES, ended_badly
+from warpsight.toolchain.process import MEMORY_CAP_BYTES, ended_badly, wall_limit_s
 from warpsight.toolchain.triton_assemble import INSTALL, triton_folder
 
 WORKER = Path(__file__).with_name("triton_worker.py")
@@ -84,10 +84,10 @@ class TritonProcess:
                 "options": list(options), "capability": capability, "deadline_s": deadline_s,
             }  # fmt: skip
             try:
-                frame = worker.ask(json.dumps(request).encode(), deadline_s)
+                frame = worker.ask(json.dumps(request).encode(), wall_limit_s(deadline_s))
             except WorkerLost as lost:
                 raise ended_badly(_WHAT, lost.event, deadline_s, lost.log) from None
-            return _checked(_answer(frame, self._requests, worker))
+            return _checked(_answer(frame, self._requests, worker, deadline_s))
 
     def close(self) -> None:
         """End the worker; a later compile starts another."""
@@ -122,7 +122,7 @@ class TritonProcess:
         return self._worker
 
 
-def _answer(frame: bytes, number: int, worker: JailedWorker) -> dict[str, Any]:
+def _answer(frame: bytes, number: int, worker: JailedWorker, deadline_s: float) -> dict[str, Any]:
     """What the copy wrote, if it ended well."""
     if len(frame) < _HEAD.size:
         raise ToolchainError(f"{_WHAT} sent less than a header")
@@ -131,7 +131,7 @@ def _answer(frame: bytes, number: int, worker: JailedWorker) -> dict[str, Any]:
         worker.close()
         raise ToolchainError(f"{_WHAT} answered another request than the one asked")
     if status != 0:
-        raise ended_badly(_WHAT, event_of(status, LIMITS, worker.log()), 0.0, worker.log())
+        raise ended_badly(_WHAT, event_of(status, LIMITS, worker.log()), deadline_s, worker.log())
     try:
         answer: object = json.loads(frame[_HEAD.size :])
     except (ValueError, RecursionError) as problem:

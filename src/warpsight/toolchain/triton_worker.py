@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import math
 import os
 import resource
 import struct
@@ -168,7 +169,7 @@ def in_child(triton: Triton, request: dict[str, Any], answers: int) -> None:
     try:
         os.close(worker_io.REQUESTS_FD)
         os.close(worker_io.ANSWERS_FD)
-        seconds = int(request["deadline_s"]) + 5
+        seconds = max(1, math.ceil(request["deadline_s"]))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         worker_io.tighten("work")
         try:

@@ -16,6 +16,7 @@ import base64
 import contextlib
 import ctypes
 import json
+import math
 import os
 import resource
 import shutil
@@ -93,7 +94,7 @@ def in_child(nvrtc: Nvrtc, request: dict[str, Any], answers: int) -> None:
     try:
         os.close(worker_io.REQUESTS_FD)
         os.close(worker_io.ANSWERS_FD)
-        seconds = int(request["deadline_s"]) + 5
+        seconds = max(1, math.ceil(request["deadline_s"]))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         worker_io.confine(request["folders"])
         worker_io.tighten("work")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.gate.right.candidates import TASKS, adds, checked, own, task_named
+from tests.gate.right.candidates import INDEX, PER_ELEMENT, TASKS, VECTOR_ADD, adds, checked, own, task_named
 
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.check import check_candidate
@@ -172,3 +172,13 @@ def test_an_output_that_was_not_written_names_the_store_and_its_line() -> None:
     assert (found.named, bad.line) == ("output_not_written", line)
     assert f"line {line} writes it, and ran for" in bad.detail
     assert f"at line {line}" in found.reason
+
+
+def test_a_store_that_is_skipped_where_poison_looks_right_is_named_with_its_line() -> None:
+    task = task_named("vector_add")
+    reference = "import numpy as np\ndef reference(a, b):\n    return np.where(a > 0, a + b, 0.0)\n"
+    text = f"{PER_ELEMENT}{VECTOR_ADD} {{\n    {INDEX}\n    if (i < N && a[i] > 0)\n        c[i] = a[i] + b[i];\n}}\n"
+    task = task.model_copy(update={"reference": reference, "kernel": text})
+    found = check_candidate(task, read_candidate(text, task, "x.cu"), VirtualGpu(), families=(), secret_seed=1)
+    bad = next(result for result in found.workloads if not result.ok)
+    assert found.named == "output_not_written" and bad.line == 5 and "line 5 writes it" in bad.detail

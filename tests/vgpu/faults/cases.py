@@ -90,6 +90,7 @@ CASES: Mapping[str, Case] = {
         {"y": output(32, np.uint32), "z": output(32, np.uint32)}, thread=0, array="y", says="4 bytes at byte 3"
     ),
     "async_copy_not_waited": Case({"x": constant(_ints(128)), "y": output(128, I32)}, thread=0, array="tile"),
+    "async_copy_read_before_wait": Case({"x": constant(_ints(128)), "y": output(128, I32)}, thread=0, array="tile"),
     "write_to_input": Case({"x": constant(_floats(32)), "y": _floats(32)}, thread=5, array="x"),
     "write_to_constant_memory": Case({"y": _ints(32)}, thread=0, array="constant memory"),
     "atomic_to_input": Case({"x": X32, "y": Y32}, thread=0, array="x"),

@@ -71,6 +71,7 @@ void copy_async(Warp &w, const Ins &x, u32 m) {
         u32 lane = lowest(rest);
         AsyncCopy c{lane, w.group[lane], (u32)(target.host - w.block->shared) + to.offset[lane], x.width, w.now, {}};
         if (wanted[lane]) std::memcpy(c.data, source.host + from.offset[lane], std::min<u32>(wanted[lane], x.width));
+        if (w.block->shadow) w.block->shadow->copying(c);
         w.pending.push_back(c);
     }
 }

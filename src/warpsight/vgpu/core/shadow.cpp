@@ -34,6 +34,7 @@ void SharedShadow::settle(Launch &launch) {
 
 void SharedShadow::reset() {
     unwritten_.clear();
+    copying_.clear();
     std::fill(cells_.begin(), cells_.begin() + 3 * (ptrdiff_t)count_, 0u);  // times and readers; the rest follows them
     std::fill(floor_.begin(), floor_.end(), 0u);
     std::fill(synced_.begin(), synced_.end(), 0u);
@@ -86,6 +87,7 @@ void SharedShadow::stamp_read(const Warp &w, u32 thread, u32 cell, Kind kind) {
 }
 
 void SharedShadow::stamp_write(const Warp &w, u32 thread, u32 cell, Kind kind) {
+    if (!copying_.empty()) copying_[cell] = 0;
     at(kWriteTime, cell) = w.block->time;
     at(kWriter, cell) = thread | (u32)kind << kKindShift;
     at(kWriteFence, cell) = w.fences;
@@ -111,7 +113,12 @@ void SharedShadow::read(Warp &w, u32 lane, u32 offset, u32 size, Kind kind) {
     for (u32 i = offset >> shift_; i <= (offset + size - 1) >> shift_; i++) {
         const u32 writer = at(kWriter, i) & 0xffff, write_time = at(kWriteTime, i);
         const Kind write_kind = (Kind)(at(kWriter, i) >> kKindShift);
-        if (!write_time) {
+        if (!copying_.empty() && copying_[i]) {
+            Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
+            f.size = (u8)size;
+            f.text = "an asynchronous copy to it was started and not waited for";
+            if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i | kForSure, std::move(f));
+        } else if (!write_time) {
             Fault f{FaultKind::uninitialised_read, w.now, me, w.block->id, kSharedWindow + offset};
             f.size = (u8)size;
             if (unwritten_.size() < kMostUnwritten) unwritten_.emplace_back(i, w.block->blamed_on_return(std::move(f)));
@@ -158,6 +165,13 @@ void SharedShadow::write(Warp &w, u32 lane, u32 offset, u32 size, Kind kind, boo
         }
         stamp_write(w, me, i, kind);
     }
+}
+
+// The time of the last write is forgotten, so that reads go the long way.
+void SharedShadow::copying(const AsyncCopy &copy) {
+    if (copying_.empty()) copying_.resize(count_);
+    for (u32 i = copy.shared >> shift_; i <= (copy.shared + copy.bytes - 1) >> shift_; i++)
+        copying_[i] = 1, at(kWriteTime, i) = 0;
 }
 
 // The quick ways. An access before the warp's floor is ordered before what it does now, whoever made it: the ends of
@@ -242,7 +256,7 @@ bool SharedShadow::write_quickly(const Warp &w, u32 lane, u32 offset, u32 size, 
 }
 
 bool SharedShadow::write_row(const Warp &w, const Access &x, u32 base, u32 size, Kind kind) {
-    if (kind != Kind::plain || size != 1u << shift_) return false;
+    if (kind != Kind::plain || size != 1u << shift_ || !copying_.empty()) return false;
     const u32 cell = (base + x.offset[0]) >> shift_;
     const v8u floor = all8(floor_[w.id]), lanes = v8u{0, 1, 2, 3, 4, 5, 6, 7} + all8(w.id * kLanes);
     v8u late = all8(0);

@@ -1,6 +1,7 @@
 // What the checker remembers beside memory: who wrote and read each granule, and what is ordered before what.
 // Covers: races in shared memory between barriers (other warps, and lanes of one warp without a warp barrier), races in
-// global memory between blocks without atomics, reads of shared or output memory that nothing wrote. Data handed over
+// global memory between blocks without atomics, reads of shared or output memory that nothing wrote, reads of shared
+// memory before an asynchronous copy to it was waited for. Data handed over
 // by a flag or a lock counts as ordered when its writer fenced after it and the reader has used an atomic or volatile
 // access. A write that leaves the same bytes there (a flag set to 1 by many threads) is not called a race with another
 // write. Does not cover: races between warps of one block in global memory; a reader that a later, unordered reader
@@ -26,6 +27,7 @@ struct SharedShadow {
     // done.
     bool write_quickly(const Warp &, u32 lane, u32 offset, u32 size, Kind);
     bool write_row(const Warp &, const Access &, u32 base, u32 size, Kind);  // the same for lanes side by side
+    void copying(const AsyncCopy &);  // it is written when its thread waits; until then a read finds anything
 
   private:
     // The fields of cells, each in an array of its own, so that a row of cells can be looked at together.
@@ -54,7 +56,8 @@ struct SharedShadow {
     void race(Warp &, u32 lane, u32 offset, u32 size, bool is_write, u32 other_thread, i32 other_pc);
     u32 shift_, warps_, count_;
     std::vector<u32> cells_;
-    std::vector<u32> floor_;  // [warp]: accesses of anybody before this time come before anything it does now
+    std::vector<u8> copying_;  // [cell]: an asynchronous copy to it is under way; empty before the first one
+    std::vector<u32> floor_;   // [warp]: accesses of anybody before this time come before anything it does now
     std::vector<std::pair<u32, Fault>> unwritten_;  // reads, since the last barrier, of cells that nothing had written
     std::vector<u32>
         synced_;  // [warp][other]: accesses of `other` before this time come before anything `warp` does now

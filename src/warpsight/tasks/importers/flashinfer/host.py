@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warpsight.errors import UsageError
-from warpsight.nouns import Candidate, Task
+from warpsight.nouns import Argument, Candidate, Task
 
 END_OF_REFERENCE = "# --- end of reference.py; below, the same for PyTorch tensors (written by warpsight)"
 
@@ -122,16 +122,22 @@ def original_reference(text: str) -> str | None:
     return before.rstrip() + "\n" if marker else None
 
 
+def _made(argument: Argument) -> str:
+    """The line that makes the tensor that a launch writes to."""
+    if argument.role == "inout":
+        return f"{argument.name} = {argument.name}.clone()"
+    shape = f"[int(n) for n in ({', '.join(argument.shape)},)]"
+    how = f"dtype=torch.{argument.dtype}, device='cuda'"
+    if argument.role == "out":
+        return f"{argument.name} = torch.empty({shape}, {how})"
+    start = {"ones": "1", "constant": str(argument.value)}.get(argument.fill or "", "0")
+    return f"{argument.name} = torch.full({shape}, {start}, {how})"
+
+
 def solution_text(task: Task, candidate: Candidate, unbound: Sequence[str]) -> str:
     """The host side of one kernel: sizes from the tensors, outputs made, one launch."""
     axes = [f"{name} = Fraction({value})" for name, value in _axes(task, unbound).items()]
-    made = [
-        f"{one.name} = torch.empty([int(n) for n in ({', '.join(one.shape)},)], dtype=torch.{one.dtype}, device='cuda')"
-        if one.role == "out"
-        else f"{one.name} = {one.name}.clone()"
-        for one in task.arguments
-        if one.role in ("out", "inout")
-    ]
+    made = [_made(one) for one in task.arguments if one.role in ("out", "inout", "scratch")]
     arguments = [
         f"{one.name}.data_ptr()" if one.role != "scalar" else f"np.{one.dtype}({_scalar(one.name, one.value)})"
         for one in task.arguments
