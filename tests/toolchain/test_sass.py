@@ -188,6 +188,6 @@ def test_a_file_that_is_refused_does_not_stop_the_others(compiled: Compile, cach
 def test_a_jump_is_kept_by_its_distance() -> None:
     text = words._text("@P0 BRA 0x1000100", "@P0 BRA 0x1000900", 0x1000080, 0x800)
     assert text is not None and text.at(0x40) == "@P0 BRA 0xc0"
-    assert words._text("MOV R1, 0x40", "MOV R1, 0x40", 0x1000000, 0x800) == words.Text("MOV R1, 0x40")
+    assert words._text("MOV R1, 0x40", "MOV R1, 0x40", 0x1000000, 0x800) == words.WordText("MOV R1, 0x40")
     assert words._text("X 0x40", "Y 0x840", 0x1000000, 0x800) is None
     assert words._text("BRX R2 -0x40", "BRX R2 -0x40", 0x1000000, 0x800) is None

@@ -18,7 +18,7 @@ from warpsight.runs.memory import MemoryStore
 from warpsight.session.feedback import Feedback
 from warpsight.short.ask import require_answered
 from warpsight.tools.open import open_box
-from warpsight.tools.task_box import SPECS
+from warpsight.tools.task_box import specs
 
 CALLS = 20  # tool calls, unless the plan says otherwise
 MAX_TOKENS = 8192  # of one reply
@@ -41,8 +41,8 @@ def ask_full(
         task=task.name,
         model=model.name,
         device=f"virtual:{task.gpu}",
-        opening=opening_of(task, SPECS),
-        tools=SPECS,
+        opening=opening_of(task, specs()),
+        tools=specs(),
         budget=Budget(tool_calls=calls or CALLS),
         max_tokens=MAX_TOKENS,
         temperature=temperature,

@@ -66,7 +66,6 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Fraction], int, int]] = {
 RESERVED_NAMES = frozenset(_FUNCTIONS) | {"grid", "block", "shared"}
 
 
-@functools.lru_cache(maxsize=4096)
 def parse_expression(text: str, names: frozenset[str]) -> ast.expr:
     """The tree of `text`, all of whose nodes are allowed and all of whose names are in `names`."""
     if len(text) > MAX_CHARACTERS:

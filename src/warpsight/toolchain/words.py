@@ -29,7 +29,7 @@ _REGISTER_JUMPS = re.compile(r"^(?:@\S+\s+)?(?:BRX|BRXU|JMX|JMXU)\b")  # a listi
 
 
 @dataclass(frozen=True)
-class Text:
+class WordText:
     """What a word reads as. A jump has a gap where its target stands, and `distance` to it from the word's address."""
 
     text: str
@@ -40,7 +40,7 @@ class Text:
         return self.text if self.distance is None else self.text.replace("\0", hex(address + self.distance))
 
 
-Texts = dict[bytes, Text | None]
+Texts = dict[bytes, WordText | None]
 """By the 16 bytes of a word; None for one whose text takes a listing of its file."""
 _known: dict[int, Texts] = {}
 
@@ -90,11 +90,11 @@ def _rows(listing: str) -> dict[tuple[int, bytes], str]:
     return found
 
 
-def _text(here: str | None, there: str | None, address: int, apart: int) -> Text | None:
+def _text(here: str | None, there: str | None, address: int, apart: int) -> WordText | None:
     if here is None or there is None or _REGISTER_JUMPS.match(here) or "\0" in here:
         return None
     if here == there:
-        return Text(here)
+        return WordText(here)
     numbers = list(_NUMBER.finditer(here))
     if not numbers:
         return None
@@ -103,4 +103,4 @@ def _text(here: str | None, there: str | None, address: int, apart: int) -> Text
     gap = here[: last.start()] + "\0" + here[last.end() :]
     if gap.replace("\0", hex(target + apart)) != there:
         return None
-    return Text(gap, target - address)
+    return WordText(gap, target - address)
