@@ -8,6 +8,7 @@ import signal
 import tempfile
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.model_errors import EXACT, ROUGH
 
 from warpsight.vgpu import model_error
@@ -15,6 +16,10 @@ from warpsight.vgpu import model_error
 # A shell has its background jobs ignore interrupts, and what they start ignores them too: several tests send one.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How fast inputs are drawn depends on what else the machine does: no test of ours fails for that.
+settings.register_profile("any_machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("any_machine")
 
 # Removed when the tests end. Tests that look at the folder give their own.
 _data = tempfile.TemporaryDirectory(prefix="warpsight-test-data-")

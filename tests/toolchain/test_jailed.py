@@ -99,7 +99,7 @@ def test_a_child_that_dies_leaves_an_event_and_the_compiler_lives(process: Nvrtc
     broken = {"id": 77, "source": "", "name": "k.cu", "options": 5, "headers": {}, "deadline_s": 10, "folders": []}
     frame = worker.ask(json.dumps(broken).encode(), 20)
     with pytest.raises(ProgramDied, match="TypeError") as died:
-        nvrtc._body(frame, 77, worker)  # pyright: ignore[reportPrivateUsage]
+        nvrtc._body(frame, 77, worker, 10)  # pyright: ignore[reportPrivateUsage]
     assert died.value.event is not None and died.value.event.kind == "exited_early"
     assert compiled('extern "C" __global__ void b(int* x) { x[0] = 6; }').ok
     assert process.starts == starts
@@ -121,7 +121,7 @@ def test_answers_of_another_shape_are_errors(process: NvrtcProcess, compiled: Co
     worker = process._worker  # pyright: ignore[reportPrivateUsage]
     assert worker is not None
     with pytest.raises(ToolchainError):
-        nvrtc._checked(nvrtc._body(nvrtc._HEAD.pack(9, 0) + body, 9, worker))  # pyright: ignore[reportPrivateUsage]
+        nvrtc._checked(nvrtc._body(nvrtc._HEAD.pack(9, 0) + body, 9, worker, 10))  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_right_answer_is_taken(process: NvrtcProcess, compiled: Compile) -> None:
@@ -129,7 +129,7 @@ def test_a_right_answer_is_taken(process: NvrtcProcess, compiled: Compile) -> No
     worker = process._worker  # pyright: ignore[reportPrivateUsage]
     assert worker is not None
     body = {"result": "r", "log": "l", "ptx": "p", "cubin": base64.b64encode(b"c").decode()}
-    raw = nvrtc._checked(nvrtc._body(nvrtc._HEAD.pack(9, 0) + json.dumps(body).encode(), 9, worker))  # pyright: ignore
+    raw = nvrtc._checked(nvrtc._body(nvrtc._HEAD.pack(9, 0) + json.dumps(body).encode(), 9, worker, 10))  # pyright: ignore
     assert (raw.result, raw.log, raw.ptx, raw.cubin) == ("r", "l", "p", b"c")
 
 
