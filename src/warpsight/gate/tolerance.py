@@ -17,7 +17,8 @@ numbers in it. The first axis of an output counts problems.
 
 Families that only place things otherwise (placement.py) keep the law of declared inputs, measured by what an element is
 made of: where all terms meet at one place, rtol is of the sum of their magnitudes, and rounding grows with the square
-root of their number.
+root of their number. The same holds of sizes that were drawn, where rows and equal indices may be longer than any that
+the author declared.
 
 `strict = true` asks for more: atol in proportion to each element's movement, whole numbers exact. What this does not
 cover: telling fewer bits apart inside a loose tolerance, which is `precision`.
@@ -35,7 +36,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues, digest_of, packed, task_key, unpacked
 from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
 from warpsight.gate.movement import degree, flushed, movement
-from warpsight.gate.placement import PLACEMENTS, longest_sum
+from warpsight.gate.placement import PLACEMENTS, longest_sum, placed_arguments
 from warpsight.nouns import Task, Workload
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.tasks.compare import allowed_errors, rounding
@@ -70,6 +71,8 @@ def wanted(
     """What is expected of a kernel with these inputs. `seed` is that of the declared inputs that calibrate."""
     if family == DECLARED:
         outputs = values.of(task, inputs, workload.axes)
+        if _may_be_longer(task, workload):
+            return Wanted(outputs, _placed_allowed(task, workload, inputs, outputs, values))
         return Wanted(outputs, _declared_allowed(task, outputs))
     try:
         outputs = values.of(task, inputs, workload.axes)
@@ -131,6 +134,11 @@ def _with_whole_numbers(outputs: Mapping[str, np.ndarray], allowed: Mapping[str,
 def _declared_allowed(task: Task, outputs: Mapping[str, np.ndarray]) -> Arrays:
     floats = [a for a in task.arguments if a.name in outputs and is_float(a.dtype)]
     return {a.name: allowed_errors(task.tolerance, outputs[a.name], a.dtype) for a in floats}
+
+
+def _may_be_longer(task: Task, workload: Workload) -> bool:
+    """Whether sums may have more terms than the author thought of: at sizes that were drawn, by indices and rows."""
+    return all(one.name != workload.name for one in task.workloads) and bool(placed_arguments(task))
 
 
 def _placed_allowed(

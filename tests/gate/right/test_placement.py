@@ -135,3 +135,11 @@ def test_a_certificate_asks_for_millions_in_one_place() -> None:
     crowded = [f for f in far_workloads(task, build, 7, farthest=True) if f.family == CROWDED]
     assert len(crowded) == 1 and crowded[0].workload.axes["N"] > 4_500_000
     assert not [f for f in far_workloads(task, build, 7, farthest=False) if f.family]
+
+
+def test_long_rows_at_drawn_sizes_are_judged_by_what_they_add() -> None:
+    """A sum in single precision over a row that is longer than any declared one loses more than the declared law."""
+    task = task_named("spmv_csr")
+    candidate = read_candidate(task.kernel, task, task.kernel_file)
+    found = check_candidate(task, candidate, VirtualGpu(), seed=0, secret_seed=179038001520926)
+    assert found.verdict == "right", found.reason
