@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import JsonValue
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, SchemaError
 
 from warpsight.errors import UsageError, WarpsightError
 from warpsight.models.errors import ModelError
@@ -75,8 +75,8 @@ def run_loop(
 
 
 def _is_interrupt(problem: BaseException) -> bool:
-    """Ctrl-C, also where it came while pydantic wrote JSON, which makes an error of its own of it."""
-    if isinstance(problem, PydanticSerializationError):
+    """Ctrl-C, also where it came while pydantic wrote JSON or built a schema, which makes an error of its own of it."""
+    if isinstance(problem, (PydanticSerializationError, SchemaError)):
         return KeyboardInterrupt.__name__ in str(problem)
     return isinstance(problem, KeyboardInterrupt)
 
