@@ -15,10 +15,9 @@ Nothing at all is said of a problem that the reference itself gets wrong in the 
 digits only, or where denormal inputs make more of a difference than is allowed when they are zeros; nor of whole
 numbers in it. The first axis of an output counts problems.
 
-Families that only place things otherwise (placement.py) keep the law of declared inputs, measured by what an element is
-made of: where all terms meet at one place, rtol is of the sum of their magnitudes, and rounding grows with the square
-root of their number. The same holds of sizes that were drawn, where rows and equal indices may be longer than any that
-the author declared.
+Families that only place things otherwise (placement.py) keep the law of declared inputs and add what rounding takes of
+the longest sum: by the size of the whole output and by the number of terms, never by what one element is made of. The
+same holds of sizes that were drawn, where rows and equal indices may be longer than any that the author declared.
 
 `strict = true` asks for more: atol in proportion to each element's movement, whole numbers exact. What this does not
 cover: telling fewer bits apart inside a loose tolerance, which is `precision`.
@@ -108,7 +107,7 @@ def wanted_of_family(
         allowed = packed({n: found.allowed[n] for n, e in found.outputs.items() if e.dtype.kind == "f"})
         return _WHOLE + len(allowed).to_bytes(8, "big") + allowed + packed(found.outputs)
 
-    body = values.kept(task_key(task, workload.axes, "wanted 8", family, str(seed), digest_of(inputs)), compute)
+    body = values.kept(task_key(task, workload.axes, "wanted 9", family, str(seed), digest_of(inputs)), compute)
     if not body.startswith(_WHOLE):
         return Wanted({}, {}, body.decode())
     start = len(_WHOLE) + 8
@@ -148,7 +147,11 @@ def _placed_allowed(
     outputs: Mapping[str, np.ndarray],
     values: ExpectedValues,
 ) -> Arrays:
-    """The declared law, and what one loop over the longest sum loses of the magnitudes that it adds."""
+    """The declared law, and what one loop over the longest sum loses, in proportion to the whole output.
+
+    Roundings of terms of one sign grow with the square root of their number, times the sum. Where signs cancel, partial
+    sums are as large as such a root times one term: roundings add up to a unit of the largest sum without signs.
+    """
     allowed = _declared_allowed(task, outputs)
     if not allowed:
         return allowed
@@ -159,13 +162,14 @@ def _placed_allowed(
     except TaskError:
         magnitudes = outputs
     for name, law in allowed.items():
-        own = np.abs(outputs[name])
-        size = np.fmax(np.abs(magnitudes[name]), own)
-        unit = float_info(dtypes[name]).eps / 2 * math.sqrt(terms)
-        with np.errstate(invalid="ignore"):
-            longer = task.tolerance.rtol * (size - own) + unit * size
-        allowed[name] = law + np.where(np.isfinite(longer), longer, 0.0)
+        longer = math.sqrt(terms) * _largest(outputs[name]) + _largest(magnitudes[name])
+        allowed[name] = law + float_info(dtypes[name]).eps / 2 * longer
     return allowed
+
+
+def _largest(array: np.ndarray) -> float:
+    """The largest magnitude among finite elements: a maximum of nothing is infinite and says nothing of the others."""
+    return float(np.abs(array).max(initial=0.0, where=np.isfinite(array)))
 
 
 def _out_of_range(task: Task, outputs: Mapping[str, np.ndarray], *, infinite: bool) -> str:
@@ -174,12 +178,11 @@ def _out_of_range(task: Task, outputs: Mapping[str, np.ndarray], *, infinite: bo
         expected = outputs.get(argument.name)
         if expected is None or not is_float(argument.dtype):
             continue
-        finite = np.isfinite(expected)
-        if not infinite and not finite.all():
+        if not infinite and not np.isfinite(expected).all():
             return "the reference is not finite"
         info = float_info(argument.dtype)
         room = 16 if info.bits > 3 else 1  # for intermediate results; a float of 8 bits is only ever stored
-        if float(np.abs(expected).max(initial=0.0, where=finite)) > info.most / room:
+        if _largest(expected) > info.most / room:
             return f"the reference is outside of what {argument.dtype} holds"
     return ""
 
