@@ -26,6 +26,7 @@ from warpsight.vgpu.bytecode import Program, Space
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
+from warpsight.vgpu.reach import watched_waves
 from warpsight.vgpu.timemodel import WHOLE_STEP_BUDGET, Prediction, predict
 
 MOST_WATCHED_BLOCKS = 1 << 24
@@ -125,6 +126,10 @@ class _Kernel:
         return self.gpu.sms * max(1, fits.blocks_per_sm)
 
     @cached_property
+    def _waves(self) -> list[int]:
+        return watched_waves(-(-math.prod(self.size.grid) // self._concurrent), self.seed)
+
+    @cached_property
     def _swap_passes(self) -> int:
         """Who exchanges on condition must first see what the last one left: a way to L2 and back."""
         return max(1, round(self.gpu.latency_l2 / schedule.atomic_clocks(self.program, self.constants)))
@@ -199,6 +204,7 @@ class _Kernel:
             traced=traced,
             watched=self._table if watched else None,
             concurrent=self._concurrent,
+            waves=self._waves if watched else (),
             blocks=order,
             round_trip=round_trip,
             last_warp_first=last_warp_first,

@@ -39,6 +39,7 @@ class LaunchRecord(TypedDict):
     cores_used: int
     traces: Traces
     work: NDArray[np.uint64]
+    waves: list[tuple[list[int], int]]
     loaded_sectors: int
     stored_sectors: int
     hottest_atomic: int
@@ -139,6 +140,7 @@ def launch(
     round_trip: int = ...,
     swap_passes: int = 1,
     last_warp_first: bool = False,
+    waves: Sequence[int] = (),
 ) -> LaunchRecord: ...
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
     """The multiprocessor of each block."""

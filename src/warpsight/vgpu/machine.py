@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +74,23 @@ class GlobalMemory:
         return best.name, address - best.address, best.data.size
 
 
+class Wave(NamedTuple):
+    """Distinct sectors that one wave of blocks loaded, by how many waves ago they were loaded last (at 0: never, or
+    longer ago, or in a wave that nobody watched), and those that it stored."""
+
+    number: int
+    loaded: tuple[int, ...]
+    stored: int
+
+
 @dataclass(frozen=True)
 class Launched:
     """What a launch did. `counts` is indexed [instruction, counter] as counters.RAW says.
 
-    Of a watched launch: `work` is what each block did, indexed [block, number of core/work.hpp], and distinct sectors
-    that the launch loaded and stored, and the atomic passes at the sector that had most of them; polls that saw what
-    they had seen, and by instruction exchanges on condition (CAS) that were not made, or made once after a load.
+    Of a watched launch: `work` is what each block did, indexed [block, number of core/work.hpp], what the chosen waves
+    of blocks touched, distinct sectors that the launch loaded and stored, and the atomic passes at the sector that had
+    most of them; polls that saw what they had seen, and by instruction exchanges on condition (CAS) that were not made,
+    or made once after a load.
     `unwritten` are the arrays that came uninitialised and still have bytes that nothing wrote; only of checked launches
     of all blocks without a fault.
     """
@@ -94,6 +104,7 @@ class Launched:
     cores_used: int
     traces: Traces
     work: NDArray[np.uint64]
+    waves: tuple[Wave, ...]
     loaded_sectors: int
     stored_sectors: int
     hottest_atomic: int
@@ -203,6 +214,7 @@ def launch(
     round_trip: int = ROUND_TRIP,
     swap_passes: int = 1,
     last_warp_first: bool = False,
+    waves: Sequence[int] = (),
     source: str = "",
     variables: Variables | None = None,
 ) -> Launched:
@@ -213,7 +225,8 @@ def launch(
     So many `concurrent` blocks take short turns where they may wait for one another; 0 has each run as far as it can.
     Where they do, an access that may wait costs `round_trip` ticks of a turn.
     An exchange on condition (CAS) that succeeds counts as `swap_passes` atomics at its address: the next must see it.
-    With `last_warp_first`, the warps of a block have their turns the other way round.
+    With `last_warp_first`, the warps of a block have their turns the other way round. `waves` numbers the waves of
+    `concurrent` blocks whose sectors a watched launch tells apart.
     `variables` are those that a launch before has left, and are changed in place; without, all have their first values.
     """
     from warpsight.vgpu import _core
@@ -255,6 +268,7 @@ def launch(
         round_trip=round_trip,
         swap_passes=swap_passes,
         last_warp_first=last_warp_first,
+        waves=list(waves),
     )
     report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(
@@ -267,6 +281,11 @@ def launch(
         cores_used=raw["cores_used"],
         traces=raw["traces"],
         work=raw["work"],
+        waves=tuple(
+            Wave(number, tuple(loaded), stored) for number, (loaded, stored) in zip(waves, raw["waves"], strict=True)
+        )
+        if watched is not None
+        else (),
         loaded_sectors=raw["loaded_sectors"],
         stored_sectors=raw["stored_sectors"],
         hottest_atomic=raw["hottest_atomic"],

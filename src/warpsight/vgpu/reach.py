@@ -1,8 +1,9 @@
-"""What a launch touches of global memory, and so what L2 and DRAM have to serve.
+"""What a launch touches of global memory, and so what DRAM has to serve.
 
-A patch of neighbouring blocks that were traced (up to eight in one direction, two in the others) says how the distinct
-sectors grow in each direction: tiles that share rows, columns or a halo count them once. Of a launch that ran whole the
-distinct sectors are known, and what DRAM serves is never less than these.
+Blocks run in waves: as many as fit on the GPU, then the next. Of a launch that ran whole the distinct sectors of its
+waves were counted (`Counted`), and which of them earlier waves had loaded. Of a draft, a patch of neighbouring blocks
+that were traced (up to eight in one direction, two in the others) says how the distinct sectors grow in each direction:
+tiles that share rows, columns or a halo count them once (`Reach`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.machine import Wave
 
 if TYPE_CHECKING:
     from warpsight.vgpu._core import Traces
@@ -24,6 +26,7 @@ Dim3 = tuple[int, int, int]
 Sides = tuple[bool, bool, bool]
 BOTH = (True, False)
 MOST_IN_ROW, MOST_NEAR = 8, 16
+MOST_WAVES, WAVES_IN_ROW = 31, 7  # that are watched, and that follow one another where not all are
 STANDS_STILL = 0.01  # neighbours that add less than this share of what there is touch parts of the same sectors
 
 
@@ -103,44 +106,66 @@ class _Growth:
         return max(0.0, found)
 
 
+class Footprint(Protocol):
+    """Distinct sectors of a launch: all that it loads and stores, and what its waves have in common."""
+
+    @property
+    def loads(self) -> float: ...
+    @property
+    def stores(self) -> float: ...
+    def touched(self, waves: int) -> float:
+        """What so many waves touch that follow one another."""
+        ...
+
+    def fetched(self, kept: int) -> float:
+        """What all waves load that none of the `kept` waves before them did."""
+        ...
+
+
 @dataclass(frozen=True)
 class Reach:
-    """Distinct sectors that blocks touch which follow one another, no more than the launch or its arrays have.
+    """Foretold: distinct sectors of blocks that follow one another, no more than the arrays have.
 
-    `stretch` is how much longer blocks are than what was traced of them; `whole` is what the launch loaded and stored,
-    where it ran whole; `stores` is what it stores in all, counted.
+    `stretch` is how much longer blocks are than what was traced of them; `stored_in_all` is what it stores, counted.
     """
 
     most: float
     grid: Dim3
-    loads: _Growth
-    stores: _Growth
+    wave: int
+    growth_of_loads: _Growth
+    growth_of_stores: _Growth
     stretch: float
-    stores_in_all: float
-    whole: tuple[int, int] | None = None
+    stored_in_all: float
 
     @property
-    def total_blocks(self) -> int:
-        return math.prod(self.grid)
+    def loads(self) -> float:
+        return self.loaded(math.prod(self.grid))
+
+    @property
+    def stores(self) -> float:
+        return self.stored(math.prod(self.grid))
+
+    def touched(self, waves: int) -> float:
+        return self.loaded(waves * self.wave) + self.stored(waves * self.wave)
+
+    def fetched(self, kept: int) -> float:
+        """As if all but the first waves were alike. Nothing is new where the waves that L2 keeps have all there is."""
+        first = self.loaded(self.wave)
+        known, both = self.loaded(kept * self.wave), self.loaded((kept + 1) * self.wave)
+        fresh = max(0.0, both - known) if both < self.loads or not kept else 0.0
+        return max(self.loads, first + (math.prod(self.grid) / self.wave - 1.0) * fresh)
 
     def loaded(self, n: float) -> float:
-        return self._at(n, self.loads, 0)
-
-    def fresh(self, n: float) -> float:
-        """What `n` blocks load that the `n` before them did not. Nothing where these two have all there is."""
-        both = self.loaded(2 * n)
-        return max(0.0, both - self.loaded(n)) if both < self.loaded(self.total_blocks) else 0.0
+        return self._at(n, self.growth_of_loads)
 
     def stored(self, n: float) -> float:
-        if not self.stores.there and self.stores_in_all and self.whole is None:  # they come after the traced part
-            return min(self.most, self.stores_in_all * n / self.total_blocks)
-        return self._at(n, self.stores, 1)
+        if not self.growth_of_stores.there and self.stored_in_all:  # they come after the traced part
+            return min(self.most, self.stored_in_all * n / math.prod(self.grid))
+        return self._at(n, self.growth_of_stores)
 
-    def _at(self, n: float, growth: _Growth, kind: int) -> float:
-        if self.whole is not None and n >= self.total_blocks:
-            return self.whole[kind]
-        most = self.most if self.whole is None else self.whole[kind]
-        return min(most, self.stretch * min(self.most, growth.at(self._box(n))))
+    def _at(self, n: float, growth: _Growth) -> float:
+        n = min(n, math.prod(self.grid))
+        return min(self.most, self.stretch * min(self.most, growth.at(self._box(n)))) if n else 0.0
 
     def _box(self, n: float) -> tuple[float, float, float]:
         """The box that `n` blocks fill which start one after the other: rows in x, then y, then z."""
@@ -149,15 +174,49 @@ class Reach:
         return x, y, n / (x * y)
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Counted, in a launch that ran whole, for some or all of its waves."""
+
+    loads: float
+    stores: float
+    waves: float  # of the launch; the last one may be a part
+    watched: tuple[Wave, ...]
+
+    def touched(self, waves: int) -> float:
+        stored = sum(one.stored for one in self.watched) / len(self.watched)
+        return min(self.loads, sum(self._fresh(k) for k in range(waves))) + min(self.stores, waves * stored)
+
+    def fetched(self, kept: int) -> float:
+        return max(self.loads, self.waves * self._fresh(kept))
+
+    def _fresh(self, kept: int) -> float:
+        """What a wave loads that the `kept` waves before it did not: the mean of those whose past is known."""
+        numbers = {one.number for one in self.watched}
+        told = [w for w in self.watched if all(n < 0 or n in numbers for n in range(w.number - kept, w.number))]
+        blocks = sum(min(1.0, self.waves - w.number) for w in told)
+        return sum(w.loaded[0] + sum(w.loaded[kept + 1 :]) for w in told) / blocks
+
+
+def watched_waves(waves: int, seed: int) -> list[int]:
+    """The waves to tell apart: all, or rows of them at places that the seed says, one in each part of the launch."""
+    if waves <= MOST_WAVES:
+        return list(range(waves))
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x77617665])))
+    rows = MOST_WAVES // WAVES_IN_ROW
+    starts = [waves * at // rows + int(random.integers(waves // rows - WAVES_IN_ROW + 1)) for at in range(rows)]
+    return [start + k for start in starts for k in range(WAVES_IN_ROW)]
+
+
 def reach_of(
     traces: Traces,
     patch: Patch,
     table: NDArray[np.uint16],
     *,
+    wave: int,
     stretch: float,
     array_bytes: int,
     stores: float,
-    whole: tuple[int, int] | None = None,
     flat: bool = False,
 ) -> Reach:
     """From the traced blocks of a patch. `flat` follows x alone, as if the grid had no other direction."""
@@ -181,7 +240,7 @@ def reach_of(
         fresh = _fresh(traces, patch.near, table, kind) if still and extent[along] > 1 else 0.0
         return _Growth(extent, there, steps, fresh, along)
 
-    return Reach(array_bytes / 32, grid, growth(0), growth(1), stretch, stores, whole)
+    return Reach(array_bytes / 32, grid, wave, growth(0), growth(1), stretch, stores)
 
 
 def _step(extent: int) -> int:
@@ -211,24 +270,20 @@ def _fresh(traces: Traces, near: int, table: NDArray[np.uint16], kind: int) -> f
     return (after - before) / alone if alone else 0.0
 
 
-def dram_share(gpu: Gpu, reach: Reach, misses: float, resident: int) -> float:
+def dram_share(gpu: Gpu, footprint: Footprint, misses: float) -> float:
     """The share of the launch's `misses` in L1 that DRAM serves: what is touched for the first time.
 
-    Blocks of one wave run together, so that each sector comes once for all of them. Where what a wave touches fits in
-    L2, the next wave still finds what it shares with the last, or with all, if all fits; else L2 is cold for it.
+    Blocks of one wave run together, so that each sector comes once for all of them. A wave still finds in L2 what the
+    waves before it loaded, as many as fit there together; if all fits, all.
     """
     if not misses:
         return 0.0
-    total = reach.total_blocks
-    wave = min(total, gpu.sms * resident)
-    touched, everything = reach.loaded(wave), reach.loaded(total)
-    if 32 * (touched + reach.stored(wave)) > gpu.l2_bytes:
-        fetched = max(everything, touched * total / wave)
-    elif 32 * (everything + reach.stored(total)) > gpu.l2_bytes:  # what was touched long ago is gone
-        fetched = max(everything, touched + (total / wave - 1.0) * reach.fresh(wave))
-    else:
-        fetched = max(everything, touched)
-    return min(1.0, fetched / misses)
+    if 32 * (footprint.loads + footprint.stores) <= gpu.l2_bytes:
+        return min(1.0, footprint.loads / misses)
+    kept = 0
+    while kept < WAVES_IN_ROW - 1 and 32 * footprint.touched(kept + 1) <= gpu.l2_bytes:
+        kept += 1
+    return min(1.0, footprint.fetched(kept) / misses)
 
 
 def local_share(gpu: Gpu, local_bytes: int, threads: int, resident: int) -> tuple[float, float]:

@@ -83,20 +83,27 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Near:
+    """Neighbouring blocks that say what blocks share, and how much more there is to them than what was kept."""
+
+    traces: Traces
+    patch: Patch
+    stretch: float
+
+
+@dataclass(frozen=True)
 class Sample:
     """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge.
 
     `drift` is how far the part of long blocks that was kept is from the whole in what it does (a log): its pace may be
     as far from the pace of the rest.
 
-    `near` are the traced blocks of `patch`; `moved` are the sectors that the launch loads, stores and does atomics on.
+    `near` are the neighbours of a draft; `moved` are the sectors that the launch loads, stores and does atomics on.
     """
 
     parts: tuple[Part, ...]
-    near: Traces
-    patch: Patch
-    near_stretch: float
     moved: Moved
+    near: Near | None = None
     whole: Launched | None = None
     missed: float = 1.0
     drift: float = 0.0
@@ -174,7 +181,7 @@ def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
     part = Part((own.traces,), grid.per_sm, sectors, stretch)
     notes = ("a draft: a few blocks were run by themselves", *_cut_notes(own.traces.blocks, wanted, stretch))
     moved = moved_by(own, grid.table, grid.total / own.traces.blocks)
-    return Sample((part,), near.traces, patch, _steps_beyond(near), moved, notes=notes)
+    return Sample((part,), moved, Near(near.traces, patch, _steps_beyond(near)), notes=notes)
 
 
 def _of_one_sm(grid: Grid, count: int) -> list[int]:
@@ -262,15 +269,13 @@ class _Kind:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Ids to trace: stretches of each kind; neighbours."""
+    """Stretches of each kind to trace."""
 
     kinds: tuple[_Kind, ...]
-    patch: Patch
 
     @property
     def ids(self) -> list[int]:
-        near = np.array(self.patch.blocks, np.int64)
-        return np.unique(np.concatenate([*(s for k in self.kinds for s in k.stretches), near])).tolist()
+        return np.unique(np.concatenate([s for k in self.kinds for s in k.stretches])).tolist()
 
 
 def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
@@ -280,8 +285,7 @@ def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:
     exact = grid.per_sm <= grid.most_simulated
     chosen = random.choice(full, min(full, EXACT_STRETCHES if exact else STRETCHES), replace=False)
     some = tuple(_run_of(random, everyone[int(sm) :: sms], grid.most_simulated) for sm in chosen)
-    patch = patch_at(grid.shape, int(random.integers(grid.total)))
-    return _Chosen((_Kind(some, grid.per_sm, everyone, exact),), patch)
+    return _Chosen((_Kind(some, grid.per_sm, everyone, exact),))
 
 
 def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random.Generator) -> _Chosen:
@@ -293,9 +297,6 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
     weights = np.column_stack((clocks, work))
     busiest = _busiest(where, weights, grid.budget)
     there = np.flatnonzero(where == busiest[0])
-    # What neighbours share is asked of blocks that matter: those of the kind that takes longest.
-    heavy = np.flatnonzero(kinds == int(np.argmax(np.bincount(kinds, clocks))))
-    patch = patch_at(grid.shape, int(random.choice(heavy)))
     few = _joined(grid, kinds, where)
     found: list[_Kind] = []
     if few:  # all that the multiprocessors with most of them have; the slowest decides, whatever idle blocks follow
@@ -305,7 +306,7 @@ def _by_kind(grid: Grid, kinds: NDArray[np.uint8], work: Work, random: np.random
         found.append(_Kind(some, len(some[0]), members, exact=True))
     for kind in range(few, int(kinds.max()) + 1):
         found.append(_kind_of_many(grid, np.flatnonzero(kinds == kind), there, where, work, random))
-    return _Chosen(tuple(found), patch)
+    return _Chosen(tuple(found))
 
 
 def _joined(grid: Grid, kinds: NDArray[np.uint8], where: NDArray[np.uint32]) -> int:
@@ -381,12 +382,8 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         parts.append(Part(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
         foretold += work[members].sum(axis=0) if kind.exact else own * (len(members) / len(ids))
     missed, told = _missed(work.sum(axis=0), foretold, grid)
-    blocks = np.array(chosen.patch.blocks, np.int64)
-    near, neighbours = traces(blocks), work[blocks].sum(axis=0)
-    near_stretch = max(1.0, neighbours[SECTORS] / max(1.0, _kept((near,), grid, neighbours)[SECTORS]))
     notes = (*_kind_notes([len(kind.members) for kind in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
-    moved = moved_by(done, grid.table)
-    return Sample(tuple(parts), near, chosen.patch, near_stretch, moved, done, missed, drift, notes)
+    return Sample(tuple(parts), moved_by(done, grid.table), None, done, missed, drift, notes)
 
 
 def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:

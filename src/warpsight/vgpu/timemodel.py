@@ -23,7 +23,7 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.occupancy import Occupancy, occupancy
-from warpsight.vgpu.reach import dram_share, local_share, reach_of
+from warpsight.vgpu.reach import Counted, dram_share, local_share, reach_of
 from warpsight.vgpu.sample import Grid, Sample, Tracer
 from warpsight.vgpu.simulated import (
     Simulated,
@@ -135,12 +135,16 @@ def predict(
     else:
         taken = sample.whole(run, grid, whole_seed)
     done = taken.whole
-    reach = reach_of(
-        taken.near, taken.patch, table,
-        stretch=taken.near_stretch, array_bytes=array_bytes, stores=taken.moved.stores,
-        whole=None if done is None else (done.loaded_sectors, done.stored_sectors),
-        flat="footprints in two directions" in without,
-    )  # fmt: skip
+    wave = min(total_blocks, gpu.sms * resident)
+    if done is not None:
+        footprint = Counted(done.loaded_sectors, done.stored_sectors, total_blocks / wave, done.waves)
+    else:
+        assert taken.near is not None
+        footprint = reach_of(
+            taken.near.traces, taken.near.patch, table,
+            wave=wave, stretch=taken.near.stretch, array_bytes=array_bytes, stores=taken.moved.stores,
+            flat="footprints in two directions" in without,
+        )  # fmt: skip
 
     settles = "settled pace" not in without
 
@@ -148,7 +152,7 @@ def predict(
     none = (0.0, 0.0)
     reloaded, spilled = none if "local memory" in without else local_share(gpu, program.local_bytes, threads, resident)
     stores = taken.moved.stores - taken.moved.local_stores
-    written = min(stores, reach.stored(total_blocks)) + spilled * taken.moved.local_stores
+    written = min(stores, footprint.stores) + spilled * taken.moved.local_stores
     active = total_blocks / grid.per_sm  # an SM with more blocks than others has their part when they are done
 
     def simulated(l2_miss: float, waves: int) -> list[Simulated]:
@@ -171,7 +175,7 @@ def predict(
 
     first = simulated(0.5, 1)
     misses, local = load_misses(first, taken), local_misses(first, taken)
-    fetched = dram_share(gpu, reach, misses - local, resident) * (misses - local) + reloaded * local
+    fetched = dram_share(gpu, footprint, misses - local) * (misses - local) + reloaded * local
     l2_miss = min(1.0, fetched / max(1.0, misses))
     runs = simulated(l2_miss, grid.waves)
     sm_cycles = taken.missed * sm_cycles_of(runs, grid, tail="tail" not in without)
@@ -239,7 +243,9 @@ def _hottest(taken: Sample, table: NDArray[np.uint16], total_blocks: int) -> flo
     """Atomic passes at the sector that gets most: counted, or as the neighbours foretell."""
     if taken.whole is not None:
         return taken.whole.hottest_atomic
-    return taken.near_stretch * taken.near.hottest_atomic(table) * total_blocks / taken.near.blocks
+    assert taken.near is not None
+    near = taken.near.traces
+    return taken.near.stretch * near.hottest_atomic(table) * total_blocks / near.blocks
 
 
 def simulate(traces: Any, table: NDArray[np.uint16], numbers: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,12 +58,12 @@ def run(
     )
 
 
-def chain(load: str, words: int, stride: int, steps: int = STEPS, **more: Sequence[str]) -> float:
+def chain(load: str, words: int, stride: int, steps: int = STEPS, **more: Any) -> float:
     text = CHASE.replace("TABLE", f"{load}[at] + at").replace("2048", str(steps))
     return run(text, words, stride, **more).cycles
 
 
-def clocks(words: int, load: str = "table", **more: Sequence[str]) -> float:
+def clocks(words: int, load: str = "table", **more: Any) -> float:
     """Of one load in a long chain through so many words, when all caches have what they can hold."""
     stride = 16 if words < 16384 else 64 + 16
     return (chain(load, words, stride, 4 * STEPS, **more) - chain(load, words, stride, 2 * STEPS, **more)) / 2 / STEPS

@@ -220,7 +220,7 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize(("what", "budget"), [("chains", 400_000), ("far", 100_000)])
+@pytest.mark.parametrize(("what", "budget"), [("chains", 250_000), ("far", 100_000)])
 def test_what_a_block_hides_behind_the_part_that_was_kept_is_told(
     what: str, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "machine.hpp"
 #include "sm.hpp"
 
@@ -112,8 +114,8 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
                 double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
-                std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes,
-                bool last_warp_first) {
+                std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes, bool last_warp_first,
+                std::vector<u64> waves) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -146,6 +148,9 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     }
     o.swap_passes = swap_passes, o.round_trip = round_trip, o.last_warp_first = last_warp_first;
     if (concurrent) o.concurrent = concurrent, o.quantum = kTurn;
+    if (waves.size() > kMostWaves || !std::is_sorted(waves.begin(), waves.end()))
+        throw nb::value_error("at most 31 waves are watched, the first of them first");
+    o.waves = std::move(waves);
     LaunchResult r;
     {
         nb::gil_scoped_release free;
@@ -166,6 +171,10 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     auto *work = new std::vector<BlockWork>(std::move(r.work));
     nb::capsule work_owner(work, [](void *q) noexcept { delete (std::vector<BlockWork> *)q; });
     d["work"] = nb::ndarray<nb::numpy, u64>(work->data(), {work->size(), (size_t)kWorks}, work_owner);
+    nb::list by_wave;
+    for (const WaveSectors &one : r.waves)
+        by_wave.append(nb::make_tuple(std::vector<u64>(one.loaded.begin(), one.loaded.end()), one.stored));
+    d["waves"] = by_wave;
     d["loaded_sectors"] = r.loaded_sectors, d["stored_sectors"] = r.stored_sectors;
     d["hottest_atomic"] = r.hottest_atomic, d["failed_polls"] = r.failed_polls;
     d["excused_swaps"] = std::vector<std::pair<i32, u64>>(r.excused_swaps.begin(), r.excused_swaps.end());
@@ -338,7 +347,7 @@ NB_MODULE(_core, m) {
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
           "traced"_a = std::vector<u64>(), "watched"_a = nb::none(), "concurrent"_a = 0, "round_trip"_a = 64,
-          "swap_passes"_a = 1, "last_warp_first"_a = false);
+          "swap_passes"_a = 1, "last_warp_first"_a = false, "waves"_a = std::vector<u64>());
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {

@@ -87,7 +87,6 @@ void prepare_traces(Grid &grid) {
 // One core: takes blocks until there are none.
 void work(Grid &grid, Core &core, Touched *touched, Outputs &outputs, u64 &run) {
     Block block(grid.launch, core);
-    block.touched = touched;
     std::string text;
     block.output = &text;
     Watch watch;
@@ -97,6 +96,7 @@ void work(Grid &grid, Core &core, Touched *touched, Outputs &outputs, u64 &run) 
         text.clear();
         try {
             begin_trace(block, grid, i);
+            begin_block(block, touched, i);
             block.start(grid.id(i));
             while (!block.run_turn())
                 if (grid.launch.stop) throw Stop{};
@@ -127,9 +127,8 @@ void work_in_order(Grid &grid, Core &core, Touched *touched, std::string &output
                 b = std::move(idle.front());
                 idle.pop_front();
                 b->output = &output;
-                b->touched = touched;
-                b->place = place;
-                begin_trace(*b, grid, b->place);
+                begin_block(*b, touched, place);
+                begin_trace(*b, grid, place);
                 b->start(grid.id(b->place));
             } else if (!waiting.empty()) {
                 b = std::move(waiting.front());
@@ -251,10 +250,12 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
     const bool in_order = l.program.order_sensitive || o.check;
     std::vector<Core> cores;
     std::vector<Touched> touched;
+    SectorMarks marks;
+    if (o.watch) marks = begin_watching(l.memory);
     for (size_t i = 0; i < n; i++) {
         cores.emplace_back(l.program);
         if (l.quick) cores.back().owners = std::make_unique<Owners>(l.memory, l.program.global_granule);
-        if (o.watch) touched.push_back(begin_watching(l.memory));
+        if (o.watch) touched.emplace_back().marks = &marks;
     }
     std::vector<Outputs> outputs(n);
     std::vector<u64> run(n, 0);
@@ -299,7 +300,7 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
     for (u64 blocks : run) result.blocks_run += blocks;
     result.traces.assign(grid.traces.begin(), grid.traces.end());
     result.work = std::move(grid.work);
-    if (o.watch) end_watching(touched, result);
+    if (o.watch) end_watching(touched, o.waves, result);
     result.faults = std::move(l.faults);
     result.warp_instructions = l.executed;
     result.cores_used = l.cores;

@@ -154,6 +154,7 @@ struct LaunchOptions {
     u64 round_trip = 64;                        // ticks of an access that may wait for others, where blocks take turns
     bool watch = false;                         // keep what each block did
     std::vector<u16> pipe_clocks, held_clocks;  // of each instruction, for watched launches
+    std::vector<u64> waves;                     // of `concurrent` blocks, whose sectors are told apart
     u32 swap_passes = 1;  // that an exchange on condition counts for where it succeeds: the next must see it
     int cores = 1;
     u64 max_instructions = ~0ull;
@@ -282,6 +283,7 @@ struct Block {
     std::string *output = nullptr;
     BlockTrace *trace = nullptr;
     Touched *touched = nullptr;  // only while watching
+    u32 wave_mark = 0;           // of SectorMarks
     BlockWork work{};
     NearLines<256> near;           // 32 KiB
     NearLines<32> near_constants;  // 2 KiB of constant memory
@@ -328,14 +330,16 @@ struct LaunchResult {
     std::vector<Fault> faults;
     std::string output;
     Traces traces;
-    std::vector<BlockWork> work;  // of each block, in the order of the launch
+    std::vector<BlockWork> work;     // of each block, in the order of the launch
+    std::vector<WaveSectors> waves;  // of each wave that was watched
     u64 loaded_sectors = 0, stored_sectors = 0, hottest_atomic = 0, failed_polls = 0;
     std::unordered_map<i32, u64> excused_swaps;
     u64 blocks_run = 0, warp_instructions = 0;
     int cores_used = 1;
 };
 LaunchResult run_launch(Launch &, bool (*interrupted)());
-Touched begin_watching(const Memory &);  // watch.cpp
-void end_watching(std::vector<Touched> &cores, LaunchResult &);
+SectorMarks begin_watching(const Memory &);  // watch.cpp
+void begin_block(Block &, Touched *, u64 place);
+void end_watching(std::vector<Touched> &cores, const std::vector<u64> &waves, LaunchResult &);
 
 }  // namespace warpsight

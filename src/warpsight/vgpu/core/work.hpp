@@ -3,6 +3,8 @@
 // watching changes nothing that a kernel can see.
 #pragma once
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -38,9 +40,28 @@ struct NearLines {
     }
 };
 
-// Sectors of every allocation that were loaded and stored, a bit each, and atomic passes by sector; one for each core.
+// In which waves of blocks each sector of an allocation was loaded or stored: a bit for each wave that is watched, and
+// one for all others. All cores write to it; which of them comes first changes nothing.
+constexpr u32 kMostWaves = 31, kBack = 16;
+struct SectorMarks {
+    struct Free {
+        void operator()(u32 *marks) const { std::free(marks); }
+    };
+    using Marks = std::unique_ptr<u32[], Free>;
+    std::vector<Marks> loaded, stored;  // of each allocation
+    std::vector<size_t> counts;         // sectors of each
+};
+
+// Distinct sectors of a wave: those it loaded by how many waves ago they were loaded last (at 0: never, or longer ago),
+// and those it stored.
+struct WaveSectors {
+    std::array<u64, kBack> loaded{};
+    u64 stored = 0;
+};
+
+// What a core keeps of a watched launch: atomic passes by sector, and what tells waiting from work.
 struct Touched {
-    std::vector<std::vector<u64>> loaded, stored;
+    SectorMarks *marks = nullptr;
     std::unordered_map<u64, u64> atomics;
     std::unordered_map<i32, u64> excused_swaps;  // exchanges on condition that no poll makes, by instruction
     u64 failed_polls = 0;  // accesses that saw again what they had seen: their warp waits for another
