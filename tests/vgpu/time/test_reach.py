@@ -15,8 +15,8 @@ from warpsight.vgpu.gpus import find_gpu
 from warpsight.vgpu.machine import Wave
 from warpsight.vgpu.reach import MOST_WAVES, WAVES_IN_ROW, Counted, dram_share, watched_waves
 
-# Few multiprocessors and little L2: small arrays make many waves that do not fit. Blocks that share never meet on one of
-# seven.
+# Few multiprocessors and little L2: small arrays make many waves that do not fit. Blocks that share never meet on one
+# of seven.
 SMALL = find_gpu("a100").model_copy(update={"sms": 7, "l2_bytes": 1 << 20})
 IN_ROW = "int n = blockIdx.x, g = n / 3;"
 IN_PAIRS = "int n = blockIdx.y * 2 + blockIdx.x, g = blockIdx.y / 3 * 2 + blockIdx.x;"
