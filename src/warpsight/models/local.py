@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from warpsight.errors import ToolMissing, UsageError
+from warpsight.models.call_schema import call_schema
 from warpsight.models.errors import EmptyReply, ModelError, ModelRefused
 from warpsight.models.model import AssistantMessage, OnText, Reply, Request, StopReason, Usage
 from warpsight.models.precision import fast_precision
@@ -45,8 +46,16 @@ def embedded_weights() -> Path:
     )
 
 
-def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:
-    """Load the weights. UsageError when the path is none, ToolMissing when a package is."""
+def open_local(
+    path: Path,
+    *,
+    adapter: Path | None = None,
+    dtype: str | None = None,
+    batch: int = BATCH,
+    reply_seconds: float | None = None,
+) -> LocalModel:
+    """Load the weights. UsageError when the path is none, ToolMissing when a package is. A reply that takes more than
+    `reply_seconds` is cut there, as at its limit of tokens."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():
         raise UsageError(f"expected a .gguf file or a folder with config.json, found neither at {path}")
     if adapter is not None and not (adapter / "adapter_config.json").is_file():
@@ -64,14 +73,15 @@ def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = N
 
     weights = load_weights(path, adapter, dtype or fast_precision())
     name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
-    return LocalModel(name, weights, batch=batch)
+    return LocalModel(name, weights, batch=batch, reply_seconds=reply_seconds)
 
 
 class LocalModel:
     """A BatchModel. Not for several threads at once: one machine has one set of cores."""
 
-    def __init__(self, name: str, weights: Weights, *, batch: int = BATCH) -> None:
+    def __init__(self, name: str, weights: Weights, *, batch: int = BATCH, reply_seconds: float | None = None) -> None:
         self.name = name
+        self._reply_seconds = reply_seconds
         self._weights = weights
         self._batch = batch
         if not weights.has_tokens((TURN, TURN_END)):
@@ -135,6 +145,9 @@ class LocalModel:
     ) -> list[Reply | ModelError]:
         first = requests[0]
         stops = (*first.stop, *((CLOSE,) if first.tools and CLOSE not in first.stop else ()))
+        limits = [seconds for seconds in (first.seconds, self._reply_seconds) if seconds is not None]
+        holds = first.must_call and first.tools and getattr(self._weights, "holds_grammars", False)
+        held: dict[str, Any] = {"call": call_schema(first.tools)} if holds else {}
         written = self._weights.generate(
             prompts,
             max_tokens=first.max_tokens,
@@ -142,7 +155,8 @@ class LocalModel:
             temperature=first.temperature,
             seed=None if first.seed is None else first.seed + TURN_SEED * _played(first),
             on_text=on_text,
-            seconds=first.seconds,
+            seconds=min(limits, default=None),
+            **held,
         )
         rows = zip(requests, prompts, written.rows, strict=True)
         return [self._reply(*row, stops, late=written.late) for row in rows]
@@ -158,6 +172,8 @@ class LocalModel:
         full = len(tokens) >= request.max_tokens
         whole = ended or any(stop in text for stop in stops)
         late = late and not whole and not full  # other rows of a batch may have ended in time
+        own = self._reply_seconds is not None and (request.seconds is None or self._reply_seconds < request.seconds)
+        full, late = full or (late and own), late and not own
         if not text.strip() and not late:
             return EmptyReply(f"{self.name} wrote nothing", usage=usage)
         calls, malformed = read_calls(text, f"call_{_played(request)}_")

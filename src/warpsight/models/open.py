@@ -58,7 +58,8 @@ def open_model(
     if kind == "local":
         from warpsight.models.local import embedded_weights, open_local
 
-        return open_local(Path(rest) if rest else embedded_weights(), adapter=adapter)
+        seconds = None if patience is None else patience.total_s
+        return open_local(Path(rest) if rest else embedded_weights(), adapter=adapter, reply_seconds=seconds)
     settings = {"base_url": base_url, "api_key_env": api_key_env, "adapter": adapter}
     if kind in MODELS.names():
         return MODELS.open(kind, rest, **settings)

@@ -24,7 +24,7 @@ from warpsight.nouns import Evaluation
 from warpsight.nouns.run import Run, Spent
 from warpsight.reason.budget import add_spent, calls_spent, exhausted, left_line, seconds_left
 from warpsight.reason.calls import ReadCall, read_reply, text_calls_of
-from warpsight.reason.edits import KERNEL, EditFailed, whole_kernel
+from warpsight.reason.edits import BASE, KERNEL, EditFailed, whole_kernel
 from warpsight.reason.fence import neutral
 from warpsight.reason.job import Job, run_of
 from warpsight.reason.journal import Answer, Clock, Journal
@@ -153,6 +153,7 @@ class _Loop:
                 temperature=job.temperature,
                 seed=job.seed,
                 seconds=self._seconds_left(),
+                must_call=job.must_call and native,
             )
             reply = self.model.reply(request)
             return reply if native else text_calls_of(reply, f"call_{len(self.talk)}_")
@@ -181,7 +182,8 @@ class _Loop:
     def _turn(self, reply: Reply) -> Ending | None:
         """One turn of the model: all its calls are answered, in order."""
         self.talk.assistant(reply)
-        reading = read_reply(reply, self.job.tools)
+        prefix = f"text_{len(self.talk)}_"
+        reading = read_reply(reply, self.job.tools, most=self.job.calls_a_reply, id_prefix=prefix)
         for call in reading.calls:
             if ending := self._call(call):
                 return ending
@@ -261,7 +263,7 @@ class _Loop:
         spec = next(spec for spec in self.job.tools if spec.name == call.tool)
         properties = spec.parameters.get("properties")
         arguments = call.arguments or {}
-        if not isinstance(properties, dict) or KERNEL not in properties:
+        if not isinstance(properties, dict) or not {KERNEL, BASE} & set(properties):
             return arguments
         return whole_kernel(arguments, self.progress.kernels(), spec)
 
