@@ -19,9 +19,11 @@ def shown_spec(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _call(spec: ToolSpec) -> dict[str, Any]:
+    arguments: dict[str, Any] = spec.model_dump(mode="json")["parameters"]
+    named = bool(arguments.get("properties"))  # a tool that names none takes any
     properties = {
         "name": {"type": "string", "enum": [spec.name]},
-        "arguments": spec.model_dump(mode="json")["parameters"],
+        "arguments": {**arguments, **({"additionalProperties": False} if named else {})},
     }
     return {
         "type": "object",

