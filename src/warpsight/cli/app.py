@@ -54,6 +54,7 @@ VERBS = (
     Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),
     Verb("train", "Traces from a corpus, supervised tuning, reinforcement."),
     Verb("bench", "What models do with the tools, on tasks that nobody was trained on (simulated)."),
+    Verb("models", "Larger weights for --model local:NAME: list, fetch and verify, remove."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),
     Verb("runs", "The runs that are stored, newest first."),

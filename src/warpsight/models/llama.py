@@ -50,7 +50,7 @@ def load_llama(path: Path, adapter: Path | None) -> LlamaWeights:
         asked = xllamacpp.CommonParams()
         asked.model.path = str(path)
         asked.n_ctx, asked.n_parallel, asked.kv_unified = context, ROWS, True
-        asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = len(os.sched_getaffinity(0))
+        asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = _threads()
         asked.cpuparams.poll = asked.cpuparams_batch.poll = 0  # threads that spin stand in one another's way
         asked.hostnames, asked.port, asked.api_keys = ["127.0.0.1"], 0, [key]
         asked.warmup, asked.verbosity, asked.offline, asked.ui = False, -1, True, False
@@ -63,6 +63,13 @@ def load_llama(path: Path, adapter: Path | None) -> LlamaWeights:
         except (RuntimeError, ValueError) as problem:
             raise UsageError(f"llama.cpp could not load the weights at {path}: {problem}") from None
     return LlamaWeights(server, key, context)
+
+
+def _threads() -> int:
+    """One for each processor, or what `OMP_NUM_THREADS` says: threads wait for one another after every layer, so on a
+    busy machine fewer are faster."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return int(said) if said.isdigit() and int(said) > 0 else len(os.sched_getaffinity(0))
 
 
 class LlamaWeights:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from warpsight.models.catalogue import is_known_weights
 from warpsight.models.model import Model
 from warpsight.models.open import weights_path
 from warpsight.models.scripted import shipped_script
@@ -163,6 +164,8 @@ def model_word(model: str | None) -> str:
     if (path := weights_path(model)) is not None:
         return f"{LOCAL}:{path.resolve()}"
     kind, _, rest = model.partition(":")
+    if kind == LOCAL and is_known_weights(rest):
+        return model
     if kind == "scripted" and shipped_script(rest) is not None:
         return model
     return f"{kind}:{Path(rest).resolve()}" if kind in ("scripted", LOCAL) and rest else model
