@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.guard.repository import ROOT, honest, make_repository
 
 DAXPY = "// launch: grid=(108) block=(256) shared=0"
