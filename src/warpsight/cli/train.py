@@ -12,7 +12,7 @@ import typer
 from warpsight.cli.output import emit
 
 train = typer.Typer(no_args_is_help=True, epilog="Example: warpsight train sft configs/sft-tools.toml")
-CONFIG_HELP = "A TOML file; see configs/ and docs/training.md."
+CONFIG_HELP = "A TOML file, or the name of one that ships, such as sft-tools.toml."
 PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "accelerate", "gguf")
 
 
@@ -163,7 +163,8 @@ def _require_packages() -> None:
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise ToolMissing(
-            f"training needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[train]'"
+            f"training needs {', '.join(missing)}",
+            hint="pip install 'warpsight[train]'; where a GPU build of torch is not wanted, first a CPU build of torch",
         )
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded; see models/local.py
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
