@@ -28,6 +28,8 @@ def line_of(name: str, values: dict[str, object]) -> str:
 
 def print_events() -> None:
     """Print events on stderr from here on, each with its time in UTC and the process it happened in."""
+    if any(isinstance(listener, logging.StreamHandler) for listener in LOGGER.handlers):
+        return
     shown = logging.StreamHandler(sys.stderr)
     shape = logging.Formatter("%(asctime)s.%(msecs)03dZ %(process)d %(message)s", "%Y-%m-%dT%H:%M:%S")
     shape.converter = time.gmtime
