@@ -20,7 +20,7 @@ from warpsight.errors import DeviceError, UnsupportedInstruction
 from warpsight.events import event
 from warpsight.nouns import Fault
 from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
-from warpsight.vgpu.faults import Report
+from warpsight.vgpu.faults import FaultReport
 from warpsight.vgpu.flow import flow_of
 from warpsight.vgpu.sass.bank import fill_bank_zero
 from warpsight.vgpu.stores import Unwritten, find_stores
@@ -274,7 +274,7 @@ def launch(
         waves=list(waves),
     )
     _tell_launch(program, grid, block, raw, check, time.monotonic() - started)
-    report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
+    report = FaultReport(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(
         counts=raw["counts"],
         faults=tuple(report.fault(f) for f in raw["faults"]),
