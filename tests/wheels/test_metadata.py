@@ -49,8 +49,16 @@ def version(text: str) -> tuple[int, ...]:
 
 
 def test_what_a_wheel_carries_is_there() -> None:
-    for source in PROJECT["tool"]["scikit-build"]["wheel"]["force-include"]:
-        assert (ROOT / source).exists(), source
+    (only,) = PROJECT["tool"]["scikit-build"]["overrides"]
+    assert only["if"] == {"state": "wheel"}
+    for source, place in only["wheel"]["force-include"].items():
+        assert (ROOT / source).is_dir() and place == f"warpsight/share/{source}"
+
+
+def test_the_package_has_its_own_folders_alone() -> None:
+    """An editable install once had the folder above the checkout too, with whatever lies there."""
+    for place in map(Path, warpsight.__path__):
+        assert place.name == "warpsight" and not (place / ".git").exists(), place
 
 
 def test_the_smoke_test_takes_the_commands_of_a_page_that_need_nothing() -> None:

@@ -25,7 +25,7 @@ UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
 VERBOSE = ("-v", "--verbose")
 VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
-START = "Example: warpsight demo"
+START = "Example: warpsight demo\n\nPages: warpsight docs"
 
 
 class Verb(NamedTuple):
@@ -82,7 +82,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         name="warpsight",
         help="Lets a language model see the GPU: compiles, checks, times and profiles kernels, with a GPU or without.",
-        epilog=f"{START}\n\n{_page_line(None)}",
+        epilog=START,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -139,8 +139,8 @@ def _verb_of(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if not word.startswith("-")), None)
 
 
-def _page_line(verb: str | None) -> str:
-    from warpsight.cli.pages import page_of_verb, way_to  # here, so that a version alone loads nothing more
+def _page_line(verb: str) -> str:
+    from warpsight.cli.pages import page_of_verb, way_to  # here, so that help alone loads nothing more
 
     return f"Page: {way_to(page_of_verb(verb))}"
 
