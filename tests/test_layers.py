@@ -13,7 +13,7 @@ PACKAGE = SRC / "warpsight"
 # Parts in one row do not import one another.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("files", "folders", "plugins", "processes"),
+    ("bundled", "events", "files", "folders", "plugins", "processes"),
     ("nouns",),
     ("causes", "cubin", "jail"),
     ("tasks", "toolchain", "vgpu"),
@@ -23,7 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("session",),
     ("tools",),
     ("models", "runs"),
-    ("reason", "tuning"),
+    ("reason", "tuning", "guard"),
     ("short",),
     ("corpus",),
     ("learn",),

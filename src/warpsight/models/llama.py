@@ -7,7 +7,7 @@ nobody without the key is answered.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ class LlamaWeights:
             asked["grammar"] = call_grammar(call)
         with ThreadPoolExecutor(len(prompts)) as pool:
             heard = on_text if len(prompts) == 1 else None
-            rows = list(pool.map(lambda prompt: self._row({**asked, "prompt": prompt}, ends_at, heard), prompts))
+            waiting = [pool.submit(self._row, {**asked, "prompt": prompt}, ends_at, heard) for prompt in prompts]
+            rows = [one.result() for one in waiting]
         return Written([tokens for tokens, _ in rows], any(late for _, late in rows))
 
     def _row(self, asked: Mapping[str, Any], ends_at: float | None, on_text: OnText | None) -> tuple[list[int], bool]:

@@ -25,7 +25,7 @@ from warpsight.reason.optimize import (
     FEW_BOX,
     LEDGER,
     SMALL_BOX,
-    Outcome,
+    OptimizeResult,
     open_tools,
     opened_box,
     outcome_of,
@@ -49,7 +49,7 @@ LOCAL = "local"
 MAX_TOKENS = 8192  # of one reply
 
 
-class Planned(NamedTuple):
+class PlannedJob(NamedTuple):
     """A job, and the words for the model that was taken because none was named."""
 
     job: Job
@@ -60,7 +60,7 @@ def _nobody(_text: str) -> None:
     """Nobody watches."""
 
 
-def optimize(task: TaskLike, kernel: KernelLike = None, *, model: str | None = None, **asked: Any) -> Outcome:
+def optimize(task: TaskLike, kernel: KernelLike = None, *, model: str | None = None, **asked: Any) -> OptimizeResult:
     """Let a model make the kernel faster; `outcome.kernel` is the new text, None where none was accepted.
 
     Without `model` the trained model of this package is used. `asked` is what `plan_job` takes: `gpu`, `device`,
@@ -91,7 +91,7 @@ def plan_job(
     base_url: str | None = None,
     api_key_env: str | None = None,
     unsafe: bool = False,
-) -> Planned:
+) -> PlannedJob:
     """The job, not begun. The trained model is asked as it was trained, unless anything says otherwise; other models
     with the prompt for what their name says of them. `constrain`: whether servers and engines are asked to hold a model
     to a call; by default those near by are, for the small prompt."""
@@ -133,7 +133,7 @@ def plan_job(
         job = with_tools(job, tools)
     held = (chosen == "small" and is_local(word, base_url)) if constrain is None else constrain
     job = job.model_copy(update={"must_call": held and calling == "native" and trained is None})
-    return Planned(job, _chosen(trained) if model is None else "")
+    return PlannedJob(job, _chosen(trained) if model is None else "")
 
 
 def run(
@@ -142,7 +142,7 @@ def run(
     watch: Watch | None = None,
     say: Callable[[str], None] = _nobody,
     begin: Callable[[str], None] = _nobody,
-) -> Outcome:
+) -> OptimizeResult:
     """Start a job or go on with it; the outcome names the page that tells of it."""
     with SqliteStore() as store:
         say("opening the model")
@@ -178,7 +178,7 @@ def _played(
     watch: Watch | None,
     say: Callable[[str], None],
     begin: Callable[[str], None],
-) -> Outcome:
+) -> OptimizeResult:
     begin("checking the given kernel; a budget of seconds starts after that")
     box: TaskBox = open_tools(job, store, store.folder / LEDGER, say=say)
     opened = open_box_of(job, box)
@@ -186,11 +186,11 @@ def _played(
         job = look(job, opened) if job.settings.get("box") == FEW_BOX else job
         found = run_job(job, model, opened, store, watch=watch)
         if found.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
-            return Outcome(found)
+            return OptimizeResult(found)
         try:
             return outcome_of(found, box, store)
         except KeyboardInterrupt:
-            return Outcome(found)
+            return OptimizeResult(found)
     finally:
         box.close()
 
@@ -212,7 +212,7 @@ def _text(task: Task, kernel: KernelLike) -> str | None:
     return read_kernel(task, wanted, task.kernel_file).source
 
 
-def write_kernel(found: Outcome, out: Path | None) -> Path | None:
+def write_kernel(found: OptimizeResult, out: Path | None) -> Path | None:
     from warpsight.tasks import written_in
 
     if found.kernel is None:
