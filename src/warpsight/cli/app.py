@@ -23,6 +23,7 @@ from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
+PASSES_ON = {"allow_interspersed_args": False}
 START = "Example: warpsight optimize transpose --model scripted:demo\n\nPage: docs/index.md"
 
 
@@ -32,6 +33,7 @@ class Verb(NamedTuple):
     name: str
     help: str
     module: str = ""
+    passes_on: bool = False  # what stands after its first argument is for a program
 
 
 VERBS = (
@@ -48,6 +50,7 @@ VERBS = (
     ),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
+    Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
     Verb("explain", "What a counter means and what each tool calls it."),
     Verb("new", "Make a task folder to start from."),
     Verb("import", "Other people's tasks: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
@@ -94,7 +97,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
             more = f"{example}\n\n{page}" if isinstance(example, str) else page
             app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more)
         else:
-            app.command(verb.name, epilog=page)(loaded)
+            app.command(verb.name, epilog=page, context_settings=PASSES_ON if verb.passes_on else None)(loaded)
     return app
 
 

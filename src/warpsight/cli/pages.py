@@ -38,6 +38,8 @@ ERRORS: Mapping[str, str] = {
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
     "NoSuchRun": "runs.md",
+    "BuildFailed": "programs.md",
+    "NoPtx": "programs.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",
 }
@@ -70,6 +72,7 @@ VERBS: Mapping[str, str] = {
     "skills": "mcp.md",
     "import": "importing.md",
     "tune": "tune.md",
+    "run": "programs.md",
 }
 
 

@@ -77,7 +77,8 @@ class JailedWorker:
     `argv[0]` is an absolute path; absolute paths in `argv` and in `readable` are shown to the worker, read-only.
     `level` is the tightness the kernel must show before the first request: "tools" (may start programs), "serve" (may
     fork), "work" (threads only), "compute" (memory, time and open channels only). `without` leaves protections out on
-    purpose, which needs `unsafe`.
+    purpose, which needs `unsafe`. Descriptors in `passed` are the worker's too, from 6 on; the caller closes its own.
+    `links` are more names in its root, and the shown paths they lead to.
     """
 
     def __init__(
@@ -90,6 +91,8 @@ class JailedWorker:
         name: str = "worker",
         level: Level = "work",
         without: Collection[str] = (),
+        passed: Sequence[int] = (),
+        links: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.name, self.level, self.limits = name, level, limits
         self._unsafe = unsafe or told_unsafe()
@@ -103,7 +106,9 @@ class JailedWorker:
         try:
             config = _config(argv, limits, readable, without, not self._unsafe, scratch)
             config["fds"] = {"requests": requests_out, "answers": answers_in}
-            self._stage = _start_stage(config, (requests_out, answers_in))
+            config["passed"] = list(passed)
+            config["links"] = [*config["links"], *links]
+            self._stage = _start_stage(config, (requests_out, answers_in, *passed))
         except BaseException:
             for fd in (requests, answers):
                 os.close(fd)
@@ -213,7 +218,7 @@ class JailedWorker:
     def _watch(self) -> Event | None:
         if self.level not in ("tools", "serve") or (first := self._channel.status.get("first")) is None:
             return None
-        used = sight.resident_bytes(int(first))
+        used = sight.resident_bytes(int(first), shared=not self.limits.shared_bytes)
         if used <= self.limits.memory_bytes:
             return None
         detail = f"its processes together used {used} bytes, the cap is {self.limits.memory_bytes}"
@@ -260,14 +265,14 @@ def _config(
         "scratch_bytes": limits.scratch_bytes, "scratch_folder": scratch,
         "strict": strict, "required": REQUIRED, "without": sorted(left_out),
         "limits": {
-            "RLIMIT_AS": limits.memory_bytes, "RLIMIT_CPU": limits.cpu_s + 1, "RLIMIT_NPROC": limits.threads,
+            "RLIMIT_AS": limits.memory_bytes + limits.shared_bytes, "RLIMIT_CPU": limits.cpu_s + 1, "RLIMIT_NPROC": limits.threads,
             "RLIMIT_FSIZE": limits.file_bytes, "RLIMIT_NOFILE": limits.open_files, "RLIMIT_CORE": 0,
             "RLIMIT_MEMLOCK": 1 << 20, "RLIMIT_MSGQUEUE": 0,
         },
     }  # fmt: skip
 
 
-def _start_stage(config: dict[str, Any], fds: tuple[int, int]) -> subprocess.Popen[bytes]:
+def _start_stage(config: dict[str, Any], fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
     if sys.platform != "linux":
         raise BrokenMachine(f"expected Linux under the jail, this is {sys.platform}", hint="run it in a Linux machine")
     stage = subprocess.Popen(

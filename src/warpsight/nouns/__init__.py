@@ -49,6 +49,13 @@ from warpsight.nouns.profile import (
     LineCounters,
     Profile,
 )
+from warpsight.nouns.program import (
+    KernelLaunches,
+    ProgramCopies,
+    ProgramEnd,
+    ProgramFault,
+    ProgramRun,
+)
 from warpsight.nouns.run import (
     Run,
     Step,
@@ -88,12 +95,17 @@ __all__ = [
     "GpuArch",
     "Identifier",
     "InstructionCounters",
+    "KernelLaunches",
     "Language",
     "Launch",
     "LineCounters",
     "Noun",
     "Number",
     "Profile",
+    "ProgramCopies",
+    "ProgramEnd",
+    "ProgramFault",
+    "ProgramRun",
     "Run",
     "SassInstruction",
     "Sha256",
