@@ -15,9 +15,12 @@ import typer
 from warpsight.errors import UsageError
 
 PROGRAM_HELP = "A .cu file, a folder with a Makefile or CMakeLists.txt, or a built program; then its own arguments."
-CHECK_HELP = "Look for races and uninitialised reads in every launch: lenient warns of them, strict takes them for faults."
+CHECK_HELP = (
+    "Look for races and uninitialised reads in every launch: lenient warns of them, strict takes them for faults."
+)
 OUT_HELP = "Put files that the program writes into this folder; without, they are gone with the run."
 TIMES_HELP = "Leave simulated times out: faster, and events tell 0."
+CPU_LIMIT_HELP = "End it after so many seconds of processor time, its own and that of its launches."
 LIMIT_HELP = "End the program after so many seconds."
 
 
@@ -28,8 +31,11 @@ def run(
     no_times: Annotated[bool, typer.Option("--no-times", help=TIMES_HELP)] = False,
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help=OUT_HELP)] = None,
     make: Annotated[list[str] | None, typer.Option(metavar="WORD", help="A word for make or nvcc; repeat it.")] = None,
-    show: Annotated[list[Path] | None, typer.Option(metavar="PATH", help="Show this to the program, read-only.")] = None,
+    show: Annotated[
+        list[Path] | None, typer.Option(metavar="PATH", help="Show this to the program, read-only.")
+    ] = None,
     limit: Annotated[float | None, typer.Option(min=0.1, metavar="S", help=LIMIT_HELP)] = None,
+    cpu_limit: Annotated[float | None, typer.Option(min=0.1, metavar="S", help=CPU_LIMIT_HELP)] = None,
     cores: Annotated[int, typer.Option(min=0, help="CPU cores to use; 0 for all.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, output included.")] = False,
 ) -> None:
@@ -51,7 +57,8 @@ def run(
     target, arguments = arguments_of(words)
     question = ProgramQuestion(
         target, arguments, gpu=gpu, check=check, times=not no_times, cores=cores,
-        limit_s=NEVER_S if limit is None else limit, make=tuple(make or ()), show=tuple(show or ()), out=out,
+        limit_s=limit or NEVER_S, cpu_limit_s=cpu_limit or NEVER_S, make=tuple(make or ()),
+        show=tuple(show or ()), out=out,
         tell=(lambda text: None) if as_json else _tell,
     )  # fmt: skip
     printed: dict[str, bytearray] = {"output": bytearray(), "errors": bytearray()}

@@ -52,6 +52,17 @@ def cpu_s(pid: int | None) -> float:
     return own + children
 
 
+def tree_cpu_s(pid: int) -> float:
+    """Processor time of a process and all its descendants, those that have ended and were collected included."""
+    total, waiting = 0.0, [pid]
+    while waiting:
+        here = waiting.pop()
+        total += cpu_s(here)
+        for thread in _threads(here):
+            waiting += [int(word) for word in _read(f"/proc/{here}/task/{thread}/children").split()]
+    return total
+
+
 def resident_bytes(pid: int, *, shared: bool = True) -> int:
     """Memory held by a process and all its descendants; pages they share count more than once, or not at all."""
     total, waiting = 0, [pid]

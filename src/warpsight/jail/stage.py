@@ -261,8 +261,8 @@ def filter_pipe(levels: list[str]) -> int:
 
 
 def place_channels(fds: dict[str, int], filters: int, passed: list[int]) -> None:
-    """Requests on 3, answers on 4, filters on 5, no input, prints to the log, from 6 on what was passed in; nothing else
-    is open."""
+    """Requests on 3, answers on 4, filters on 5, no input, prints to the log, from 6 on what was passed in; nothing
+    else is open."""
     null = os.open("/dev/null", os.O_RDONLY)
     log = 2
     wanted = (null, log, log, fds["requests"], fds["answers"], filters, *passed)

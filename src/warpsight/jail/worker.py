@@ -78,7 +78,7 @@ class JailedWorker:
     `level` is the tightness the kernel must show before the first request: "tools" (may start programs), "serve" (may
     fork), "work" (threads only), "compute" (memory, time and open channels only). `without` leaves protections out on
     purpose, which needs `unsafe`. Descriptors in `passed` are the worker's too, from 6 on; the caller closes its own.
-    `links` are more names in its root, and the shown paths they lead to.
+    `links` are more names in its root, and the shown paths they lead to. `sets_ids` is for builds (see seccomp.py).
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class JailedWorker:
         without: Collection[str] = (),
         passed: Sequence[int] = (),
         links: Sequence[tuple[str, str]] = (),
+        sets_ids: bool = False,
     ) -> None:
         self.name, self.level, self.limits = name, level, limits
         self._unsafe = unsafe or told_unsafe()
@@ -104,7 +105,7 @@ class JailedWorker:
         requests_out, requests = os.pipe()
         answers, answers_in = os.pipe()
         try:
-            config = _config(argv, limits, readable, without, not self._unsafe, scratch)
+            config = _config(argv, limits, readable, without, not self._unsafe, scratch, sets_ids)
             config["fds"] = {"requests": requests_out, "answers": answers_in}
             config["passed"] = list(passed)
             config["links"] = [*config["links"], *links]
@@ -163,6 +164,11 @@ class JailedWorker:
         if self._end.alive and "ended" not in self._channel.status:
             self._cpu_s = max(self._cpu_s, sight.cpu_s(self.worker_pid()))
         return float(self._channel.status.get("cpu_s", self._cpu_s))
+
+    def tree_cpu_s(self) -> float:
+        """Processor time of the worker and of all that it started and that still runs; for a look from outside."""
+        first = self._channel.status.get("first")
+        return sight.tree_cpu_s(int(first)) if self._end.alive and first is not None else 0.0
 
     def log(self) -> bytes:
         """What it printed, up to the cap, scrubbed of local paths."""
@@ -238,8 +244,9 @@ class JailedWorker:
 
 
 @functools.cache
-def _filters(machine: str) -> tuple[str, tuple[str, ...]]:
-    return seccomp.base_filter(machine).hex(), tuple(seccomp.level_filter(level, machine).hex() for level in LEVELS)
+def _filters(machine: str, sets_ids: bool) -> tuple[str, tuple[str, ...]]:
+    base = seccomp.base_filter(machine, sets_ids=sets_ids)
+    return base.hex(), tuple(seccomp.level_filter(level, machine).hex() for level in LEVELS)
 
 
 def _config(
@@ -249,12 +256,13 @@ def _config(
     without: Collection[str],
     strict: bool,
     scratch: str,
+    sets_ids: bool = False,
 ) -> dict[str, Any]:
     if without and strict:
         raise ValueError("protections can be left out only with unsafe=True")
     left_out = {*without}
     try:
-        base, levels = _filters(platform.machine())
+        base, levels = _filters(platform.machine(), sets_ids)
     except seccomp.UnknownMachine as unknown:
         if strict:
             raise BrokenMachine(str(unknown), hint="--unsafe goes on without, and every result says so") from None
@@ -265,7 +273,8 @@ def _config(
         "scratch_bytes": limits.scratch_bytes, "scratch_folder": scratch,
         "strict": strict, "required": REQUIRED, "without": sorted(left_out),
         "limits": {
-            "RLIMIT_AS": limits.memory_bytes + limits.shared_bytes, "RLIMIT_CPU": limits.cpu_s + 1, "RLIMIT_NPROC": limits.threads,
+            "RLIMIT_AS": limits.memory_bytes + limits.shared_bytes,
+            "RLIMIT_CPU": limits.cpu_s + 1, "RLIMIT_NPROC": limits.threads,
             "RLIMIT_FSIZE": limits.file_bytes, "RLIMIT_NOFILE": limits.open_files, "RLIMIT_CORE": 0,
             "RLIMIT_MEMLOCK": 1 << 20, "RLIMIT_MSGQUEUE": 0,
         },

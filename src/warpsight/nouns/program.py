@@ -48,7 +48,7 @@ class ProgramCopies(Noun):
 
 
 class ProgramRun(Noun):
-    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why where it did not by itself."""
+    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself."""
 
     program: str
     gpu: str

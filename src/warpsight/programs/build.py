@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +27,14 @@ WRAPPER = Path(__file__).with_name("nvcc_wrapper.py")
 INSTALL = "pip install 'warpsight[programs]'"
 PACKAGES = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
 SYSTEM = tuple(
-    map(Path, ("/usr/bin", "/bin", "/usr/include", "/usr/libexec", "/usr/local/include", "/etc/alternatives", "/usr/share"))
+    map(
+        Path,
+        ("/usr/bin", "/bin", "/usr/include", "/usr/libexec", "/usr/local/include", "/etc/alternatives", "/usr/share"),
+    )
 )
-SOURCES = frozenset({".cu", ".cuh", ".h", ".hpp", ".hh", ".c", ".cc", ".cpp", ".cxx", ".inl", ".txt", ".cmake", ".mk", ""})
+SOURCES = frozenset(
+    {".cu", ".cuh", ".h", ".hpp", ".hh", ".c", ".cc", ".cpp", ".cxx", ".inl", ".txt", ".cmake", ".mk", ""}
+)
 MOST_FOLDER_BYTES = 512 << 20
 MOST_READ_BYTES = 2 << 20
 _BESIDE = re.compile(rb"((?:\.\./)+)([A-Za-z0-9_][\w.+-]*)")
@@ -46,7 +51,7 @@ class BuildFailed(WarpsightError):
 
 
 @dataclass(frozen=True)
-class BuiltProgram:
+class HostProgram:
     """A built program: its folder, what to start in it, what to show of the machine, names beside it."""
 
     folder: Path
@@ -89,7 +94,7 @@ def arch_for(gpu_arch: str) -> str:
     return str(min(_NEWEST_ARCH, int(re.sub(r"\D", "", gpu_arch))))
 
 
-def build_program(source: Path, gpu_arch: str, *, make: Sequence[str] = (), show: Sequence[Path] = ()) -> BuiltProgram:
+def build_program(source: Path, gpu_arch: str, *, make: Sequence[str] = (), show: Sequence[Path] = ()) -> HostProgram:
     """A program from a .cu file or a folder; the kept one where nothing has changed."""
     nvcc, source = require_compiler(), source.resolve()
     folder = source if source.is_dir() else source.parent
@@ -104,8 +109,8 @@ def build_program(source: Path, gpu_arch: str, *, make: Sequence[str] = (), show
     kept = (cache_folder() or Path(tempfile.gettempdir()) / f"warpsight-{os.getuid()}") / "programs" / key
     if not (kept / ".built").is_file():
         said = _build(argv, source, kept, nvcc, arch_for(gpu_arch), shown, links)
-        return BuiltProgram(kept, _executable(kept, said), shown, links, False, said)
-    return BuiltProgram(kept, _executable(kept, ""), shown, links, True)
+        return HostProgram(kept, _executable(kept, said), shown, links, False, said)
+    return HostProgram(kept, _executable(kept, ""), shown, links, True)
 
 
 def _commands(source: Path, make: Sequence[str]) -> tuple[str, ...]:
@@ -122,7 +127,7 @@ def _commands(source: Path, make: Sequence[str]) -> tuple[str, ...]:
 
 
 def _beside(source: Path) -> dict[str, Path]:
-    """Folders and files outside that the sources name with `../`, by the name under which the root of the jail has them.
+    """Folders and files outside that the sources name with `../`, by the name that the root of the jail has for them.
 
     The build stands right below the jail's root, so however many `../` there are, they lead to that root.
     """
@@ -148,12 +153,14 @@ def _beside(source: Path) -> dict[str, Path]:
 
 def _sources(source: Path) -> Iterator[Path]:
     files = [source] if source.is_file() else sorted(p for p in source.rglob("*") if p.is_file())
-    yield from (p for p in files[:4000] if p.suffix in SOURCES and not p.is_symlink() and p.stat().st_size < MOST_READ_BYTES)
+    yield from (
+        p for p in files[:4000] if p.suffix in SOURCES and not p.is_symlink() and p.stat().st_size < MOST_READ_BYTES
+    )
 
 
-def _contents(source: Path, folder: Path, beside: Iterator[Path] | Sequence[Path] | object) -> Iterator[bytes]:
+def _contents(source: Path, folder: Path, beside: Iterable[Path]) -> Iterator[bytes]:
     """All that can change a build: the bytes of the sources, under their names."""
-    places = [source, *beside]  # type: ignore[misc]
+    places = [source, *beside]
     if source.is_file():
         places += [p for p in sorted(folder.iterdir()) if p.is_file() and p.suffix in SOURCES and p.suffix]
     for place in places:
@@ -162,7 +169,13 @@ def _contents(source: Path, folder: Path, beside: Iterator[Path] | Sequence[Path
 
 
 def _build(
-    argv: tuple[str, ...], source: Path, kept: Path, nvcc: Path, arch: str, shown: Sequence[Path], links: Sequence[tuple[str, str]]
+    argv: tuple[str, ...],
+    source: Path,
+    kept: Path,
+    nvcc: Path,
+    arch: str,
+    shown: Sequence[Path],
+    links: Sequence[tuple[str, str]],
 ) -> str:
     said = bytearray()
 
@@ -250,10 +263,15 @@ def _executable(folder: Path, said: str) -> Path:
 def _is_program(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(20)
-    return head[:4] == b"\x7fELF" and head[16] in (2, 3) and not path.name.endswith((".o", ".so")) and ".so." not in path.name
+    return (
+        head[:4] == b"\x7fELF"
+        and head[16] in (2, 3)
+        and not path.name.endswith((".o", ".so"))
+        and ".so." not in path.name
+    )
 
 
-def run_command(built: BuiltProgram, arguments: Sequence[str], start: Path | None) -> Command:
+def run_command(built: HostProgram, arguments: Sequence[str], start: Path | None) -> Command:
     """How to start a built program: in a copy of the folder it was made in, with its data."""
     return Command(
         argv=(str(built.executable), *arguments),
@@ -264,4 +282,4 @@ def run_command(built: BuiltProgram, arguments: Sequence[str], start: Path | Non
     )
 
 
-__all__ = ["BuildFailed", "BuiltProgram", "build_program", "package_files", "run_command", "runtime_folder"]
+__all__ = ["BuildFailed", "HostProgram", "build_program", "package_files", "run_command", "runtime_folder"]

@@ -51,7 +51,10 @@ def _entries(container: bytes) -> list[tuple[int, int, int, bytes]]:
     at, end = head, head + size
     while at + _LEAST_ENTRY <= end:
         kind, _, own, length = struct.unpack_from("<HHIQ", container, at)
-        arch, flags = struct.unpack_from("<I", container, at + 0x1C)[0], struct.unpack_from("<Q", container, at + 0x28)[0]
+        arch, flags = (
+            struct.unpack_from("<I", container, at + 0x1C)[0],
+            struct.unpack_from("<Q", container, at + 0x28)[0],
+        )
         if own < _LEAST_ENTRY or length > end - at - own:
             return found
         found.append((kind, arch, flags, container[at + own : at + own + length]))

@@ -14,7 +14,7 @@ import signal
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self, cast
@@ -90,7 +90,7 @@ class JailedProgram:
         try:
             self._worker = JailedWorker(
                 [sys.executable, "-I", "-S", str(WORKER)], limits=limits, readable=command.readable, level="tools",
-                name=Path(command.argv[0]).name, passed=fds, links=command.links,
+                name=Path(command.argv[0]).name, passed=fds, links=command.links, sets_ids=passed is None,
             )  # fmt: skip
         finally:
             for fd in (out_write, err_write, *([null] if null >= 0 else [])):
@@ -131,6 +131,10 @@ class JailedProgram:
             self.ending.left_out = int(told.get("left_out", 0))
         except (ValueError, TypeError, AttributeError):
             raise WarpsightError("expected how the program ended, its worker sent something else") from None
+
+    def cpu_s(self) -> float:
+        """Processor time of the program so far; of its children once they have ended."""
+        return self._worker.tree_cpu_s()
 
     def kill(self) -> None:
         """End everything in the jail at once; `done` is set soon after."""

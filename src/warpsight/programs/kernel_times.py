@@ -1,8 +1,8 @@
 """Simulated time of a program's launches, from the machine code of its kernels; and profiles of them.
 
 A launch is timed when its kernel comes with this grid and block for the first time, on a snapshot of device memory, so
-that nothing of it is seen by the program. A later one of the same size takes as long, scaled where it ran another number
-of instructions. What has no machine code that we read, or faults in parts, has no time, and the reason is told.
+that nothing of it is seen by the program. A later one of the same size takes as long, scaled where it ran another
+number of instructions. What has no machine code that we read, or faults in parts, has no time, and the reason is told.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PROBE_BLOCKS = 4
 
 
 @dataclass(frozen=True)
-class KernelTime:
+class SizeTime:
     """The time of one launch size of one kernel, or why there is none; with a profile where one was asked for."""
 
     time_us: float | None
@@ -49,11 +49,13 @@ class KernelTimes:
 
     def __init__(self, memory: DeviceMemory, gpu: Gpu, *, profiles: bool, cores: int) -> None:
         self._memory, self._gpu, self._profiles, self._cores = memory, gpu, profiles, cores
-        self._known: dict[tuple[int, LaunchAsked | tuple[object, ...]], KernelTime] = {}
+        self._known: dict[tuple[int, LaunchAsked | tuple[object, ...]], SizeTime] = {}
         self._instructions: dict[object, int] = {}
         self.cost_s = 0.0
 
-    def time(self, number: int, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes) -> KernelTime:
+    def time(
+        self, number: int, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes
+    ) -> SizeTime:
         """The time of this launch's size; before the launch runs."""
         key = (number, asked.size)
         if key not in self._known:
@@ -62,32 +64,30 @@ class KernelTimes:
             self.cost_s += time.perf_counter() - began
         return self._known[key]
 
-    def scaled_us(self, number: int, asked: LaunchAsked, found: KernelTime, warp_instructions: int | None) -> float:
+    def scaled_us(self, number: int, asked: LaunchAsked, found: SizeTime, warp_instructions: int | None) -> float:
         """What one launch of this size took; None for a repeat of the last one."""
         key = (number, asked.size)
         first = self._instructions.setdefault(key, warp_instructions or 0)
         scale = warp_instructions / first if warp_instructions and first else 1.0
         return (found.time_us or 0.0) * scale
 
-    def _simulate(
-        self, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes
-    ) -> KernelTime:
+    def _simulate(self, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes) -> SizeTime:
         if asked.cooperative and kernel.core_meeting is not None:
-            return KernelTime(None, "a launch whose grid meets is not timed")
+            return SizeTime(None, "a launch whose grid meets is not timed")
         try:
             return self._of_machine_code(module, kernel, asked, constants)
         except (WarpsightError, ValueError, ArithmeticError) as problem:
-            return KernelTime(None, getattr(problem, "message", str(problem)).splitlines()[0][:300])
+            return SizeTime(None, getattr(problem, "message", str(problem)).splitlines()[0][:300])
 
     def _of_machine_code(
         self, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes
-    ) -> KernelTime:
+    ) -> SizeTime:
         build = _build(module, self._gpu.arch)
         code = machine_code(build.cubin, kernel.name, source_file(module.ptx))
         if code.program is None:
-            return KernelTime(None, code.reason)
+            return SizeTime(None, code.reason)
         if refused := no_time_for(code.program):
-            return KernelTime(None, refused)
+            return SizeTime(None, refused)
         program = _with_constants(code.program, kernel, constants)
         run = Traced(self, program, module, asked)
         use = next(one for one in build.entries if one.name == kernel.name)
@@ -97,7 +97,7 @@ class KernelTimes:
             array_bytes=self._memory.bytes_under(asked.params),
         )  # fmt: skip
         profile = self._profile(program, kernel, build, asked, run, found) if self._profiles else None
-        return KernelTime(found.time_us, "", found.bound, profile, build)
+        return SizeTime(found.time_us, "", found.bound, profile, build)
 
     def _profile(
         self, program: Program, kernel: LoadedKernel, build: Build, asked: LaunchAsked, run: Traced, found: Prediction
@@ -111,11 +111,15 @@ class KernelTimes:
                 chosen = _spread(total, max(PROBE_BLOCKS, PROFILE_BUDGET // each))
         done = faultless(run)(chosen, 0)
         size = LaunchSize(asked.grid, asked.block, asked.shared_bytes)
-        counted = Counted(program, done.counts, done.blocks_run, total, launch_counters(build, kernel.name, size, self._gpu))
+        counted = Counted(
+            program, done.counts, done.blocks_run, total, launch_counters(build, kernel.name, size, self._gpu)
+        )
         text = kernel.source.read_text(errors="replace") if kernel.source and kernel.source.is_file() else ""
         return make_profile(counted, text, "virtual", found)
 
-    def launched(self, program: Program, module: LoadedModule, asked: LaunchAsked, blocks: Sequence[int], steps: int) -> machine.Launched:
+    def launched(
+        self, program: Program, module: LoadedModule, asked: LaunchAsked, blocks: Sequence[int], steps: int
+    ) -> machine.Launched:
         """Some blocks of machine code on a snapshot of device memory."""
         memory = self._memory.snapshot()
         views = {region.address: region for region in memory.regions}
@@ -123,7 +127,9 @@ class KernelTimes:
         there = {name: views[at].data for name in named if (at := module.addresses.get(name, 0)) in views}
         memory.regions = [r for r in memory.regions if r.name != GRID_WORKSPACE]
         return machine.launch(
-            program, memory, grid=asked.grid, block=asked.block, params=asked.params[: program.param_bytes].ljust(program.param_bytes, b"\0"),
+            program, memory, grid=asked.grid, block=asked.block,
+            params=asked.params[: program.param_bytes].ljust(program.param_bytes, b"\0"),
+
             dynamic_shared_bytes=asked.shared_bytes, blocks=blocks, max_trace_steps=steps, cores=self._cores,
             deadline_seconds=DEADLINE_S, variables=there,
         )  # fmt: skip

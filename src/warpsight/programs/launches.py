@@ -30,6 +30,10 @@ HEAP_BYTES = 8 << 20  # CUDA's own default
 NO_LIMIT = (1 << 63) - 1
 
 
+LaunchSizes = tuple[str, Dim3, Dim3, int]
+"""Kernel, grid, block and dynamic shared memory."""
+
+
 @dataclass(frozen=True)
 class LaunchAsked:
     """A launch as the program asked for it, with the sizes checked."""
@@ -42,7 +46,7 @@ class LaunchAsked:
     cooperative: bool
 
     @property
-    def size(self) -> tuple[str, Dim3, Dim3, int]:
+    def size(self) -> LaunchSizes:
         return self.kernel, self.grid, self.block, self.shared_bytes
 
 
@@ -122,9 +126,7 @@ class Launcher:
 
     def _faults(self, kernel: LoadedKernel, asked: LaunchAsked, raw: LaunchRecord) -> tuple[Fault, ...]:
         lines = _lines_of(kernel)
-        report = Report(
-            kernel.program, self.memory.described(), asked.grid, asked.block, asked.shared_bytes, lines
-        )
+        report = Report(kernel.program, self.memory.described(), asked.grid, asked.block, asked.shared_bytes, lines)
         return tuple(report.fault(one) for one in raw["faults"])
 
 
@@ -133,4 +135,3 @@ def _lines_of(kernel: LoadedKernel) -> list[str]:
         return [] if kernel.source is None else kernel.source.read_text(errors="replace").splitlines()
     except OSError:
         return []
-

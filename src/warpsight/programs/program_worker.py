@@ -1,12 +1,13 @@
 """Runs one program in the jail: copies its folder into the scratch folder, starts it there, waits, hands back files.
 
-Runs as a file of its own, once, then is gone. The request is JSON: arguments, environment, folders to copy, what to hand
-back. The answer is a JSON line (status, whether files are left out) and a tar of files. Descriptors that the jail passed in: 6 the
-channel to the virtual GPU, 7 device memory, 8 and 9 the program's output and errors; a build has the last two alone.
+Runs as a file of its own, once, then is gone. The request is JSON: arguments, environment, folders to copy, what to
+hand back. The answer is a JSON line (status, how many files are left out) and a tar of files. Descriptors that the jail
+passed in: 6 the channel to the virtual GPU, 7 device memory, 8 and 9 the program's output and errors; a build has the
+last two alone.
 """
 
 # Without pathlib, which costs a starting process ten milliseconds.
-# ruff: noqa: PTH
+# ruff: noqa: PTH100, PTH103, PTH109, PTH112, PTH113, PTH114, PTH116, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ class _Known:
 
     touched: Touched
     times: int = 1
-    results: dict[bytes, dict[int, NDArray[np.uint8]]] = field(default_factory=dict[bytes, dict[int, NDArray[np.uint8]]])
+    results: dict[bytes, dict[int, NDArray[np.uint8]]] = field(
+        default_factory=dict[bytes, dict[int, NDArray[np.uint8]]]
+    )
 
 
 class Repeats:

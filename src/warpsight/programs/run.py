@@ -26,6 +26,7 @@ from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.messages import ANSWERED, HEAD, BadRequest, check_head
 from warpsight.programs.properties import host_link
 from warpsight.programs.serve import Server
+from warpsight.vgpu import _core
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
 
@@ -45,7 +46,7 @@ class RunOptions:
     profiles: bool = False
     cores: int = 0
     limit_s: float = NEVER_S
-    cpu_s: int = 0
+    cpu_limit_s: float = NEVER_S
     out: Path | None = None
     look: Callable[[Server, float], None] | None = None
 
@@ -63,14 +64,16 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     environment = {**command.environment, "WARPSIGHT_CHANNEL": "6", "WARPSIGHT_MEMORY": "7"}
     command = replace(command, environment=environment, hand_back="new" if options.out else "")
     limits = Limits(
-        wall_s=options.limit_s + 60, cpu_s=options.cpu_s or int(min(options.limit_s, NEVER_S)) + 60, memory_bytes=HOST_BYTES,
+        wall_s=options.limit_s + 60, cpu_s=int(min(options.limit_s, options.cpu_limit_s)) + 60, memory_bytes=HOST_BYTES,
         threads=512, file_bytes=SCRATCH_BYTES, scratch_bytes=SCRATCH_BYTES, answer_bytes=SCRATCH_BYTES,
         shared_bytes=memory.program_bytes,
     )  # fmt: skip
     try:
-        with JailedProgram(command, limits, output=output, errors=errors, passed=(theirs.fileno(), memory.fd)) as program:
+        with JailedProgram(
+            command, limits, output=output, errors=errors, passed=(theirs.fileno(), memory.fd)
+        ) as program:
             theirs.close()
-            watch = _Watch(program, server, ends_at, options.look)
+            watch = _Watch(program, server, ends_at, options)
             end, detail = _serve(ours, server, watch)
             end, detail = _wait(program, watch, end, detail)
             watch.stop()
@@ -87,10 +90,9 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
 class _Watch:
     """Looks once a second whether the program uses more memory or time than it may, and tells how far it is."""
 
-    def __init__(
-        self, program: JailedProgram, server: Server, ends_at: float, look: Callable[[Server, float], None] | None
-    ) -> None:
-        self.program, self.server, self.ends_at, self.look = program, server, ends_at, look
+    def __init__(self, program: JailedProgram, server: Server, ends_at: float, options: RunOptions) -> None:
+        self.program, self.server, self.ends_at, self.options = program, server, ends_at, options
+        self._cpu_before = time.process_time()
         self.event: tuple[ProgramEnd, str] | None = None
         self.most_bytes = _available_bytes() * 6 // 10
         self._over = threading.Event()
@@ -102,16 +104,22 @@ class _Watch:
         while not self._over.wait(0.25):
             used = self.server.memory.used_bytes()
             if used > self.most_bytes:
-                self.end("too_much_memory", f"device memory takes {used >> 20} MiB of this machine, {self.most_bytes >> 20} may be used")
+                self.end(
+                    "too_much_memory",
+                    f"device memory takes {used >> 20} MiB of this machine, {self.most_bytes >> 20} may be used",
+                )
             if time.monotonic() > self.ends_at:
                 self.end("time_limit", "it was still running when its time was over")
-            if self.look is not None:
-                self.look(self.server, time.monotonic() - began)
+            if time.process_time() - self._cpu_before + self.program.cpu_s() > self.options.cpu_limit_s:
+                self.end("time_limit", f"it and its launches took {self.options.cpu_limit_s:g} s of processor time")
+            if self.options.look is not None:
+                self.options.look(self.server, time.monotonic() - began)
 
     def end(self, kind: ProgramEnd, detail: str) -> None:
         if self.event is None:
             self.event = (kind, detail)
         self.program.kill()
+        _core.end_launch()
 
     def stop(self) -> None:
         self._over.set()
@@ -169,9 +177,7 @@ def _wait(program: JailedProgram, watch: _Watch, end: ProgramEnd, detail: str) -
     return watch.event or (end, detail)
 
 
-def _how_it_ended(
-    program: JailedProgram, watch: _Watch, end: ProgramEnd, detail: str
-) -> tuple[ProgramEnd, int, str]:
+def _how_it_ended(program: JailedProgram, watch: _Watch, end: ProgramEnd, detail: str) -> tuple[ProgramEnd, int, str]:
     ending = program.ending
     if program.too_much_output:
         return "lost", 1, "it printed more than the cap"

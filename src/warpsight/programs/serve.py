@@ -8,15 +8,15 @@ kernel by the core, and no text of the program gets into an answer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Fault, KernelLaunches, ProgramCopies, ProgramFault
 from warpsight.programs.device_memory import DeviceMemory
-from warpsight.programs.kernel_times import KernelTime, KernelTimes
-from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher
+from warpsight.programs.kernel_times import KernelTimes, SizeTime
+from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher, LaunchSizes
 from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_kernel, read_module
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
 from warpsight.programs.properties import COPY_US, device_numbers, host_link
@@ -35,7 +35,7 @@ WAYS: tuple[Literal["host to device", "device to host", "within the device", "fi
 class _Account:
     """What is kept of the launches of one size."""
 
-    found: KernelTime
+    found: SizeTime
     launches: int = 0
     skipped: int = 0
     warp_instructions: int = 0
@@ -60,14 +60,20 @@ class Server:
     """One program's GPU."""
 
     def __init__(
-        self, memory: DeviceMemory, gpu: Gpu, launcher: Launcher, times: KernelTimes | None, *, seconds_left: Callable[[], float]
+        self,
+        memory: DeviceMemory,
+        gpu: Gpu,
+        launcher: Launcher,
+        times: KernelTimes | None,
+        *,
+        seconds_left: Callable[[], float],
     ) -> None:
         self.memory, self.gpu, self.launcher, self.times = memory, gpu, launcher, times
         self.repeats = Repeats(memory)
         self.told = Told()
         self._seconds_left = seconds_left
         self._modules: dict[int, LoadedModule] = {}
-        self._accounts: dict[tuple[int, Hashable], _Account] = {}
+        self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
         self._does: dict[Op, Callable[[Fields], bytes]] = {
             Op.HELLO: self._hello, Op.MODULE: self._module, Op.ALLOCATE: self._allocate, Op.RELEASE: self._release,
             Op.COPY: self._copy, Op.KERNEL: self._kernel, Op.LAUNCH: self._launch, Op.OCCUPANCY: self._occupancy,
@@ -249,7 +255,7 @@ class Server:
         key = (number, launch.size)
         if key not in self._accounts:
             if len(self._accounts) >= MOST_SIZES or self.times is None:
-                found = KernelTime(None, "not asked for" if self.times is None else "too many sizes of launches")
+                found = SizeTime(None, "not asked for" if self.times is None else "too many sizes of launches")
             else:
                 found = self.times.time(number, module, kernel, launch, constants)
             self._accounts[key] = _Account(found)
@@ -269,10 +275,15 @@ class Server:
             soft = fault.kind in SOFT and self.launcher.check != "strict"
             file = None if kernel.source is None else str(kernel.source)
             if len(self.told.faults) < MOST_FAULTS:
-                known = any(f.kernel == kernel.name and f.fault.kind == fault.kind and f.fault.line == fault.line for f in self.told.faults)
+                known = any(
+                    f.kernel == kernel.name and f.fault.kind == fault.kind and f.fault.line == fault.line
+                    for f in self.told.faults
+                )
                 if not known or not soft:
                     self.told.faults.append(
-                        ProgramFault(kernel=kernel.name, launch=self.told.launches, file=file, warning=soft, fault=fault)
+                        ProgramFault(
+                            kernel=kernel.name, launch=self.told.launches, file=file, warning=soft, fault=fault
+                        )
                     )
                     said.append(_in_words(kernel, fault, soft))
         return "\n".join(said)
@@ -282,13 +293,12 @@ class Server:
         rows = [self._row(size, account) for (_, size), account in self._accounts.items()]
         return tuple(sorted(rows, key=lambda row: (-(row.time_us or 0.0), -row.host_s)))
 
-    def _row(self, size: Hashable, account: _Account) -> KernelLaunches:
-        assert isinstance(size, tuple)
+    def _row(self, size: LaunchSizes, account: _Account) -> KernelLaunches:
         name, grid, block, shared = size
         timed = account.found.time_us is not None
         return KernelLaunches(
-            kernel=name, grid=grid, block=block, shared_bytes=shared, launches=account.launches, skipped=account.skipped,
-            warp_instructions=account.warp_instructions, host_s=account.host_s,
+            kernel=name, grid=grid, block=block, shared_bytes=shared, launches=account.launches,
+            skipped=account.skipped, warp_instructions=account.warp_instructions, host_s=account.host_s,
             time_us=account.time_us if timed else None, no_time=account.found.reason, bound=account.found.bound,
             profile=account.found.profile,
         )  # fmt: skip
@@ -303,16 +313,18 @@ class Server:
 
 def _told(code: int, *, stays: bool = False, time_us: float = 0.0, printed: bytes = b"", text: str = "") -> bytes:
     """The answer to a launch. Its time has the launch itself in it."""
-    return pack_numbers([code, bool(code) and stays, round(time_us * 1e3)]) + pack_data(printed) + pack_data(text.encode())
+    return (
+        pack_numbers([code, bool(code) and stays, round(time_us * 1e3)]) + pack_data(printed) + pack_data(text.encode())
+    )
 
 
 def _in_words(kernel: LoadedKernel, fault: Fault, soft: bool) -> str:
-    where = f"{kernel.source.name}:{fault.line}" if kernel.source is not None and fault.line else f"`{fault.instruction}`"
+    where = (
+        f"{kernel.source.name}:{fault.line}" if kernel.source is not None and fault.line else f"`{fault.instruction}`"
+    )
     times = f" ({fault.count} times)" if fault.count > 1 else ""
     kind = "warning" if soft else "fault"
     return (
         f"warpsight: {kind} in {kernel.name} at {where}: {fault.message}; "
         f"block {fault.block}, thread {fault.thread}{times}"
     )
-
-

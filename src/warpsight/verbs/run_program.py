@@ -32,7 +32,7 @@ class ProgramQuestion:
     profiles: bool = False
     cores: int = 0
     limit_s: float = NEVER_S
-    cpu_s: int = 0
+    cpu_limit_s: float = NEVER_S
     make: tuple[str, ...] = ()
     show: tuple[Path, ...] = ()
     out: Path | None = None
@@ -45,7 +45,7 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Progr
     command = _command(question, gpu.arch)
     options = RunOptions(
         gpu=gpu, check=question.check, times=question.times, profiles=question.profiles, cores=question.cores,
-        limit_s=question.limit_s, cpu_s=question.cpu_s, out=question.out, look=_Telling(question.tell),
+        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s, out=question.out, look=_Telling(question.tell),
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)
 

@@ -158,6 +158,9 @@ def launch(
 def progress() -> tuple[int, int]:
     """Blocks that the running launch has begun, and all that it has; from another thread. Zeros: nothing runs."""
 
+def end_launch() -> None:
+    """From another thread: the launch that runs now ends soon, unfinished."""
+
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
     """The multiprocessor of each block."""
 

@@ -56,7 +56,9 @@ def _row(row: KernelLaunches, whole: float) -> str:
     share = 100 * (row.time_us or 0.0) / whole
     each = (row.time_us or 0.0) / max(1, row.launches)
     size = f"{'x'.join(map(str, row.grid))} blocks of {'x'.join(map(str, row.block))}"
-    return f"  {share:5.1f} %  {row.launches:7,} x {duration(each):>9}  {plain(row.kernel)}  {size}, bound by {row.bound}"
+    return (
+        f"  {share:5.1f} %  {row.launches:7,} x {duration(each):>9}  {plain(row.kernel)}  {size}, bound by {row.bound}"
+    )
 
 
 def _untimed(run: ProgramRun) -> Iterator[str]:

@@ -415,6 +415,7 @@ NB_MODULE(_core, m) {
                 out.emplace_back(f.loaded, f.stored);
             return out;
         });
+    m.def("end_launch", &end_launch);
     m.def("progress", [] {
         const Progress p = progress();
         return std::make_pair(p.begun, p.blocks);

@@ -47,6 +47,7 @@ struct Grid {
 using Outputs = std::map<u64, std::string>;
 
 std::mutex looking;
+std::atomic<bool> end_asked{false};
 const Grid *running = nullptr;
 
 // While it lives, `progress` tells of this grid.
@@ -245,7 +246,7 @@ void wait_for(std::vector<std::thread> &threads, const int &left, std::mutex &m,
     std::unique_lock guard(m);
     while (!done.wait_for(guard, std::chrono::milliseconds(100), [&] { return left == 0; })) {
         guard.unlock();
-        if (interrupted && interrupted()) l.stop = l.interrupted = true;
+        if (end_asked || (interrupted && interrupted())) l.stop = l.interrupted = true;
         guard.lock();
     }
     guard.unlock();
@@ -324,6 +325,8 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
 
 }  // namespace
 
+void end_launch() { end_asked = true; }
+
 Progress progress() {
     std::lock_guard guard(looking);
     if (!running) return {};
@@ -331,6 +334,7 @@ Progress progress() {
 }
 
 LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
+    end_asked = false;
     ConstRows consts(l.program.consts);
     const LaunchOptions &o = l.options;
     l.const_rows = consts.data;

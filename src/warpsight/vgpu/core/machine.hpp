@@ -359,6 +359,7 @@ struct Progress {
     u64 begun = 0, blocks = 0;
 };
 Progress progress();
+void end_launch();  // from another thread: the launch that runs now ends soon, as if interrupted
 SectorMarks begin_watching(const Memory &);  // watch.cpp
 void begin_block(Block &, Touched *, u64 place);
 void end_watching(std::vector<Touched> &cores, const std::vector<u64> &waves, LaunchResult &);
