@@ -52,6 +52,10 @@ VERBS = (
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
     Verb("explain", "What a counter means and what each tool calls it."),
+    Verb(
+        "guard",
+        "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+    ),
     Verb("new", "Make a task folder to start from."),
     Verb("import", "Other people's tasks: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
     Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),

@@ -73,6 +73,7 @@ VERBS: Mapping[str, str] = {
     "import": "importing.md",
     "tune": "tune.md",
     "run": "programs.md",
+    "guard": "guard.md",
 }
 
 

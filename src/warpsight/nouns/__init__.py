@@ -54,7 +54,7 @@ from warpsight.nouns.program import (
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
-    ProgramRun,
+    WholeRun,
 )
 from warpsight.nouns.run import (
     Run,
@@ -105,7 +105,6 @@ __all__ = [
     "ProgramCopies",
     "ProgramEnd",
     "ProgramFault",
-    "ProgramRun",
     "Run",
     "SassInstruction",
     "Sha256",
@@ -117,6 +116,7 @@ __all__ = [
     "Timing",
     "Tolerance",
     "Trust",
+    "WholeRun",
     "Workload",
     "WorkloadResult",
     "WorstElement",

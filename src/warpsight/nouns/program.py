@@ -47,7 +47,7 @@ class ProgramCopies(Noun):
     time_us: float
 
 
-class ProgramRun(Noun):
+class WholeRun(Noun):
     """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself."""
 
     program: str

@@ -41,7 +41,7 @@ class Command:
 
 
 @dataclass
-class Ending:
+class ProgramEnding:
     """How it ended: its status, or the event that lost it; the files that it made."""
 
     status: int | None = None
@@ -98,7 +98,7 @@ class JailedProgram:
         self.too_much_output = False
         self._fds = (out_read, err_read)
         self._pumps = [_Pump(out_read, output, self._flooded), _Pump(err_read, errors, self._flooded)]
-        self.ending = Ending()
+        self.ending = ProgramEnding()
         self.done = threading.Event()
         self._thread = threading.Thread(target=self._ask, args=(command, limits, passed is not None), daemon=True)
         self._thread.start()

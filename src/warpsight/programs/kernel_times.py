@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warpsight.devices.machine_code import faultless, machine_code, no_time_for, source_file
-from warpsight.devices.profiles import Counted, launch_counters, make_profile
+from warpsight.devices.profiles import CountedBlocks, launch_counters, make_profile
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Build, Profile
 from warpsight.programs.device_memory import DeviceMemory
@@ -26,7 +26,7 @@ from warpsight.toolchain.packages import version
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import GRID_WORKSPACE, Program, Space
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.timemodel import Prediction, predict
+from warpsight.vgpu.timemodel import PredictedTime, predict
 
 DEADLINE_S = 20.0
 PROFILE_BUDGET = 3_000_000  # warp instructions that a profile may run
@@ -44,7 +44,7 @@ class SizeTime:
     build: Build | None = None
 
 
-class KernelTimes:
+class LaunchTimes:
     """Times of launch sizes, each simulated once. `cost_s` is what that took."""
 
     def __init__(self, memory: DeviceMemory, gpu: Gpu, *, profiles: bool, cores: int) -> None:
@@ -100,7 +100,13 @@ class KernelTimes:
         return SizeTime(found.time_us, "", found.bound, profile, build)
 
     def _profile(
-        self, program: Program, kernel: LoadedKernel, build: Build, asked: LaunchAsked, run: Traced, found: Prediction
+        self,
+        program: Program,
+        kernel: LoadedKernel,
+        build: Build,
+        asked: LaunchAsked,
+        run: Traced,
+        found: PredictedTime,
     ) -> Profile:
         total = math.prod(asked.grid)
         chosen: Sequence[int] = ()
@@ -111,7 +117,7 @@ class KernelTimes:
                 chosen = _spread(total, max(PROBE_BLOCKS, PROFILE_BUDGET // each))
         done = faultless(run)(chosen, 0)
         size = LaunchSize(asked.grid, asked.block, asked.shared_bytes)
-        counted = Counted(
+        counted = CountedBlocks(
             program, done.counts, done.blocks_run, total, launch_counters(build, kernel.name, size, self._gpu)
         )
         text = kernel.source.read_text(errors="replace") if kernel.source and kernel.source.is_file() else ""
@@ -139,7 +145,7 @@ class KernelTimes:
 class Traced:
     """Runs blocks of one launch; what the time model asks for."""
 
-    times: KernelTimes
+    times: LaunchTimes
     program: Program
     module: LoadedModule
     asked: LaunchAsked

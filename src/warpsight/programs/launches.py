@@ -13,7 +13,7 @@ from warpsight.nouns import Fault
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.loaded import WORKSPACE_BYTES, LoadedKernel, LoadedModule
 from warpsight.vgpu.bytecode import GRID_WORKSPACE
-from warpsight.vgpu.faults import Report
+from warpsight.vgpu.faults import FaultReport
 from warpsight.vgpu.machine import Dim3
 
 if TYPE_CHECKING:
@@ -126,7 +126,9 @@ class Launcher:
 
     def _faults(self, kernel: LoadedKernel, asked: LaunchAsked, raw: LaunchRecord) -> tuple[Fault, ...]:
         lines = _lines_of(kernel)
-        report = Report(kernel.program, self.memory.described(), asked.grid, asked.block, asked.shared_bytes, lines)
+        report = FaultReport(
+            kernel.program, self.memory.described(), asked.grid, asked.block, asked.shared_bytes, lines
+        )
         return tuple(report.fault(one) for one in raw["faults"])
 
 

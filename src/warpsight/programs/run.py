@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warpsight.jail import Limits
-from warpsight.nouns import ProgramEnd, ProgramRun
+from warpsight.nouns import ProgramEnd, WholeRun
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.jailed import Command, JailedProgram, Sink, unpack
-from warpsight.programs.kernel_times import KernelTimes
+from warpsight.programs.kernel_times import LaunchTimes
 from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.messages import ANSWERED, HEAD, BadRequest, check_head
 from warpsight.programs.properties import host_link
@@ -51,14 +51,14 @@ class RunOptions:
     look: Callable[[Server, float], None] | None = None
 
 
-def run_program(name: str, command: Command, options: RunOptions, *, output: Sink, errors: Sink) -> ProgramRun:
+def run_program(name: str, command: Command, options: RunOptions, *, output: Sink, errors: Sink) -> WholeRun:
     """One run. What the program prints goes to the sinks as it comes."""
     began = time.monotonic()
     ends_at = began + options.limit_s
     memory = DeviceMemory(int(options.gpu.dram_gb * 1e9), check=options.check is not None)
     cores = options.cores or os.cpu_count() or 1
     launcher = Launcher(memory, check=options.check, cores=cores)
-    times = KernelTimes(memory, options.gpu, profiles=options.profiles, cores=cores) if options.times else None
+    times = LaunchTimes(memory, options.gpu, profiles=options.profiles, cores=cores) if options.times else None
     server = Server(memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic())
     ours, theirs = socket.socketpair()
     environment = {**command.environment, "WARPSIGHT_CHANNEL": "6", "WARPSIGHT_MEMORY": "7"}
@@ -196,9 +196,9 @@ def _how_it_ended(program: JailedProgram, watch: _Watch, end: ProgramEnd, detail
 
 def _account(
     name: str, server: Server, options: RunOptions, end: ProgramEnd, code: int, detail: str, wall_s: float, cpu_s: float
-) -> ProgramRun:
+) -> WholeRun:
     kernels, copies = server.kernels(), server.copies()
-    return ProgramRun(
+    return WholeRun(
         program=name, gpu=options.gpu.key, end=end, exit_code=code, detail=detail, check=options.check or "",
         launches=server.told.launches, skipped=server.repeats.skipped, kernels=kernels, copies=copies,
         faults=tuple(server.told.faults), missing=tuple(sorted(server.told.missing)),

@@ -15,7 +15,7 @@ from typing import Literal
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Fault, KernelLaunches, ProgramCopies, ProgramFault
 from warpsight.programs.device_memory import DeviceMemory
-from warpsight.programs.kernel_times import KernelTimes, SizeTime
+from warpsight.programs.kernel_times import LaunchTimes, SizeTime
 from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher, LaunchSizes
 from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_kernel, read_module
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
@@ -64,7 +64,7 @@ class Server:
         memory: DeviceMemory,
         gpu: Gpu,
         launcher: Launcher,
-        times: KernelTimes | None,
+        times: LaunchTimes | None,
         *,
         seconds_left: Callable[[], float],
     ) -> None:

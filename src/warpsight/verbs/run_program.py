@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsight.errors import UsageError
-from warpsight.nouns import ProgramRun
+from warpsight.nouns import WholeRun
 from warpsight.programs.build import build_program, run_command, runtime_folder
 from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.launches import CheckLevel
@@ -39,7 +39,7 @@ class ProgramQuestion:
     tell: Callable[[str], None] = lambda text: None
 
 
-def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> ProgramRun:
+def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> WholeRun:
     """The account of one run. Raises BuildFailed with the compiler's words where it does not build."""
     gpu = find_gpu(question.gpu)
     command = _command(question, gpu.arch)

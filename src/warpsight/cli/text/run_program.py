@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from warpsight.nouns import KernelLaunches, ProgramRun
+from warpsight.nouns import KernelLaunches, WholeRun
 
 MOST_ROWS = 8
 ENDED = {
@@ -14,12 +14,12 @@ ENDED = {
 }  # fmt: skip
 
 
-def show_run(run: ProgramRun) -> None:
+def show_run(run: WholeRun) -> None:
     sys.stdout.flush()
     sys.stderr.write("\n".join(lines_of(run)) + "\n")
 
 
-def lines_of(run: ProgramRun) -> Iterator[str]:
+def lines_of(run: WholeRun) -> Iterator[str]:
     """Launches, kernels, time, what went wrong."""
     yield ""
     if run.end != "exited":
@@ -45,7 +45,7 @@ def lines_of(run: ProgramRun) -> Iterator[str]:
         yield f"warpsight: called, and not provided: {', '.join(run.missing)}"
 
 
-def _copies(run: ProgramRun) -> str:
+def _copies(run: WholeRun) -> str:
     if not run.copies:
         return ""
     count = sum(row.count for row in run.copies)
@@ -61,7 +61,7 @@ def _row(row: KernelLaunches, whole: float) -> str:
     )
 
 
-def _untimed(run: ProgramRun) -> Iterator[str]:
+def _untimed(run: WholeRun) -> Iterator[str]:
     reasons: dict[str, int] = {}
     for row in run.kernels:
         if row.time_us is None and row.no_time != "not asked for":
