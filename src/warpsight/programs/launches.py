@@ -125,10 +125,8 @@ class Launcher:
         )
 
     def _faults(self, kernel: LoadedKernel, asked: LaunchAsked, raw: LaunchRecord) -> tuple[Fault, ...]:
-        lines = _lines_of(kernel)
-        report = FaultReport(
-            kernel.program, self.memory.described(), asked.grid, asked.block, asked.shared_bytes, lines
-        )
+        memory, lines = self.memory.described(), _lines_of(kernel)
+        report = FaultReport(kernel.program, memory, asked.grid, asked.block, asked.shared_bytes, lines)
         return tuple(report.fault(one) for one in raw["faults"])
 
 
