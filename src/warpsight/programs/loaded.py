@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ASSEMBLE_S = 120.0
 _MAXNTID = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 WORKSPACE_BYTES = 64
+MOST_CONSTANT_BYTES, MOST_SHARED_BYTES, MOST_LOCAL_BYTES, MOST_PARAM_BYTES = 64 << 10, 256 << 10, 512 << 10, 32764
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def read_module(image: bytes, variables: dict[str, HostVariable], memory: Device
     try:
         ptx = ptx_of(image)
         parsed = parse_module(ptx)
+        _check_variables(parsed)
     except WarpsightError as problem:
         return LoadedModule("", None, str(problem), variables, addresses)
     module = LoadedModule(ptx, parsed, "", variables, addresses)
@@ -98,6 +100,26 @@ def read_module(image: bytes, variables: dict[str, HostVariable], memory: Device
         except WarpsightError as problem:
             module.problem = f"variable {name}: {problem}"
     return module
+
+
+def _check_variables(parsed: Module) -> None:
+    """Sizes that no GPU has are refused before anything of that size is made."""
+    for name, (space, *_) in parsed.raw_variables.items():
+        most = {"const": MOST_CONSTANT_BYTES, "shared": MOST_SHARED_BYTES}.get(space, machine.MOST_VARIABLE_BYTES)
+        found = parsed.variable(name)
+        if found is not None and found.size > most:
+            raise WarpsightError(f"variable {name} has {found.size} bytes, .{space} memory takes {most}")
+
+
+def _check_sizes(program: Program) -> None:
+    for what, size, most in (
+        ("shared memory", program.shared_bytes, MOST_SHARED_BYTES),
+        ("local memory a thread", program.local_bytes, MOST_LOCAL_BYTES),
+        ("constants", len(program.const_data), MOST_CONSTANT_BYTES),
+        ("parameters", program.param_bytes, MOST_PARAM_BYTES),
+    ):
+        if size > most:
+            raise WarpsightError(f"kernel {program.entry} has {size} bytes of {what}, a GPU takes {most}")
 
 
 def _place_first_value(
@@ -127,6 +149,7 @@ def load_kernel(module: LoadedModule, name: str, memory: DeviceMemory, *, check:
     if name not in module.parsed.functions:
         raise BadRequest(f"the module has no kernel {name}")
     program = load_module(module.parsed, name)
+    _check_sizes(program)
     _place_variables(module, program, memory)
     alone = {symbol: at for symbol, at in module.addresses.items() if symbol != GRID_WORKSPACE}
     core = machine.load(program, machine.patched_consts(program, alone), check=check)

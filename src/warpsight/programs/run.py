@@ -38,7 +38,8 @@ RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run a program. `look` is told once a second how far it is."""
+    """How to run a program. `device_bytes` of this machine may be its device memory, 0 for most of what is free; `look`
+    is told now and then how far it is."""
 
     gpu: Gpu
     check: CheckLevel | None = None
@@ -47,6 +48,7 @@ class RunOptions:
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
+    device_bytes: int = 0
     out: Path | None = None
     look: Callable[[Server, float], None] | None = None
 
@@ -94,7 +96,7 @@ class _Watch:
         self.program, self.server, self.ends_at, self.options = program, server, ends_at, options
         self._cpu_before = time.process_time()
         self.event: tuple[ProgramEnd, str] | None = None
-        self.most_bytes = _available_bytes() * 6 // 10
+        self.most_bytes = options.device_bytes or _available_bytes() * 6 // 10
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()

@@ -102,7 +102,10 @@ class Server:
                 raise BadRequest(f"variable {name} does not lie in an allocation")
             variables[name] = HostVariable(address, size, bool(asked.number(1)))
         asked.end()
-        self._modules[number] = read_module(image, variables, self.memory)
+        try:
+            self._modules[number] = read_module(image, variables, self.memory)
+        except (ValueError, LookupError, ArithmeticError, MemoryError, RecursionError, AssertionError) as problem:
+            raise BadRequest(f"module {number} cannot be read ({type(problem).__name__}: {problem})") from None
         return b""
 
     def _allocate(self, asked: Fields) -> bytes:
@@ -164,6 +167,9 @@ class Server:
             raise
         except WarpsightError as problem:
             return number, module, problem, name
+        except (ValueError, LookupError, ArithmeticError, MemoryError, RecursionError, AssertionError) as problem:
+            # PTX of an untrusted program: whatever it trips over is its own, and told.
+            return number, module, WarpsightError(f"its PTX cannot be read ({type(problem).__name__}: {problem})"), name
 
     def _kernel(self, asked: Fields) -> bytes:
         _, module, kernel, name = self._find(asked)

@@ -33,6 +33,7 @@ class ProgramQuestion:
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
+    device_bytes: int = 0
     make: tuple[str, ...] = ()
     show: tuple[Path, ...] = ()
     out: Path | None = None
@@ -45,7 +46,8 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
     command = _command(question, gpu.arch)
     options = RunOptions(
         gpu=gpu, check=question.check, times=question.times, profiles=question.profiles, cores=question.cores,
-        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s, out=question.out, look=_Telling(question.tell),
+        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s,
+        device_bytes=question.device_bytes, out=question.out, look=_Telling(question.tell),
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)
 
