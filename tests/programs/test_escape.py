@@ -1,4 +1,4 @@
-"""Programs that lie, flood, unmap, fork or try to get out: the core goes on, the event has a type, nothing is touched."""
+"""Programs that lie, flood, unmap, fork or try to get out: the core goes on, events have types, nothing is touched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.programs.conftest import Ran
 
 RunHostile = Callable[..., Ran]

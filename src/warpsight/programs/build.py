@@ -54,6 +54,7 @@ class BuildFailed(WarpsightError):
 class HostProgram:
     """A built program: its folder, what to start in it, what to show of the machine, names beside it."""
 
+    source: Path
     folder: Path
     executable: Path
     readable: tuple[Path, ...]
@@ -96,7 +97,7 @@ def arch_for(gpu_arch: str) -> str:
 
 def build_program(source: Path, gpu_arch: str, *, make: Sequence[str] = (), show: Sequence[Path] = ()) -> HostProgram:
     """A program from a .cu file or a folder; the kept one where nothing has changed."""
-    nvcc, source = require_compiler(), source.resolve()
+    nvcc, source = require_compiler(), readable(source.resolve())
     folder = source if source.is_dir() else source.parent
     beside = _beside(folder if source.is_dir() else source)
     shown = (folder, *beside.values(), *(path.resolve() for path in show))
@@ -104,13 +105,46 @@ def build_program(source: Path, gpu_arch: str, *, make: Sequence[str] = (), show
     argv = _commands(source, make)
     key = content_key(
         str(source), *argv, arch_for(gpu_arch), *(f"{p}={version(p)}" for p in PACKAGES), WRAPPER.read_bytes(),
-        *_contents(source, folder, beside.values()),
+        *_contents(source, beside.values()),
     )  # fmt: skip
-    kept = (cache_folder() or Path(tempfile.gettempdir()) / f"warpsight-{os.getuid()}") / "programs" / key
+    kept = _store() / key
     if not (kept / ".built").is_file():
         said = _build(argv, source, kept, nvcc, arch_for(gpu_arch), shown, links)
-        return HostProgram(kept, _executable(kept, said), shown, links, False, said)
-    return HostProgram(kept, _executable(kept, ""), shown, links, True)
+        return HostProgram(source, kept, _executable(kept, said), shown, links, False, said)
+    return HostProgram(source, kept, _executable(kept, ""), shown, links, True)
+
+
+def _store() -> Path:
+    return (cache_folder() or Path(tempfile.gettempdir()) / f"warpsight-{os.getuid()}") / "programs"
+
+
+def readable(source: Path) -> Path:
+    """The source itself, or a copy of its folder where the jail could not read it: as root, it runs as nobody."""
+    folder = source if source.is_dir() else source.parent
+    files = sorted(p for p in folder.rglob("*") if p.is_file()) if source.is_dir() else list(_near(source))
+    if os.geteuid() != 0 or (folder.stat().st_mode & 0o5 == 0o5 and all(p.stat().st_mode & 0o4 for p in files)):
+        return source
+    stamp = content_key(str(folder), *(f"{p} {p.stat().st_mtime_ns} {p.stat().st_size}" for p in files))
+    copied = _made(_store()) / f"{stamp}.source"
+    if not copied.is_dir():
+        made = Path(tempfile.mkdtemp(prefix=".new-", dir=copied.parent))
+        for path in files:
+            target = made / path.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+            target.chmod(target.stat().st_mode | 0o444)
+        for path in (made, *(p for p in made.rglob("*") if p.is_dir())):
+            path.chmod(0o755)
+        made.rename(copied)
+    return copied if source.is_dir() else copied / source.name
+
+
+def _near(source: Path) -> Iterator[Path]:
+    """A file, and the sources that lie beside it."""
+    yield source
+    for path in sorted(source.parent.iterdir()):
+        if path != source and path.is_file() and path.suffix and path.suffix in SOURCES:
+            yield path
 
 
 def _commands(source: Path, make: Sequence[str]) -> tuple[str, ...]:
@@ -158,11 +192,9 @@ def _sources(source: Path) -> Iterator[Path]:
     )
 
 
-def _contents(source: Path, folder: Path, beside: Iterable[Path]) -> Iterator[bytes]:
+def _contents(source: Path, beside: Iterable[Path]) -> Iterator[bytes]:
     """All that can change a build: the bytes of the sources, under their names."""
-    places = [source, *beside]
-    if source.is_file():
-        places += [p for p in sorted(folder.iterdir()) if p.is_file() and p.suffix in SOURCES and p.suffix]
+    places = [source, *beside] if source.is_dir() else [*_near(source), *beside]
     for place in places:
         for file in _sources(place):
             yield str(file).encode() + b"\0" + file.read_bytes()

@@ -33,7 +33,10 @@ Stamp = tuple[int, int]
 
 def copy_in(folder: str) -> None:
     """Files and folders as they are; what is no plain file, or does not fit, is left out."""
-    for name in os.listdir(folder):
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+    for name in names:
         source = os.path.join(folder, name)
         with contextlib.suppress(OSError, shutil.Error):
             if os.path.isdir(source):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from warpsight.errors import UsageError
 from warpsight.nouns import WholeRun
-from warpsight.programs.build import build_program, run_command, runtime_folder
+from warpsight.programs.build import build_program, readable, run_command, runtime_folder
 from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.launches import CheckLevel
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
@@ -59,19 +59,20 @@ def _command(question: ProgramQuestion, arch: str) -> Command:
     if target.is_dir() or target.suffix in (".cu", ".cpp"):
         question.tell(f"building {target.name}")
         built = build_program(target, arch, make=question.make, show=question.show)
-        return run_command(built, question.arguments, target.resolve() if target.is_dir() else _data_of(target))
-    program = target.resolve()
+        return run_command(built, question.arguments, _data_of(built.source))
+    program = readable(target.resolve())
+    data = _data_of(program)
     return Command(
         argv=(str(program), *question.arguments),
         environment={"LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": str(runtime_folder()), "PATH": "/usr/bin:/bin"},
-        copy=tuple(filter(None, (_data_of(program),))),
-        readable=(program, *question.show, runtime_folder()),
+        copy=() if data is None else (data,),
+        readable=(program, *(() if data is None else (data,)), *question.show, runtime_folder()),
     )
 
 
 def _data_of(target: Path) -> Path | None:
-    """The folder of a file, as a place with the program's data; left out where it is large."""
-    folder, total = target.resolve().parent, 0
+    """A folder, or that of a file, as a place with the program's data; left out where it is large."""
+    folder, total = target if target.is_dir() else target.parent, 0
     for count, file in enumerate(folder.rglob("*")):
         total += file.stat().st_size if file.is_file() else 0
         if total > MOST_FOLDER_BYTES or count > 20_000:
