@@ -24,6 +24,10 @@ OUT = Path("build/programs.jsonl")
 SEED = 20
 PASSED = re.compile(r"\bPASS(ED)?\b|\bSUCCESS(FUL)?\b|\bpassed\b|\bcorrect\b", re.IGNORECASE)
 FAILED = re.compile(r"\bFAIL(ED|URE)?\b|\bmismatch|\bincorrect\b|\bwrong\b", re.IGNORECASE)
+NO_DATA = re.compile(
+    r"no such file|(can ?not|could not|couldn't|failed to|unable to|error) (open|read|load|find)|cannot find|not found|"
+    r"error opening|error reading|fopen", re.IGNORECASE,
+)  # fmt: skip
 LIBRARIES = {"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "curand.h": "cuRAND", "cusolver": "cuSOLVER",
              "mpi.h": "MPI", "nccl": "NCCL", "cudnn": "cuDNN", "nvjpeg": "nvJPEG"}  # fmt: skip
 
@@ -119,8 +123,12 @@ def verdict(told: dict[str, Any]) -> dict[str, Any]:
         return {"outcome": "stopped", "reason": "; ".join([*told["refused"], *told["missing"]])[:200]}
     if told["end"] == "time_limit":
         return {"outcome": "too long", "reason": "time_limit"}
+    if told["end"] == "signal" and NO_DATA.search(text):
+        return {"outcome": "no data", "reason": "a file that is not in the repository"}
     if told["end"] != "exited":
         return {"outcome": "stopped", "reason": f"{told['end']}: {told['detail']} {last_line(text)}"[:200]}
+    if NO_DATA.search(text) and (told["exit_code"] or not told["launches"] or FAILED.search(text)):
+        return {"outcome": "no data", "reason": "a file that is not in the repository"}
     if FAILED.search(text) and not re.search(r"\b0 (fail|mismatch|wrong)", text, re.IGNORECASE):
         return {"outcome": "own check failed", "reason": next(iter(FAILED.finditer(text)))[0] + ": " + last_line(text)}
     if told["exit_code"] != 0:

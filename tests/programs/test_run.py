@@ -100,7 +100,8 @@ def test_repeats_are_skipped_and_change_nothing(run_source: RunSource) -> None:
 def test_a_folder_with_a_makefile_keeps_itself_clean(run_source: RunSource, tmp_path: Path) -> None:
     del run_source  # skips where there is no nvcc
     folder, beside = tmp_path / "program", tmp_path / "beside"
-    folder.mkdir(), beside.mkdir()
+    folder.mkdir()
+    beside.mkdir()
     (beside / "size.h").write_text("#define SIZE 5000\n")
     text = (SOURCES / "saxpy.cu").read_text().replace("1 << 20", "SIZE")
     (folder / "main.cu").write_text(

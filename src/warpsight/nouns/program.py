@@ -6,7 +6,6 @@ from typing import Literal
 
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.check import Fault
-from warpsight.nouns.profile import Profile
 
 ProgramEnd = Literal["exited", "signal", "time_limit", "too_much_memory", "bad_request", "lost", "interrupted"]
 
@@ -25,7 +24,6 @@ class KernelLaunches(Noun):
     time_us: float | None
     no_time: str = ""
     bound: str = ""
-    profile: Profile | None = None
 
 
 class ProgramFault(Noun):

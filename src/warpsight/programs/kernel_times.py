@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from warpsight.devices.machine_code import faultless, machine_code, no_time_for, source_file
@@ -33,22 +33,24 @@ PROFILE_BUDGET = 3_000_000  # warp instructions that a profile may run
 PROBE_BLOCKS = 4
 
 
+OnProfile = Callable[[Profile, Build, LaunchSize], None]
+"""Who gets the profile of each launch size."""
+
+
 @dataclass(frozen=True)
 class SizeTime:
-    """The time of one launch size of one kernel, or why there is none; with a profile where one was asked for."""
+    """The time of one launch size of one kernel, or why there is none."""
 
     time_us: float | None
     reason: str = ""
     bound: str = ""
-    profile: Profile | None = None
-    build: Build | None = None
 
 
 class LaunchTimes:
     """Times of launch sizes, each simulated once. `cost_s` is what that took."""
 
-    def __init__(self, memory: DeviceMemory, gpu: Gpu, *, profiles: bool, cores: int) -> None:
-        self._memory, self._gpu, self._profiles, self._cores = memory, gpu, profiles, cores
+    def __init__(self, memory: DeviceMemory, gpu: Gpu, *, on_profile: OnProfile | None, cores: int) -> None:
+        self._memory, self._gpu, self._on_profile, self._cores = memory, gpu, on_profile, cores
         self._known: dict[tuple[int, LaunchAsked | tuple[object, ...]], SizeTime] = {}
         self._instructions: dict[object, int] = {}
         self.cost_s = 0.0
@@ -96,8 +98,10 @@ class LaunchTimes:
             registers=use.registers, shared_bytes=use.shared_bytes + asked.shared_bytes,
             array_bytes=self._memory.bytes_under(asked.params),
         )  # fmt: skip
-        profile = self._profile(program, kernel, build, asked, run, found) if self._profiles else None
-        return SizeTime(found.time_us, "", found.bound, profile, build)
+        if self._on_profile is not None:
+            size = LaunchSize(asked.grid, asked.block, asked.shared_bytes)
+            self._on_profile(self._profile(program, kernel, build, asked, run, found), build, size)
+        return SizeTime(found.time_us, "", found.bound)
 
     def _profile(
         self,

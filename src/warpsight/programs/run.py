@@ -21,7 +21,7 @@ from warpsight.jail import Limits
 from warpsight.nouns import ProgramEnd, WholeRun
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.jailed import Command, JailedProgram, Sink, unpack
-from warpsight.programs.kernel_times import LaunchTimes
+from warpsight.programs.kernel_times import LaunchTimes, OnProfile
 from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.messages import ANSWERED, HEAD, BadRequest, check_head
 from warpsight.programs.properties import host_link
@@ -44,7 +44,7 @@ class RunOptions:
     gpu: Gpu
     check: CheckLevel | None = None
     times: bool = True
-    profiles: bool = False
+    on_profile: OnProfile | None = None
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
@@ -60,7 +60,7 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     memory = DeviceMemory(int(options.gpu.dram_gb * 1e9), check=options.check is not None)
     cores = options.cores or os.cpu_count() or 1
     launcher = Launcher(memory, check=options.check, cores=cores)
-    times = LaunchTimes(memory, options.gpu, profiles=options.profiles, cores=cores) if options.times else None
+    times = LaunchTimes(memory, options.gpu, on_profile=options.on_profile, cores=cores) if options.times else None
     server = Server(memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic())
     ours, theirs = socket.socketpair()
     environment = {**command.environment, "WARPSIGHT_CHANNEL": "6", "WARPSIGHT_MEMORY": "7"}

@@ -306,7 +306,6 @@ class Server:
             kernel=name, grid=grid, block=block, shared_bytes=shared, launches=account.launches,
             skipped=account.skipped, warp_instructions=account.warp_instructions, host_s=account.host_s,
             time_us=account.time_us if timed else None, no_time=account.found.reason, bound=account.found.bound,
-            profile=account.found.profile,
         )  # fmt: skip
 
     def copies(self) -> tuple[ProgramCopies, ...]:

@@ -12,6 +12,7 @@ from warpsight.errors import UsageError
 from warpsight.nouns import WholeRun
 from warpsight.programs.build import build_program, readable, run_command, runtime_folder
 from warpsight.programs.jailed import Command, Sink
+from warpsight.programs.kernel_times import OnProfile
 from warpsight.programs.launches import CheckLevel
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
 from warpsight.vgpu.gpus import find_gpu
@@ -29,7 +30,7 @@ class ProgramQuestion:
     gpu: str = DEFAULT_GPU
     check: CheckLevel | None = None
     times: bool = True
-    profiles: bool = False
+    on_profile: OnProfile | None = None
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
@@ -45,7 +46,7 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
     gpu = find_gpu(question.gpu)
     command = _command(question, gpu.arch)
     options = RunOptions(
-        gpu=gpu, check=question.check, times=question.times, profiles=question.profiles, cores=question.cores,
+        gpu=gpu, check=question.check, times=question.times, on_profile=question.on_profile, cores=question.cores,
         limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s,
         device_bytes=question.device_bytes, out=question.out, look=_Telling(question.tell),
     )  # fmt: skip
