@@ -61,8 +61,9 @@ def rows() -> list[dict[str, Any]]:
 def arguments_of(folder: Path) -> list[str]:
     """What `make run` passes to the program."""
     text = (folder / "Makefile").read_text(errors="replace") if (folder / "Makefile").is_file() else ""
-    found = re.search(r"^run:.*\n(?:\t.*\n)*?\t.*?\./\$[({]program[)}](.*)$", text, re.MULTILINE)
-    return found[1].split() if found else []
+    rule = re.search(r"^run:.*\n((?:\t.*\n?)*)", text, re.MULTILINE)
+    lines = re.findall(r"\./\S+(.*)$", rule[1], re.MULTILINE) if rule else []
+    return lines[-1].split() if lines else []
 
 
 def reduced(arguments: list[str], by: int) -> list[str]:
