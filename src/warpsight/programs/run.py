@@ -76,9 +76,11 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
         ) as program:
             theirs.close()
             watch = _Watch(program, server, ends_at, options)
-            end, detail = _serve(ours, server, watch)
-            end, detail = _wait(program, watch, end, detail)
-            watch.stop()
+            try:
+                end, detail = _serve(ours, server, watch)
+                end, detail = _wait(program, watch, end, detail)
+            finally:
+                watch.stop()
         if options.out is not None and program.ending.files:
             unpack(program.ending.files, options.out)
         end, code, detail = _how_it_ended(program, watch, end, detail)
