@@ -7,6 +7,7 @@ kernel by the core, and no text of the program gets into an answer.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -239,7 +240,7 @@ class Server:
         constants = self.launcher.constants(kernel)
         account = self._account(number, module, kernel, launch, constants)
         account.launches += 1
-        key = (number, launch, constants)
+        key = (number, launch, hashlib.sha256(constants).digest() if constants else b"")
         repeatable = self.launcher.check is None and not kernel.uses_heap and not launch.cooperative
         if repeatable and self.repeats.skip(key):
             account.skipped += 1
