@@ -49,6 +49,7 @@ class Told:
     """What the run has come to so far; read from outside."""
 
     launches: int = 0
+    out_of_time: bool = False
     running: str = ""
     since: float = 0.0
     faults: list[ProgramFault] = field(default_factory=list[ProgramFault])
@@ -279,6 +280,9 @@ class Server:
         """Keeps what went wrong, and says it in words for the program's errors."""
         said: list[str] = []
         for fault in done.faults:
+            if fault.kind in ("deadline", "interrupted"):  # the run's end, and no fault of the kernel
+                self.told.out_of_time = True
+                continue
             soft = fault.kind in SOFT and self.launcher.check != "strict"
             file = None if kernel.source is None else str(kernel.source)
             if len(self.told.faults) < MOST_FAULTS:
