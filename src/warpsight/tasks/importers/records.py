@@ -74,4 +74,4 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at byte {problem.start}") from None
+        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at byte {problem.start} of {path.name}") from None
