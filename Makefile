@@ -43,7 +43,7 @@ $(VENV)/.made:
 
 $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
 	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core), CUDA headers"
-	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime==13.4.*' 'nvidia-cuda-crt==13.4.*' || \
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime>=13.0,<14' 'nvidia-cuda-crt>=13.0,<14' || \
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 

@@ -23,10 +23,10 @@ from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
+PASSES_ON = {"allow_interspersed_args": False}
 VERBOSE = ("-v", "--verbose")
 VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
 START = "Example: warpsight demo\n\nPages: warpsight docs"
-PASSES_ON = {"allow_interspersed_args": False}
 
 
 class Verb(NamedTuple):
