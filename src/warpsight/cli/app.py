@@ -18,11 +18,12 @@ import typer
 
 from warpsight import __version__
 from warpsight.cli import output
-from warpsight.cli.memory import require_memory
+from warpsight.cli.memory import keep_freed_memory, require_memory
 from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
+WITH_MODELS = ("optimize", "resume", "bench", "train", "mcp")
 START = "Example: warpsight optimize transpose --model scripted:demo\n\nPage: docs/index.md"
 
 
@@ -103,6 +104,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         stop.install()
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
+        keep_freed_memory()
+        os.environ.setdefault(
+            "OPENBLAS_NUM_THREADS", "1"
+        )  # nothing here multiplies matrices; its threads spin at start
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
     if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
