@@ -48,13 +48,26 @@ def generate_argument(argument: Argument, axes: Axes, seed: int) -> np.ndarray:
     shape = shape_of(argument, axes)
     if math.prod(shape) > MOST_KEPT_ELEMENTS:
         return _generated(argument, axes, shape, seed)
-    return _kept(argument, tuple(axes.items()), shape, seed).copy()
+    return _kept(_Exact(argument), tuple(axes.items()), shape, seed).copy()
+
+
+class _Exact:
+    """An argument as a key: by its text, in which 0 and 0.0 differ."""
+
+    def __init__(self, argument: Argument) -> None:
+        self.argument, self.text = argument, repr(argument)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Exact) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
 @functools.lru_cache(maxsize=16)
-def _kept(argument: Argument, axes: tuple[tuple[str, int], ...], shape: Shape, seed: int) -> np.ndarray:
+def _kept(exact: _Exact, axes: tuple[tuple[str, int], ...], shape: Shape, seed: int) -> np.ndarray:
     """A check asks for the same declared inputs again for each family; a copy costs less than random numbers."""
-    return _generated(argument, dict(axes), shape, seed)
+    return _generated(exact.argument, dict(axes), shape, seed)
 
 
 def _generated(argument: Argument, axes: Axes, shape: Shape, seed: int) -> np.ndarray:
