@@ -44,7 +44,7 @@ def task_folders(into: Path) -> dict[str, Path]:
 def words_of(command: str, task: Path, scratch: Path) -> list[str]:
     kernel = next(str(file) for file in sorted(task.glob("kernel.*")))
     if command == "compare":  # with itself: all of the gate, and no winner
-        return [command, str(task), kernel, "--seed", "7", "--json"]
+        return [command, str(task), "--candidate", kernel, "--seed", "7", "--json"]
     if command == "rewrite":
         return [command, str(task), "--out", str(scratch / "best.cu"), "--json"]
     return [command, str(task), "--json"]

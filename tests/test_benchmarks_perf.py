@@ -23,5 +23,5 @@ def test_a_row_has_the_ratio_to_what_was_kept_or_says_that_it_was_not_measured()
 
 
 def test_a_part_that_is_none_is_refused_before_anything_runs() -> None:
-    with pytest.raises(SystemExit, match="profile, check, .* 'fast' came"):
+    with pytest.raises(SystemExit, match=r"profile, check, .* 'fast' came"):
         main("fast")

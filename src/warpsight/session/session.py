@@ -31,7 +31,7 @@ from warpsight.gate.ledger import Ledger
 from warpsight.gate.time_alone import CALLS, time_measured, time_simulated
 from warpsight.lens import find_findings
 from warpsight.lens.diagnosis import Diagnosis, diagnose
-from warpsight.lens.profilers.ladder import NoSource
+from warpsight.lens.profilers.failures import NoSource
 from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, Workload
 from warpsight.session.feedback import Feedback
 from warpsight.session.keep import Keep
