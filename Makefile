@@ -25,7 +25,7 @@ help:
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
 	@echo "make bench     measurements of all kinds"
-	@echo "make perf      how fast everything is, beside the numbers of the last release (takes half an hour)"
+	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
