@@ -14,7 +14,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench train results picture sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench train results results-page picture sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -26,6 +26,7 @@ help:
 	@echo "make format    format Python and C++ in place"
 	@echo "make bench     the speed measurements"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
+	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
 	@echo "make sanitize  the virtual GPU's tests with the address and undefined-behaviour sanitizers"
@@ -171,6 +172,9 @@ results: $(VENV)/.train
 	  --pair tools:curated=text:none --pair tools:curated=rival:any:curated --pair reinforced:curated=tools:curated \
 	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
+
+results-page: setup
+	@$(PY) -m benchmarks.page
 
 picture: setup
 	@$(PY) docs/pictures/picture.py
