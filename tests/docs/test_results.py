@@ -1,0 +1,88 @@
+"""Published numbers stand once: docs/results.md is what the records say, and every quote is what its record says.
+
+A quote is a number with the marker of its record after it: `2.27x<!-- result:demo-speedup -->`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from benchmarks import page
+from benchmarks.outcomes import value_of_outcomes
+from benchmarks.published import FOLDER, published, topics
+from tests.docs.commands import PAGES, ROOT
+
+MARKER = re.compile(r"<!-- result:([^ ]+) -->")
+
+
+def wrong_quotes(text: str) -> list[str]:
+    """Markers without a record, and those that stand after something else than their record's value."""
+    known, wrong = published(), list[str]()
+    for found in MARKER.finditer(text):
+        before = " ".join(text[: found.start()].split())
+        if (record := known.get(found[1])) is None:
+            wrong.append(f"there is no record {found[1]}")
+        elif not before.endswith(record.quotes):
+            wrong.append(f"{found[1]}: expected {' or '.join(record.quotes)}, found ...{before[-30:]!r}")
+    return wrong
+
+
+def test_the_page_is_what_the_records_say() -> None:
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(), "make results-page"
+
+
+@pytest.mark.parametrize("name", [one for one in PAGES if one != "docs/results.md"])
+def test_every_quote_is_what_its_record_says(name: str) -> None:
+    assert wrong_quotes((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+def test_a_quote_that_is_out_of_date_would_be_seen() -> None:
+    (told,) = wrong_quotes("it is 2.26x<!-- result:demo-speedup --> as fast")
+    assert told.startswith("demo-speedup: expected 2.27x, found")
+    assert wrong_quotes("it is 2.27x<!-- result:demo-speedup --> as fast") == []
+    assert wrong_quotes("1<!-- result:nothing -->") == ["there is no record nothing"]
+
+
+def test_every_row_of_the_readme_is_quoted() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    results = text.partition("| what | result")[2].partition("\n\n")[0].splitlines()[2:]
+    assert 5 <= len(results) <= 7
+    assert [row for row in results if MARKER.search(row) is None] == []
+
+
+def test_every_record_says_when_and_at_which_commit() -> None:
+    assert len(published()) > 100
+    for record in published().values():
+        assert re.fullmatch(r"2026-\d\d-\d\d", record.date) and re.fullmatch(r"[0-9a-f]{7}", record.commit), record
+        assert record.n and record.value and record.what, record
+
+
+def test_numbers_with_outcomes_follow_from_them() -> None:
+    found = value_of_outcomes("optimize tools:curated 150", "accuracy")
+    assert found == {"value": "62.7 %", "interval": "54.7 to 70.0", "n": "150 tasks"}
+    with pytest.raises(ValueError, match="expected the first 40 tasks"):
+        value_of_outcomes("optimize tools:none 40", "speed")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (('value = "2.27x"', 'valeu = "2.27x"'), "expected the keys"),
+        (('how = "simulated"\nmachine', 'how = "guessed"\nmachine'), "expected how to be one of"),
+        (('name = "demo-before"', 'name = "demo-after"'), "comes twice"),
+        (('value = "2.27x"', 'file = "README.md", pattern = "no such text"'), "has nothing like"),
+    ],
+)
+def test_a_record_that_is_wrong_is_named(tmp_path: Path, change: tuple[str, str], why: str) -> None:
+    text = (FOLDER / "demo.toml").read_text(encoding="utf-8")
+    assert change[0] in text
+    (tmp_path / "demo.toml").write_text(text.replace(*change, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=why):
+        published(tmp_path)
+
+
+def test_topics_come_in_their_order() -> None:
+    orders = [topic.order for topic in topics()]
+    assert orders == sorted(orders) and len(set(orders)) == len(orders)
