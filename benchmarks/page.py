@@ -19,8 +19,8 @@ Every number that the README and these pages publish, with the command that give
 
 ## How to read this page
 
-- **How** says what kind of number it is. `measured`: a clock or a profiler on real hardware. `simulated`: the virtual GPU
-  and its [time model](time-model.md). `replayed`: played again from a stored run. `counted`: a tally, without a time.
+- **How** says what kind of number it is. `measured`: a clock or a profiler on real hardware. `simulated`: the virtual
+  GPU and its [time model](time-model.md). `replayed`: played again from a stored run. `counted`: a tally without a time.
 - **n** is how many things the number is about. **Interval** is a 95 % interval unless the row says otherwise.
 - **Commit** is the version that was measured, or the one that recorded the number.
 - **Time model** names the version of the time model, where that is older than today's. Simulated times changed since

@@ -17,7 +17,7 @@ DEVICES = "virtual|opencl|cuda|hip"
 DEVICE_HELP = (
     "Where it runs: the virtual GPU, this machine's processor through OpenCL, its NVIDIA GPU through CUDA, its AMD GPU "
     "through HIP, or a device of another package. "
-    "By default the kernel tells, and CUDA C++ goes to the virtual GPU."
+    "By default the kernel's language decides: CUDA C++ goes to the virtual GPU."
 )
 _WORDS = {"cuda": "CUDA C++", "triton": "Triton", "opencl": "OpenCL C, in a .cl file"}
 
