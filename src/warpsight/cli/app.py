@@ -49,6 +49,10 @@ VERBS = (
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
     Verb("explain", "What a counter or a finding means."),
+    Verb(
+        "guard",
+        "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+    ),
     Verb("new", "Make a task folder to start from."),
     Verb("import", "Read tasks that others wrote: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
     Verb("corpus", "Generate tasks with planted defects, of which the right answer is known (simulated)."),

@@ -109,7 +109,7 @@ def compiled(header: dict[str, Any], cl: Any, devices: list[Any]) -> tuple[dict[
 
 
 def main() -> None:
-    cl, devices = open_pocl("pthread basic")
+    cl, devices = open_pocl("pthread basic", sys.argv[1])
     worker_io.lock_down("tools")
     message = worker_io.read_frame()
     if message is None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from warpsight.devices.device import TimedCall, Value
 from warpsight.devices.opencl_build import ALWAYS, compile_opencl, has_block, worker_argv, worker_files
+from warpsight.devices.opencl_cpu import relative_of_this_machine
 from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, scrubbed, wire
 from warpsight.nouns import Build, Dim3, Fault
 from warpsight.nouns.dtypes import wire_dtype
@@ -132,7 +133,7 @@ class OpenClLane:
             scratch_bytes=64 << 20,
         )
         return JailedWorker(
-            worker_argv(RUN_WORKER, str(settings.threads)),
+            worker_argv(RUN_WORKER, relative_of_this_machine(), str(settings.threads)),
             limits=limits,
             readable=worker_files(),
             unsafe=settings.unsafe,
