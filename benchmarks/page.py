@@ -20,7 +20,7 @@ Every number that the README and these pages publish, with the command that give
 ## How to read this page
 
 - **How** says what kind of number it is. `measured`: a clock or a profiler on real hardware. `simulated`: the virtual
-  GPU and its [time model](time-model.md). `replayed`: played again from a stored run. `counted`: a tally without a time.
+  GPU and its [time model](time-model.md). `replayed`: played again from a stored run. `counted`: a tally, no time.
 - **n** is how many things the number is about. **Interval** is a 95 % interval unless the row says otherwise.
 - **Commit** is the version that was measured, or the one that recorded the number.
 - **Time model** names the version of the time model, where that is older than today's. Simulated times changed since

@@ -43,9 +43,7 @@ VERBS = (
     Verb("compare", "Is a kernel right, and faster than another? With --ledger a winner gets a certificate."),
     Verb("verify", "Does a certificate hold? Compute every hash and number again; --rerun runs the kernels too."),
     Verb("keys", "Show the key that signs this machine's certificates, and trust keys of others."),
-    Verb(
-        "profile", "What a kernel does and where time goes, by source line: simulated, measured or from a report."
-    ),
+    Verb("profile", "What a kernel does and where time goes, by source line: simulated, measured or from a report."),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
     Verb("explain", "What a counter or a finding means."),

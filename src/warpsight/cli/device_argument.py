@@ -41,5 +41,5 @@ def device_for(device: str | None, candidate: Candidate, file: str) -> str:
         return device
     needed = " and ".join(_WORDS.get(language, language) for language in runs)
     raise UsageError(
-        f"the {device} device runs {needed}, {file} came", hint=f"leave --device out, or use --device {fitting}"
+        f"the {device} device runs {needed}, got {file}", hint=f"leave --device out, or use --device {fitting}"
     )

@@ -29,8 +29,8 @@ MODEL_HELP = (
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (
-    "Limits, joined by commas without spaces: calls=20, tokens=100000, seconds=900, usd=0.50 (usd needs WARPSIGHT_PRICES"
-    " or a provider that tells costs). By default 24 calls; 6 for the trained model."
+    "Limits, joined by commas without spaces: calls=20, tokens=100000, seconds=900, usd=0.50. usd needs "
+    "WARPSIGHT_PRICES or a provider that tells costs. By default 24 calls; 6 for the trained model."
 )
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
