@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from warpsight.bench.metrics import Interval, diagnosed, difference, log_speed, mean_of, scored
-from warpsight.bench.units import Outcome
+from warpsight.bench.metrics import MeanInterval, diagnosed, difference, log_speed, mean_of, scored
+from warpsight.bench.units import BenchOutcome
 
 RESULTS = Path(__file__).parents[1] / "results"
 FILES = ("bench.jsonl", "made.jsonl", "typed.jsonl")
@@ -27,7 +27,7 @@ def value_of_outcomes(asked: str, show: str) -> dict[str, str]:
     return _against(some, _outcomes(suite, other.strip(), int(count)), show)
 
 
-def _alone(some: Sequence[Outcome], show: str) -> dict[str, str]:
+def _alone(some: Sequence[BenchOutcome], show: str) -> dict[str, str]:
     if show == "speed":
         found = mean_of(some, log_speed, geometric=True)
         return _said(found, f"{found.value:.2f}x", f"{found.low:.2f} to {found.high:.2f}")
@@ -35,7 +35,7 @@ def _alone(some: Sequence[Outcome], show: str) -> dict[str, str]:
     return _said(found, f"{100 * found.value:.1f} %", f"{100 * found.low:.1f} to {100 * found.high:.1f}")
 
 
-def _against(one: Sequence[Outcome], other: Sequence[Outcome], show: str) -> dict[str, str]:
+def _against(one: Sequence[BenchOutcome], other: Sequence[BenchOutcome], show: str) -> dict[str, str]:
     if show == "speed":
         found = difference(one, other, log_speed)
         value, low, high = (math.exp(part) for part in found[:3])
@@ -45,11 +45,11 @@ def _against(one: Sequence[Outcome], other: Sequence[Outcome], show: str) -> dic
     return _said(found, f"{value:+.1f} points", f"{low:+.1f} to {high:+.1f}")
 
 
-def _said(found: Interval, value: str, interval: str) -> dict[str, str]:
+def _said(found: MeanInterval, value: str, interval: str) -> dict[str, str]:
     return {"value": value, "interval": interval, "n": f"{found.tasks} tasks"}
 
 
-def _outcomes(suite: str, condition: str, count: int) -> list[Outcome]:
+def _outcomes(suite: str, condition: str, count: int) -> list[BenchOutcome]:
     model, _, feedback = condition.rpartition(":")
     wanted = (suite, model, feedback)
     found = [one for one in _all() if (one.unit.suite, one.unit.label, one.unit.feedback) == wanted]
@@ -60,6 +60,6 @@ def _outcomes(suite: str, condition: str, count: int) -> list[Outcome]:
 
 
 @cache
-def _all() -> tuple[Outcome, ...]:
+def _all() -> tuple[BenchOutcome, ...]:
     lines = (line for name in FILES for line in (RESULTS / name).read_text(encoding="utf-8").splitlines())
-    return tuple(Outcome.model_validate_json(line) for line in lines if line)
+    return tuple(BenchOutcome.model_validate_json(line) for line in lines if line)

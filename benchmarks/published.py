@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def topics(folder: Path = FOLDER) -> list[Topic]:
     return sorted(found, key=lambda topic: topic.order)
 
 
+@cache
 def published(folder: Path = FOLDER) -> dict[str, Published]:
     """All numbers by name; a name that comes twice is an error."""
     found: dict[str, Published] = {}

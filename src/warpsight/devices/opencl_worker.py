@@ -64,7 +64,7 @@ def write_files(names: list[str], blobs: list[memoryview]) -> None:
         path.write_bytes(blob)
 
 
-class Session:
+class OpenclSession:
     """One program, one kernel, one pool of memory that the arrays are laid out in."""
 
     def __init__(self, cl: Any, device: Any, header: dict[str, Any], blobs: list[memoryview]) -> None:
@@ -150,13 +150,13 @@ def main() -> None:
     widen_pipes()
     cl, devices = open_pocl("pthread", sys.argv[1], int(sys.argv[2]))
     worker_io.lock_down("work")
-    session: Session | None = None
+    session: OpenclSession | None = None
     while (message := worker_io.read_frame()) is not None:
         header, blobs = wire.unpack(message)
         answer: dict[str, Any] = {}
         back: list[Any] = []
         if header["op"] == "open":
-            session = Session(cl, devices[0], header, blobs)
+            session = OpenclSession(cl, devices[0], header, blobs)
         elif session is None:
             return
         elif header["op"] == "files":
