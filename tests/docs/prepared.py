@@ -38,6 +38,10 @@ def speed_up(folder: Path, run: Run) -> None:
     assert run("compare", "vector_add", *words) == 0
 
 
+def guard(folder: Path, run: Run) -> None:
+    assert run("new", "my_kernel") == 0
+
+
 def certificate(folder: Path, run: Run) -> None:
     (folder / "slow.cu").write_text(SLOW)
     (folder / "fast.cu").write_text((ROOT / "tasks" / "vector_add" / "kernel.cu").read_text())
@@ -113,6 +117,7 @@ PREPARED: dict[str, Callable[[Path, Run], None]] = {
     "docs/speed-up-my-kernel.md": speed_up,
     "docs/train-a-model.md": train_a_model,
     "docs/certificate.md": certificate,
+    "docs/guard.md": guard,
     "docs/opencl.md": opencl,
     "docs/triton.md": triton,
     "docs/tune.md": tune,

@@ -1,6 +1,7 @@
 """Published numbers stand once: docs/results.md is what the records say, and every quote is what its record says.
 
-A quote is a number with the marker of its record after it: `2.27x<!-- result:demo-speedup -->`.
+A quote is a number with the marker of its record after it: `2.27x<!-- result:demo-speedup -->`. The n of a record is
+quoted with `<!-- n:demo-speedup -->`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from benchmarks.outcomes import value_of_outcomes
 from benchmarks.published import FOLDER, published, topics
 from tests.docs.commands import PAGES, ROOT
 
-MARKER = re.compile(r"<!-- result:([^ ]+) -->")
+MARKER = re.compile(r"<!-- (result|n):([^ ]+) -->")
 
 
 def wrong_quotes(text: str) -> list[str]:
@@ -22,10 +23,12 @@ def wrong_quotes(text: str) -> list[str]:
     known, wrong = published(), list[str]()
     for found in MARKER.finditer(text):
         before = " ".join(text[: found.start()].split())
-        if (record := known.get(found[1])) is None:
-            wrong.append(f"there is no record {found[1]}")
-        elif not before.endswith(record.quotes):
-            wrong.append(f"{found[1]}: expected {' or '.join(record.quotes)}, found ...{before[-30:]!r}")
+        if (record := known.get(found[2])) is None:
+            wrong.append(f"there is no record {found[2]}")
+            continue
+        quotes = (record.n,) if found[1] == "n" else record.quotes
+        if not before.endswith(quotes):
+            wrong.append(f"{found[2]}: expected {' or '.join(quotes)}, found ...{before[-30:]!r}")
     return wrong
 
 
@@ -43,6 +46,7 @@ def test_a_quote_that_is_out_of_date_would_be_seen() -> None:
     assert told.startswith("demo-speedup: expected 2.27x, found")
     assert wrong_quotes("it is 2.27x<!-- result:demo-speedup --> as fast") == []
     assert wrong_quotes("1<!-- result:nothing -->") == ["there is no record nothing"]
+    assert wrong_quotes("1 kernel<!-- n:demo-speedup -->") == [] and wrong_quotes("2<!-- n:demo-speedup -->") != []
 
 
 def test_every_row_of_the_readme_is_quoted() -> None:
@@ -55,7 +59,7 @@ def test_every_row_of_the_readme_is_quoted() -> None:
 def test_every_record_says_when_and_at_which_commit() -> None:
     assert len(published()) > 100
     for record in published().values():
-        assert re.fullmatch(r"2026-\d\d-\d\d", record.date) and re.fullmatch(r"[0-9a-f]{7}", record.commit), record
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", record.date) and re.fullmatch(r"[0-9a-f]{7}", record.commit), record
         assert record.n and record.value and record.what, record
 
 
