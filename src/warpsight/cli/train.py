@@ -12,7 +12,7 @@ from warpsight.cli.options import AsJson, FirstTasks, Quiet
 from warpsight.cli.output import emit
 
 train = typer.Typer(no_args_is_help=True, epilog="Example: warpsight train sft configs/sft-tools.toml")
-CONFIG_HELP = "A TOML file; see configs/ and docs/training.md."
+CONFIG_HELP = "A TOML file, or the name of one that ships, such as sft-tools.toml."
 SHORT_HELP = "Tasks whose kernel is soon done first: with --count, the cheap ones."
 SUSPECTS_HELP = "How often the oracle first says what stands in the text."
 VAIN_HELP = "With feedback none: how often it looks, and is told there is none."
