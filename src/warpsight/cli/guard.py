@@ -11,7 +11,7 @@ from warpsight.cli.output import ExitCode, emit
 
 guard = typer.Typer(
     no_args_is_help=True,
-    epilog="Example: warpsight guard check",
+    epilog="Example: warpsight guard check --max-regression 5%",
 )
 LIST_HELP = "The list of kernels: a warpsight.toml, or the folder that it is in."
 ONLY_HELP = "Only the kernel of this task."
@@ -29,8 +29,7 @@ def init(
     """Write a warpsight.toml with every task below a folder.
 
     \b
-    Example:
-      warpsight guard init
+    Example: warpsight guard init
     """
     from warpsight.verbs.guard import start
 
@@ -44,8 +43,7 @@ def update(listed: List = HERE, only: Only = "", as_json: AsJson = False) -> Non
     """Accept the kernels as they are now: check each, profile it, and write the baseline. Commit it.
 
     \b
-    Example:
-      warpsight guard update
+    Example: warpsight guard update --only transpose
     """
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.text import guard as text

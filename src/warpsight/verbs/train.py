@@ -47,7 +47,8 @@ def require_packages() -> None:
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise ToolMissing(
-            f"training needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[train]'"
+            f"training needs {', '.join(missing)}",
+            hint="pip install 'warpsight[train]'; where a GPU build of torch is not wanted, first a CPU build of torch",
         )
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see models/local.py
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
