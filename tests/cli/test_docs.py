@@ -22,7 +22,7 @@ def test_pages_are_listed_with_their_headings(command: Callable[..., Any]) -> No
     assert all(name in shown for name in listed)
 
 
-def test_marks_of_quoted_numbers_are_not_shown(command: Command) -> None:
+def test_marks_of_quoted_numbers_are_not_shown(command: Callable[..., Any]) -> None:
     assert "<!-- result:" in (DOCS / "timing.md").read_text()
     shown = command("docs", "timing").out
     assert "<!--" not in shown and "0 of 300 comparisons" in shown.replace("\n", " ")
