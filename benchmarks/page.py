@@ -1,13 +1,15 @@
 """`python -m benchmarks.page`, or `make results-page`: writes docs/results.md from the records in results/numbers.
 
-It measures nothing. `--check` writes nothing and fails if the page is not what the records say.
+Where a number has changed, the pages that quote it are changed too. It measures nothing. `--check` writes nothing and
+fails if the page is not what the records say.
 """
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks.published import ROOT, Published, Run, Topic, topics
+from benchmarks.published import ROOT, Published, Run, Topic, published, topics
+from benchmarks.quotes import pages, requoted, shown, shown_on
 
 PAGE = ROOT / "docs" / "results.md"
 HEAD = """\
@@ -28,8 +30,8 @@ Every number that the README and these pages publish, with the command that give
 - Nothing was run on a GPU by us. "Against published measurements" means that others measured real GPUs.
 - Results of experiments that were rejected are in [experiments](experiments.md).
 
-To change a number, edit its record in `results/numbers/`, then run `make results-page`. A test holds that the page, the
-records and every quote agree.
+To change a number, edit its record in `results/numbers/`, then run `make results-page`. It writes this page and changes
+the quotes on other pages. A test holds that the page, the records and every quote agree.
 """
 COLUMNS = ("what", "value", "interval", "n", "how", "date", "commit", "time model")
 
@@ -42,6 +44,13 @@ def main(words: list[str]) -> int:
             "docs/results.md is what the records say" if same else "docs/results.md is out of date: make results-page"
         )
         return 0 if same else 1
+    before = shown_on(PAGE.read_text(encoding="utf-8")) if PAGE.is_file() else {}
+    now = {name: shown(record) for name, record in published().items()}
+    for quoting in pages():
+        text = quoting.read_text(encoding="utf-8")
+        if (new := requoted(text, before, now)) != text:
+            quoting.write_text(new, encoding="utf-8")
+            print(f"changed quotes in {quoting.relative_to(ROOT)}")
     PAGE.write_text(made, encoding="utf-8")
     print(f"wrote {PAGE.relative_to(ROOT)}")
     return 0
@@ -73,7 +82,16 @@ def _table(run: Run) -> list[str]:
 
 
 def _cells(one: Published) -> tuple[str, ...]:
-    return (one.what, one.value, one.interval, one.n, one.how, one.date, one.commit, one.time_model)
+    return (
+        f"{one.what} <!-- record:{one.name} -->",
+        one.value,
+        one.interval,
+        one.n,
+        one.how,
+        one.date,
+        one.commit,
+        one.time_model,
+    )
 
 
 if __name__ == "__main__":

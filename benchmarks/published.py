@@ -52,11 +52,6 @@ class Published:
     commit: str
     time_model: str
 
-    @property
-    def quotes(self) -> tuple[str, ...]:
-        """What may stand before its marker on a page."""
-        return (f"{self.value} ({self.interval})", self.value) if self.interval else (self.value,)
-
 
 @dataclass(frozen=True)
 class Run:

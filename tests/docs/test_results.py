@@ -13,9 +13,8 @@ import pytest
 from benchmarks import page
 from benchmarks.outcomes import value_of_outcomes
 from benchmarks.published import FOLDER, published, topics
+from benchmarks.quotes import MARKER, Shown, requoted, shown, shown_on
 from tests.docs.commands import PAGES, ROOT
-
-MARKER = re.compile(r"<!-- (result|n):([^ ]+) -->")
 
 
 def wrong_quotes(text: str) -> list[str]:
@@ -26,7 +25,7 @@ def wrong_quotes(text: str) -> list[str]:
         if (record := known.get(found[2])) is None:
             wrong.append(f"there is no record {found[2]}")
             continue
-        quotes = (record.n,) if found[1] == "n" else record.quotes
+        quotes = shown(record).quotes(found[1])
         if not before.endswith(quotes):
             wrong.append(f"{found[2]}: expected {' or '.join(quotes)}, found ...{before[-30:]!r}")
     return wrong
@@ -47,6 +46,24 @@ def test_a_quote_that_is_out_of_date_would_be_seen() -> None:
     assert wrong_quotes("it is 2.27x<!-- result:demo-speedup --> as fast") == []
     assert wrong_quotes("1<!-- result:nothing -->") == ["there is no record nothing"]
     assert wrong_quotes("1 kernel<!-- n:demo-speedup -->") == [] and wrong_quotes("2<!-- n:demo-speedup -->") != []
+
+
+def test_the_page_tells_what_each_record_was() -> None:
+    assert shown_on(page.page()) == {name: shown(record) for name, record in published().items()}
+
+
+def test_quotes_follow_a_record_that_changed() -> None:
+    before = {"a": Shown("1.95x", "1.72 to 2.23", "150 tasks"), "b": Shown("2 s", "", "3 runs")}
+    now = {"a": Shown("2.01x", "1.80 to 2.25", "151 tasks"), "b": Shown("3 s", "2 to 4", "3 runs")}
+    text = (
+        "1.95x<!-- result:a --> or 1.95x (1.72\nto 2.23)<!-- result:a -->, 150 tasks<!-- n:a -->, 2 s<!-- result:b -->"
+    )
+    assert requoted(text, before, now) == (
+        "2.01x<!-- result:a --> or 2.01x (1.80 to 2.25)<!-- result:a -->, 151 tasks<!-- n:a -->, "
+        "3 s (2 to 4)<!-- result:b -->"
+    )
+    odd = "9x<!-- result:a -->, 11.95x<!-- result:a -->, 1.95x"
+    assert requoted(odd, before, now) == odd and requoted(text, before, before) == text
 
 
 def test_every_row_of_the_readme_is_quoted() -> None:
