@@ -10,7 +10,7 @@ from warpsight.bundled import bundled
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.session.opening import near
 
-_QUOTED = re.compile(r"<!-- (?:result|n):\S+ -->")  # marks of quoted numbers, for tests and not for readers
+_QUOTED = re.compile(r" ?<!-- (?:result|n|record):\S+ -->")  # marks of quoted numbers, for tests and not for readers
 
 
 class DocsPage(NamedTuple):
