@@ -47,8 +47,8 @@ class Rewritten(Noun):
 
 
 def rewrite(session: Session, kernel: Kernel, cause: Cause) -> Answer[Rewritten]:
-    """Try the usual edits for a cause, which you need not write: at most eight, each checked and timed. Gives the best
-    that is right and faster, as the new `current`, with its id and what changed; or says that none helps."""
+    """Try the usual edits for a cause; you need not write them. At most eight are checked and timed. The best that is
+    right and faster becomes `current`; you get its id and what changed. Or none helps."""
     return _told(session, kernel, cause, search(session, kernel, cause))
 
 
