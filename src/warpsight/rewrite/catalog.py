@@ -26,6 +26,7 @@ from warpsight.rewrite.merging import one_output_a_thread
 from warpsight.rewrite.precision import accidental_double
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
+from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row
 from warpsight.rewrite.shared import bank_conflicts, shared_hog
 from warpsight.rewrite.tiles import missing_tile
 from warpsight.rewrite.unrolling import missing_unroll
@@ -54,6 +55,8 @@ CAUSES: Mapping[str, Rule] = {
     "needless_barriers": needless_barriers,
     "too_few_blocks": too_few_blocks,
     "one_output_a_thread": one_output_a_thread,
+    "thread_per_row": thread_per_row,
+    "serial_loop": slices_of_a_column,
 }
 
 

@@ -1,0 +1,72 @@
+"""Changes of a text by places in its tree: replaced nodes, text put before and after, lines of a block."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from warpsight.source import Tree
+
+
+@dataclass
+class TreeEdits:
+    """Edits of one text, in any order. Of text put in at one place, what came first stands first."""
+
+    tree: Tree
+    made: list[tuple[int, int, int, str]] = field(default_factory=list[tuple[int, int, int, str]])
+
+    def replace(self, node: Node, new: str) -> None:
+        self.made.append((node.start_byte, node.end_byte, len(self.made), new))
+
+    def before(self, node: Node, new: str) -> None:
+        self.made.append((node.start_byte, node.start_byte, len(self.made), new))
+
+    def after(self, node: Node, new: str) -> None:
+        self.made.append((node.end_byte, node.end_byte, len(self.made), new))
+
+    def open(self, block: Node, *lines: str) -> None:
+        """Lines at the start of a block."""
+        first = next((one for one in block.named_children if one.type != "comment"), block)
+        pad = indent(self.tree, first)
+        at = block.start_byte + 1
+        self.made.append((at, at, len(self.made), "".join(f"\n{pad}{line}" for line in lines)))
+
+    def lines_after(self, node: Node, *lines: str) -> None:
+        """Lines after a statement."""
+        pad = indent(self.tree, node)
+        self.after(node, "".join(f"\n{pad}{line}" for line in lines))
+
+    def lines_before(self, node: Node, *lines: str) -> None:
+        """Lines before a statement, and before the pragma above it."""
+        at = node
+        while at.prev_named_sibling is not None and at.prev_named_sibling.type == "preproc_call":
+            at = at.prev_named_sibling
+        pad = indent(self.tree, node)
+        self.before(at, "".join(f"{line}\n{pad}" for line in lines))
+
+    def text(self) -> str:
+        """The text after all edits; of two that overlap, the outer."""
+        parts: list[bytes] = []
+        at, data = 0, self.tree.data
+        for start, end, _, new in sorted(self.made, key=lambda one: (one[0], one[1] != one[0], -one[1], one[2])):
+            if start < at:
+                continue
+            parts += [data[at:start], new.encode()]
+            at = max(at, end)
+        return b"".join((*parts, data[at:])).decode()
+
+
+def indent(tree: Tree, node: Node) -> str:
+    """The white space that the line of a node begins with."""
+    line = tree.data.rfind(b"\n", 0, node.start_byte) + 1
+    found = re.match(rb"[ \t]*", tree.data[line:])
+    return found[0].decode() if found else ""
+
+
+def fresh_name(text: str, name: str) -> str:
+    """A name that a text does not have."""
+    while re.search(rf"\b{name}\b", text):
+        name += "_"
+    return name
