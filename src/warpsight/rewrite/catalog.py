@@ -26,6 +26,7 @@ from warpsight.rewrite.merging import one_output_a_thread
 from warpsight.rewrite.precision import accidental_double
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
+from warpsight.rewrite.restructure.products import blocked_product
 from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row
 from warpsight.rewrite.shared import bank_conflicts, shared_hog
 from warpsight.rewrite.tiles import missing_tile
@@ -38,7 +39,7 @@ MOST = 8
 _LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite by rule
 CAUSES: Mapping[str, Rule] = {
     "uncoalesced": uncoalesced,
-    "missing_tile": missing_tile,
+    "missing_tile": lambda text, facts: itertools.chain(blocked_product(text, facts), missing_tile(text, facts)),
     "bank_conflicts": bank_conflicts,
     "scalar_access": scalar_access,
     "block_too_small": block_too_small,

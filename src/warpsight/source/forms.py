@@ -102,10 +102,12 @@ def _form(terms: list[tuple[Product, int]]) -> Form:
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """Expressions of a kernel as forms. `fixed` are symbols whose value is known, such as blockDim.x."""
+    """Expressions of a kernel as forms. `fixed` are symbols whose value is known, such as blockDim.x; `kept` are
+    variables that stay what they are, whatever value they were declared with."""
 
     kernel: KernelTree
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])
+    kept: frozenset[str] = frozenset()
 
     def form(self, node: Node, depth: int = 0) -> Form:
         """The form of an expression."""
@@ -159,6 +161,8 @@ class Scope:
         name = tree.of(node)
         if name in self.fixed:
             return Form.number(self.fixed[name])
+        if name in self.kept:
+            return Form.symbol(name)
         value = tree.constants.get(name)
         if value is not None:
             number = _NUMBER.match(value.strip("()"))

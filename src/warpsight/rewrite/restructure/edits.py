@@ -46,10 +46,16 @@ class TreeEdits:
         pad = indent(self.tree, node)
         self.before(at, "".join(f"{line}\n{pad}" for line in lines))
 
-    def text(self) -> str:
+    def part(self, node: Node) -> str:
+        """A node as it is after the edits inside it."""
+        made = [one for one in self.made if node.start_byte <= one[0] and one[1] <= node.end_byte]
+        inside = TreeEdits(self.tree, made)
+        return inside.text(node.start_byte, node.end_byte)
+
+    def text(self, first: int = 0, last: int | None = None) -> str:
         """The text after all edits; of two that overlap, the outer."""
         parts: list[bytes] = []
-        at, data = 0, self.tree.data
+        at, data = first, self.tree.data[:last]
         for start, end, _, new in sorted(self.made, key=lambda one: (one[0], one[1] != one[0], -one[1], one[2])):
             if start < at:
                 continue
