@@ -45,6 +45,15 @@ def embedded_weights() -> Path:
     )
 
 
+def has_local_weights() -> bool:
+    """Whether the embedded model and what it runs with are installed."""
+    try:
+        embedded_weights()
+    except ToolMissing:
+        return False
+    return all(importlib.util.find_spec(name) is not None for name in (*PACKAGES, "gguf", "peft"))
+
+
 def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:
     """Load the weights. UsageError when the path is none, ToolMissing when a package is."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():

@@ -26,6 +26,8 @@ from warpsight.rewrite.merging import one_output_a_thread
 from warpsight.rewrite.precision import accidental_double
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
+from warpsight.rewrite.restructure.memory_sums import sums_in_registers
+from warpsight.rewrite.restructure.privatise import gathered_by_block
 from warpsight.rewrite.restructure.products import blocked_product
 from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row
 from warpsight.rewrite.shared import bank_conflicts, shared_hog
@@ -37,9 +39,16 @@ Rule = Callable[[str, Facts], Iterable[Rewrite]]
 RULES = Seam("rewrite", "warpsight.rewrites")
 MOST = 8
 _LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite by rule
+
+
+def _both(*rules: Rule) -> Rule:
+    """One rule after the other."""
+    return lambda text, facts: itertools.chain.from_iterable(rule(text, facts) for rule in rules)
+
+
 CAUSES: Mapping[str, Rule] = {
     "uncoalesced": uncoalesced,
-    "missing_tile": lambda text, facts: itertools.chain(blocked_product(text, facts), missing_tile(text, facts)),
+    "missing_tile": _both(blocked_product, missing_tile),
     "bank_conflicts": bank_conflicts,
     "scalar_access": scalar_access,
     "block_too_small": block_too_small,
@@ -47,12 +56,12 @@ CAUSES: Mapping[str, Rule] = {
     "shared_hog": shared_hog,
     "spills": spills,
     "divergence": divergence,
-    "contended_atomics": contended_atomics,
+    "contended_atomics": _both(gathered_by_block, contended_atomics),
     "accidental_double": accidental_double,
     "division_in_loop": division_in_loop,
     "slow_math": slow_math,
     "missing_unroll": missing_unroll,
-    "reloads": reloads,
+    "reloads": _both(sums_in_registers, reloads),
     "needless_barriers": needless_barriers,
     "too_few_blocks": too_few_blocks,
     "one_output_a_thread": one_output_a_thread,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from warpsight.errors import TaskError
+from warpsight.errors import TaskError, UsageError
 from warpsight.lens.findings import AT_ROOF
 from warpsight.nouns import Candidate, Finding
 from warpsight.rewrite import Rewrite, facts_of, rewritable, rewrites, rewritten_for
@@ -75,7 +75,9 @@ def search_guided(session: Session, kernel: str, most: int = MOST_KERNELS) -> Gu
             break
         step = _next_step(session, current, findings, state, most)
         if step is None:
-            stopped = f"{most} kernels were tried" if len(state.seen) >= most else "no rewrite that is known helps further"
+            stopped = (
+                f"{most} kernels were tried" if len(state.seen) >= most else "no rewrite that is known helps further"
+            )
             break
         state.steps.append(step)
         current = step.candidate
@@ -86,7 +88,9 @@ def search_guided(session: Session, kernel: str, most: int = MOST_KERNELS) -> Gu
 
 
 def _at_roof(findings: Sequence[Finding]) -> bool:
-    return bool(findings) and findings[0].name == AT_ROOF and all((f.estimated_gain or 1.0) < ENOUGH for f in findings[1:])
+    return (
+        bool(findings) and findings[0].name == AT_ROOF and all((f.estimated_gain or 1.0) < ENOUGH for f in findings[1:])
+    )
 
 
 def _next_step(
@@ -108,12 +112,9 @@ def _named(findings: Iterable[Finding]) -> list[str]:
     for finding in findings:
         try:
             known += rewritten_for(finding.name)
-        except WarpsightErrors:
+        except UsageError:
             continue  # a finding of another package, with a name of its own
     return list(dict.fromkeys((*STRUCTURAL, *known)))
-
-
-WarpsightErrors = (TaskError,)
 
 
 def _fastest(
@@ -153,18 +154,26 @@ def _made(session: Session, current: Candidate, causes: Sequence[str]) -> Iterat
         return
     facts = facts_of(session.task)
     for cause in causes:
+        if cause == "too_few_blocks" and "gridDim" not in current.source:
+            continue  # more blocks would only be empty ones
         for one in rewrites(current.source, cause, facts):
             yield cause, one
 
 
 def _judge_from_the_last(session: Session, base: Candidate, state: _State) -> tuple[Winner | None, int]:
-    """The whole gate's word: on the last step, else on the one before it. The winner, and how many steps it takes."""
+    """The whole gate's word: on the last step, then on those before it that were foretold to be faster than what the
+    gate found. The winner, and how many steps it takes."""
     start, told = speed_over_given(session, base), dict[str, Try]()
+    best: Winner | None = None
+    steps = 0
     for count in range(len(state.steps), 0, -1):
         step = state.steps[count - 1]
+        foretold = speed_over_given(session, step.candidate) / start
+        if best is not None and (best.ratio or 0.0) * LEAST_GAIN >= foretold:
+            break
         session.say(f"judging step {count}: {step.rewrite.name}")
         winner = judge_rewrite(session, step.rewrite, step.candidate, start, told)
-        if winner is not None and (winner.ratio or 0.0) >= LEAST_GAIN:
-            return winner, count
-        state.tried += told.values()
-    return None, 0
+        if winner is not None and (best is None or (winner.ratio or 0.0) > (best.ratio or 0.0)):
+            best, steps = winner, count
+    state.tried += told.values()
+    return best, steps

@@ -173,7 +173,9 @@ def _fastest(
     return best
 
 
-def judge_rewrite(session: Session, one: Rewrite, candidate: Candidate, start: float, tried: dict[str, Try]) -> Winner | None:
+def judge_rewrite(
+    session: Session, one: Rewrite, candidate: Candidate, start: float, tried: dict[str, Try]
+) -> Winner | None:
     """The whole gate's word on a rewrite; `start` is the speed of what it was made from, over the given kernel."""
     evaluation = session.evaluation(candidate)
     timing = evaluation.timing

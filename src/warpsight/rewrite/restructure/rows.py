@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.restructure.layouts import Layout
+from warpsight.rewrite.restructure.memory_sums import in_registers
 from warpsight.rewrite.restructure.sharing import SharedLoop, Walk, read_walk, share
 from warpsight.source.tree import NotUnderstood
 
@@ -18,7 +19,7 @@ WHY_SLICES = "few threads walk far: let several of a block walk a slice each"
 def thread_per_row(text: str, facts: Facts) -> Iterator[Rewrite]:
     """Loops over a row shared by a warp, by a block, by eight lanes."""
     try:
-        walk = read_walk(text, facts.entry)
+        walk = read_walk(in_registers(text, facts.entry), facts.entry)
     except NotUnderstood:
         return
     layouts = [Layout(walk.threads, block // lanes, lanes) for lanes, block in GROUPS]
@@ -28,7 +29,7 @@ def thread_per_row(text: str, facts: Facts) -> Iterator[Rewrite]:
 def slices_of_a_column(text: str, facts: Facts) -> Iterator[Rewrite]:
     """The same for threads that go side by side along columns."""
     try:
-        walk = read_walk(text, facts.entry)
+        walk = read_walk(in_registers(text, facts.entry), facts.entry)
     except NotUnderstood:
         return
     yield from _shared(walk, [Layout(walk.threads, columns, count, True) for columns, count in SLICES], WHY_SLICES)
@@ -37,7 +38,7 @@ def slices_of_a_column(text: str, facts: Facts) -> Iterator[Rewrite]:
 def why_not_rows(text: str, facts: Facts) -> list[str]:
     """Why no loop of a kernel is shared."""
     try:
-        walk = read_walk(text, facts.entry)
+        walk = read_walk(in_registers(text, facts.entry), facts.entry)
         if walk.shared(outermost=True):
             return []
     except NotUnderstood as reason:
