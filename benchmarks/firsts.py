@@ -66,7 +66,9 @@ def main(arguments: str = "") -> None:
     """Print the table, and the geometric means."""
     place, *names = arguments.split(",") if arguments else [""]
     root = Path(place) if place else FOLDER
-    folders = [one for one in sorted(root.iterdir()) if (one / "good.cu").is_file() and (not names or one.name in names)]
+    folders = [
+        one for one in sorted(root.iterdir()) if (one / "good.cu").is_file() and (not names or one.name in names)
+    ]
     results: list[FirstResult] = []
     print("| kernel | reached | by hand | share of log | CPU s | steps |\n|---|---|---|---|---|---|", flush=True)
     for folder in folders:
@@ -74,7 +76,10 @@ def main(arguments: str = "") -> None:
         results.append(one)
         share = "-" if one.share is None else f"{one.share:.2f}"
         steps = "; ".join(one.steps) or "nothing"
-        print(f"| `{one.name}` | {one.reached:.2f}x | {one.by_hand:.2f}x | {share} | {one.seconds:.0f} | {steps} |", flush=True)
+        print(
+            f"| `{one.name}` | {one.reached:.2f}x | {one.by_hand:.2f}x | {share} | {one.seconds:.0f} | {steps} |",
+            flush=True,
+        )
     if results:
         print(_summary(results), flush=True)
 

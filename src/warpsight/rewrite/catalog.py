@@ -26,6 +26,8 @@ from warpsight.rewrite.merging import one_output_a_thread
 from warpsight.rewrite.precision import accidental_double
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
+from warpsight.rewrite.restructure.axes import sides_in_order
+from warpsight.rewrite.restructure.consecutive import outputs_in_a_row
 from warpsight.rewrite.restructure.memory_sums import sums_in_registers
 from warpsight.rewrite.restructure.privatise import gathered_by_block
 from warpsight.rewrite.restructure.products import blocked_product
@@ -47,7 +49,7 @@ def _both(*rules: Rule) -> Rule:
 
 
 CAUSES: Mapping[str, Rule] = {
-    "uncoalesced": uncoalesced,
+    "uncoalesced": _both(sides_in_order, uncoalesced),
     "missing_tile": _both(blocked_product, missing_tile),
     "bank_conflicts": bank_conflicts,
     "scalar_access": scalar_access,
@@ -67,6 +69,7 @@ CAUSES: Mapping[str, Rule] = {
     "one_output_a_thread": one_output_a_thread,
     "thread_per_row": thread_per_row,
     "serial_loop": slices_of_a_column,
+    "overlapping_reads": outputs_in_a_row,
 }
 
 

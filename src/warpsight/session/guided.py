@@ -29,7 +29,7 @@ from warpsight.session.session import Session
 
 MOST_KERNELS = 240  # that are compiled and drafted in one search
 MOST_STEPS = 10
-STRUCTURAL = ("thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced")
+STRUCTURAL = ("thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced", "overlapping_reads")
 ENOUGH = 1.05  # a roof that leaves less ends the search
 WORTH = 1.02  # a step must gain so much
 

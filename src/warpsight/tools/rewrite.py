@@ -70,7 +70,16 @@ def _guided(session: Session, kernel: str, found: GuidedSearch) -> Answer[Rewrit
     at = next((at for at, line in enumerate(lines) if line == "tried:"), 1)
     left = [f"{one.name}: {one.message}" for one in found.left[:3]]
     why = [one.rewrite.why for one in found.steps if one.rewrite.why]
-    told = [*lines[: min(at, 2)], "steps:", *steps, *dict.fromkeys(why), "left:", *left, f"ended: {found.stopped}", *lines[2:]]
+    told = [
+        *lines[: min(at, 2)],
+        "steps:",
+        *steps,
+        *dict.fromkeys(why),
+        "left:",
+        *left,
+        f"ended: {found.stopped}",
+        *lines[2:],
+    ]
     return replace(answer, text="\n".join(told), data=answer.data.model_copy(update={"steps": steps}))
 
 

@@ -76,3 +76,16 @@ def fresh_name(text: str, name: str) -> str:
     while re.search(rf"\b{name}\b", text):
         name += "_"
     return name
+
+
+def tidied(text: str, first: str = "    ") -> str:
+    """Lines as deep as their braces are, directives too; empty lines at most one."""
+    told: list[str] = []
+    depth = 0
+    for line in (one.strip() for one in text.split("\n")):
+        if not line:
+            continue
+        depth -= line.startswith("}")
+        told.append(f"{first}{'    ' * max(depth, 0)}{line}")
+        depth += line.count("{") - line.count("}") + line.startswith("}")
+    return "\n".join(told)

@@ -65,19 +65,21 @@ class Layout:
     def launch(self, line: LaunchLine) -> LaunchLine:
         """The launch that has as many rows as before, of these blocks."""
         block = (str(self.each), str(self.lanes)) if self.slices else (str(self.each * self.lanes),)
-        return line._replace(grid=(self._grid(line.grid[0]), *line.grid[1:]), block=block)
+        return line._replace(grid=(regrid(line.grid[0], self.old, self.each), *line.grid[1:]), block=block)
 
-    def _grid(self, grid: str) -> str:
-        if self.each == self.old:
-            return grid
-        found, rounded = _CEIL.match(grid), _ROUNDED.match(grid)
-        if found and int(found[2]) == self.old:
-            return found[1] if self.each == 1 else f"ceil({found[1]}/{self.each})"
-        if rounded and int(rounded[3]) == self.old == int(rounded[2]) + 1:
-            return rounded[1] if self.each == 1 else f"ceil({rounded[1]}/{self.each})"
-        if self.old % self.each == 0:
-            return f"({grid})*{self.old // self.each}"
-        return f"ceil(({grid})*{self.old}/{self.each})"
+
+def regrid(grid: str, old: int, new: int) -> str:
+    """The number of blocks when a block has `new` elements and not `old`."""
+    if new == old:
+        return grid
+    found, rounded = _CEIL.match(grid), _ROUNDED.match(grid)
+    if found and int(found[2]) == old:
+        return found[1] if new == 1 else f"ceil({found[1]}/{new})"
+    if rounded and int(rounded[3]) == old == int(rounded[2]) + 1:
+        return rounded[1] if new == 1 else f"ceil({rounded[1]}/{new})"
+    if old % new == 0:
+        return f"({grid})*{old // new}"
+    return f"ceil(({grid})*{old}/{new})"
 
 
 def helper(layout: Layout, name: str, count: int, combine: str) -> str:

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from warpsight.rewrite.launch import LaunchLine, read_launch, write_launch
 from warpsight.rewrite.record import Facts, Rewrite
-from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name
+from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name, tidied
 from warpsight.rewrite.restructure.layouts import Layout, helper
 from warpsight.rewrite.restructure.outputs import WORKS_TOGETHER
 from warpsight.source.accesses import array_uses, place_of, pointer
@@ -202,7 +202,7 @@ def _written(found: _Elements, blocks: int, copies: int) -> str:
     lines += [f"        {edits.part(one)}" for one in found.body]
     lines += ["    }", *(f"    {one}" for one in end), "}"]
     whole = TreeEdits(tree)
-    whole.replace(kernel.body, "\n".join(lines))
+    whole.replace(kernel.body, tidied("\n".join(lines), "").lstrip())
     head = kernel.definition
     while head.parent is not None and head.parent.type != "translation_unit":
         head = head.parent

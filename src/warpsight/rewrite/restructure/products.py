@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from warpsight.rewrite.launch import read_launch, write_launch
 from warpsight.rewrite.record import Facts, Rewrite
-from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name
+from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name, tidied
 from warpsight.rewrite.restructure.outputs import Plane, id_of, read_plane, size_in_axes
 from warpsight.source.accesses import ArrayUse, array_uses
 from warpsight.source.carried import Accumulator, accumulators
@@ -164,7 +164,7 @@ def _written(found: _Product, tiling: Tiling, facts: Facts) -> str:
     plane, tree = found.plane, found.plane.tree
     sizes = [size_in_axes(size, facts, tree) for size in plane.sizes]
     edits = TreeEdits(tree)
-    edits.replace(plane.kernel.body, "\n".join(_body(found, tiling)))
+    edits.replace(plane.kernel.body, tidied("\n".join(_body(found, tiling)), "").lstrip())
     text = edits.text()
     line = read_launch(text)
     assert line is not None
