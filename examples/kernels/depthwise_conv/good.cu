@@ -1,8 +1,8 @@
-// launch: grid=(ceil(W/32), ceil(H/32), min(P*C, 65535)) block=(32, 8)
-// A tile with its halo in shared memory, the filter in registers, four rows for each thread: a value that is loaded
-// from the tile serves up to four outputs.
+// launch: grid=(ceil(W/32), ceil(H/32), min(P*C, 65535)) block=(32, 4)
+// A tile with its halo in shared memory, the filter in registers, eight rows for each thread: a value that is loaded
+// from the tile serves up to seven outputs.
 #define TILE 32
-#define ROWS 4
+#define ROWS 8
 #define K 7
 
 extern "C" __global__ void depthwise_conv(const float* __restrict__ x, const float* __restrict__ w,
@@ -11,7 +11,7 @@ extern "C" __global__ void depthwise_conv(const float* __restrict__ x, const flo
     int x0 = blockIdx.x * TILE, y0 = blockIdx.y * TILE;
     for (int plane = blockIdx.z; plane < P * C; plane += gridDim.z) {
         const float* in = x + (size_t)plane * H * W;
-        for (int ty = threadIdx.y; ty < TILE + K - 1; ty += 8) {
+        for (int ty = threadIdx.y; ty < TILE + K - 1; ty += 4) {
             int yy = y0 + ty - K / 2;
             for (int tx = threadIdx.x; tx < TILE + K - 1; tx += 32) {
                 int xx = x0 + tx - K / 2;

@@ -1,5 +1,5 @@
 // launch: grid=(ceil(N/32)) block=(32, 16)
-// Single precision. A block has 32 bodies; its 16 warps share out the others, which pass through shared memory.
+// A block has 32 bodies; its 16 warps share out the others, which pass through shared memory.
 #define WARPS 16
 #define CHUNK 512
 

@@ -7,10 +7,10 @@ extern "C" __global__ void gravity(const float* position, const float* mass, flo
         float dx = position[3 * j] - position[3 * i];
         float dy = position[3 * j + 1] - position[3 * i + 1];
         float dz = position[3 * j + 2] - position[3 * i + 2];
-        double r = sqrt(dx * dx + dy * dy + dz * dz + soft);
-        ax += mass[j] * dx / (r * r * r);
-        ay += mass[j] * dy / (r * r * r);
-        az += mass[j] * dz / (r * r * r);
+        float r = sqrtf(dx * dx + dy * dy + dz * dz + soft);
+        ax += mass[j] * dx / powf(r, 3.0f);
+        ay += mass[j] * dy / powf(r, 3.0f);
+        az += mass[j] * dz / powf(r, 3.0f);
     }
     acceleration[3 * i] = ax;
     acceleration[3 * i + 1] = ay;
