@@ -44,13 +44,13 @@ _LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite b
 
 
 def _both(*rules: Rule) -> Rule:
-    """One rule after the other."""
-    return lambda text, facts: itertools.chain.from_iterable(rule(text, facts) for rule in rules)
+    """The most promising of each rule, then the next of each."""
+    return lambda text, facts: _in_turn([rule(text, facts) for rule in rules])
 
 
 CAUSES: Mapping[str, Rule] = {
-    "uncoalesced": _both(sides_in_order, uncoalesced),
-    "missing_tile": _both(blocked_product, missing_tile),
+    "uncoalesced": _both(uncoalesced, sides_in_order),
+    "missing_tile": _both(missing_tile, blocked_product),
     "bank_conflicts": bank_conflicts,
     "scalar_access": scalar_access,
     "block_too_small": block_too_small,
@@ -58,12 +58,12 @@ CAUSES: Mapping[str, Rule] = {
     "shared_hog": shared_hog,
     "spills": spills,
     "divergence": divergence,
-    "contended_atomics": _both(gathered_by_block, contended_atomics),
+    "contended_atomics": _both(contended_atomics, gathered_by_block),
     "accidental_double": accidental_double,
     "division_in_loop": division_in_loop,
     "slow_math": slow_math,
     "missing_unroll": missing_unroll,
-    "reloads": _both(sums_in_registers, reloads),
+    "reloads": _both(reloads, sums_in_registers),
     "needless_barriers": needless_barriers,
     "too_few_blocks": too_few_blocks,
     "one_output_a_thread": one_output_a_thread,

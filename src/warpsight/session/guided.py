@@ -29,6 +29,7 @@ from warpsight.session.session import Session
 
 MOST_KERNELS = 240  # that are compiled and drafted in one search
 MOST_STEPS = 10
+MOST_OF_A_CAUSE = 14
 STRUCTURAL = ("thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced", "overlapping_reads")
 ENOUGH = 1.05  # a roof that leaves less ends the search
 WORTH = 1.02  # a step must gain so much
@@ -156,7 +157,7 @@ def _made(session: Session, current: Candidate, causes: Sequence[str]) -> Iterat
     for cause in causes:
         if cause == "too_few_blocks" and "gridDim" not in current.source:
             continue  # more blocks would only be empty ones
-        for one in rewrites(current.source, cause, facts):
+        for one in rewrites(current.source, cause, facts, MOST_OF_A_CAUSE):
             yield cause, one
 
 

@@ -5,11 +5,11 @@ Nothing here changes a text or knows of profiles. What is not understood raises 
 
 from __future__ import annotations
 
-from warpsight.source.forms import Form, Scope
+from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.loops import ForLoop, for_loops, read_loop
-from warpsight.source.tree import KernelTree, NotUnderstood, Tree, kernel_of, parse, within
+from warpsight.source.tree import KernelTree, NotUnderstood, SourceTree, kernel_of, parse, within
 
 __all__ = [
-    "ForLoop", "Form", "KernelTree", "NotUnderstood", "Scope", "Tree", "for_loops", "kernel_of", "parse", "read_loop",
+    "ForLoop", "IndexForm", "KernelTree", "NotUnderstood", "Scope", "SourceTree", "for_loops", "kernel_of", "parse", "read_loop",
     "within",
 ]  # fmt: skip

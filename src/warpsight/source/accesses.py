@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from warpsight.source.forms import Form, Scope
+from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.tree import ASSIGNMENTS, assigned, declaration_at, inner, target, within
 
 _MOST_POINTERS = 8
@@ -19,7 +19,7 @@ class ArrayUse:
 
     node: Node
     array: str
-    index: Form
+    index: IndexForm
     reads: bool
     writes: bool
 
@@ -33,7 +33,7 @@ def array_uses(scope: Scope, node: Node) -> Iterator[ArrayUse]:
             yield ArrayUse(one, place[0], place[1], reads, writes)
 
 
-def place_of(scope: Scope, node: Node) -> tuple[str, Form] | None:
+def place_of(scope: Scope, node: Node) -> tuple[str, IndexForm] | None:
     """The parameter and the index that an expression reads or writes."""
     tree, base = scope.kernel.tree, node.child_by_field_name("argument")
     if base is None:
@@ -47,7 +47,7 @@ def place_of(scope: Scope, node: Node) -> tuple[str, Form] | None:
     return None if found is None else (found[0], found[1] + scope.form(indices.named_children[0]))
 
 
-def pointer(scope: Scope, node: Node, depth: int = 0) -> tuple[str, Form] | None:
+def pointer(scope: Scope, node: Node, depth: int = 0) -> tuple[str, IndexForm] | None:
     """What a pointer points at: a parameter and how far into it."""
     kernel, node = scope.kernel, inner(node)
     tree = kernel.tree
@@ -62,7 +62,7 @@ def pointer(scope: Scope, node: Node, depth: int = 0) -> tuple[str, Form] | None
                 (left := target(one)) is not None and left.type == "identifier"
                 for one in assigned(tree, kernel.body)[name]
             )
-            return (name, Form()) if own is not None and own.pointer and not changed else None
+            return (name, IndexForm()) if own is not None and own.pointer and not changed else None
         declarator, value = found.child_by_field_name("declarator"), found.child_by_field_name("value")
         if declarator is None or value is None or declarator.type not in ("pointer_declarator", "identifier"):
             return None

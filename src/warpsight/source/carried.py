@@ -16,7 +16,7 @@ from warpsight.source.forms import Scope
 from warpsight.source.loops import ForLoop
 from warpsight.source.tree import (
     NotUnderstood,
-    Tree,
+    SourceTree,
     assigned,
     declaration_at,
     declared_name,
@@ -77,7 +77,7 @@ def accumulators(scope: Scope, loop: ForLoop) -> tuple[Accumulator, ...]:
     return tuple(sorted(found, key=lambda one: one.declarator.start_byte))
 
 
-def _outside(tree: Tree, name: str, changes: Iterable[Node], loop: ForLoop) -> bool:
+def _outside(tree: SourceTree, name: str, changes: Iterable[Node], loop: ForLoop) -> bool:
     """Whether it is a variable of the kernel that lives longer than a turn; parameters and shared memory are not."""
     for change in changes:
         found = declaration_at(tree, name, change)
@@ -123,7 +123,7 @@ def _gathered(scope: Scope, loop: ForLoop, name: str, changes: list[Node]) -> Ac
     return Accumulator(name, kind, combine, declarator, size)
 
 
-def _combine(tree: Tree, name: str, change: Node) -> Combine | None:
+def _combine(tree: SourceTree, name: str, change: Node) -> Combine | None:
     """How a change gathers; None where it does something else."""
     if change.type == "update_expression":
         return "sum"
@@ -152,7 +152,7 @@ def _combine(tree: Tree, name: str, change: Node) -> Combine | None:
     return _BY_CALL.get(word) if len(ones) == 2 and any(_is(tree, one, own) for one in ones) else None
 
 
-def _in_sum(tree: Tree, node: Node, own: str) -> Combine | None:
+def _in_sum(tree: SourceTree, node: Node, own: str) -> Combine | None:
     """`s + a + b`, whose first is a sum too."""
     while node.type == "binary_expression":
         sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
@@ -162,7 +162,7 @@ def _in_sum(tree: Tree, node: Node, own: str) -> Combine | None:
     return "sum" if tree.of(node) == own else None
 
 
-def _chosen(tree: Tree, node: Node, own: str) -> Combine | None:
+def _chosen(tree: SourceTree, node: Node, own: str) -> Combine | None:
     """`v > m ? v : m` and its like."""
     test = node.child_by_field_name("condition")
     yes, no = node.child_by_field_name("consequence"), node.child_by_field_name("alternative")
@@ -179,7 +179,7 @@ def _chosen(tree: Tree, node: Node, own: str) -> Combine | None:
     return "greatest" if (">" in sign.type) == (a == first) else "least"
 
 
-def _is(tree: Tree, node: Node, own: str) -> bool:
+def _is(tree: SourceTree, node: Node, own: str) -> bool:
     return tree.of(inner(node)) == own
 
 
@@ -219,7 +219,7 @@ def _branch_of(change: Node) -> Node | None:
     return branch if branch is not None and branch.type == "if_statement" else None
 
 
-def _parts(tree: Tree, test: Node) -> list[Node]:
+def _parts(tree: SourceTree, test: Node) -> list[Node]:
     sign = test.child_by_field_name("operator")
     left, right = test.child_by_field_name("left"), test.child_by_field_name("right")
     if test.type == "binary_expression" and sign is not None and sign.type == "&&" and left and right:
@@ -270,7 +270,7 @@ def _require_for_nothing_else(scope: Scope, loop: ForLoop, found: list[Accumulat
                     raise NotUnderstood(f"line {tree.line(use)}: {name} is needed before the loop is over")
 
 
-def _claimed(tree: Tree, use: Node, one: Accumulator) -> bool:
+def _claimed(tree: SourceTree, use: Node, one: Accumulator) -> bool:
     """Whether a use is part of a change that gathers, or of the comparison before one."""
     node: Node | None = use
     while node is not None and node.type not in ("expression_statement", "if_statement", "declaration"):
@@ -294,7 +294,7 @@ def _root_of_test(branch: Node, use: Node) -> Node | None:
     return use if test is not None and test.start_byte <= use.start_byte < test.end_byte else None
 
 
-def _selves(tree: Tree, change: Node, own: str) -> list[Node]:
+def _selves(tree: SourceTree, change: Node, own: str) -> list[Node]:
     """Where the right side of a change names what is changed."""
     right = change.child_by_field_name("right")
     if right is None:

@@ -22,29 +22,29 @@ GRID = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
 @dataclass(frozen=True)
-class Form:
+class IndexForm:
     """A sum of products of symbols, each with a whole coefficient; sorted, so that equal sums are equal."""
 
     terms: tuple[tuple[Product, int], ...] = ()
 
     @staticmethod
-    def number(value: int) -> Form:
-        return Form((((), value),)) if value else Form()
+    def number(value: int) -> IndexForm:
+        return IndexForm((((), value),)) if value else IndexForm()
 
     @staticmethod
-    def symbol(name: str) -> Form:
-        return Form((((name,), 1),))
+    def symbol(name: str) -> IndexForm:
+        return IndexForm((((name,), 1),))
 
-    def __add__(self, other: Form) -> Form:
+    def __add__(self, other: IndexForm) -> IndexForm:
         return _form([*self.terms, *other.terms])
 
-    def __neg__(self) -> Form:
-        return Form(tuple((product, -count) for product, count in self.terms))
+    def __neg__(self) -> IndexForm:
+        return IndexForm(tuple((product, -count) for product, count in self.terms))
 
-    def __sub__(self, other: Form) -> Form:
+    def __sub__(self, other: IndexForm) -> IndexForm:
         return self + -other
 
-    def __mul__(self, other: Form) -> Form:
+    def __mul__(self, other: IndexForm) -> IndexForm:
         return _form([(tuple(sorted((*a, *b))), m * n) for a, m in self.terms for b, n in other.terms])
 
     @property
@@ -54,11 +54,11 @@ class Form:
             return 0
         return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None
 
-    def of(self, name: str) -> Form:
+    def of(self, name: str) -> IndexForm:
         """What a symbol is multiplied with. Only where it stands by itself in each product."""
         return _form([(_without(product, name), count) for product, count in self.terms if name in product])
 
-    def without(self, name: str) -> Form:
+    def without(self, name: str) -> IndexForm:
         """The terms that do not have the symbol."""
         return _form([(product, count) for product, count in self.terms if name not in product])
 
@@ -93,11 +93,11 @@ def _without(product: Product, name: str) -> Product:
     return product[:at] + product[at + 1 :]
 
 
-def _form(terms: list[tuple[Product, int]]) -> Form:
+def _form(terms: list[tuple[Product, int]]) -> IndexForm:
     total: dict[Product, int] = {}
     for product, count in terms:
         total[product] = total.get(product, 0) + count
-    return Form(tuple(sorted(((p, n) for p, n in total.items() if n), key=lambda term: (term[0] == (), term[0]))))
+    return IndexForm(tuple(sorted(((p, n) for p, n in total.items() if n), key=lambda term: (term[0] == (), term[0]))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,19 +109,19 @@ class Scope:
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])
     kept: frozenset[str] = frozenset()
 
-    def form(self, node: Node, depth: int = 0) -> Form:
+    def form(self, node: Node, depth: int = 0) -> IndexForm:
         """The form of an expression."""
         tree, node = self.kernel.tree, inner(node)
         if depth > _DEEPEST:
-            return Form.symbol(tree.of(node))
+            return IndexForm.symbol(tree.of(node))
         if node.type == "number_literal":
             number = _NUMBER.match(tree.of(node))
-            return Form.number(int(number[1], 0)) if number else Form.symbol(tree.of(node))
+            return IndexForm.number(int(number[1], 0)) if number else IndexForm.symbol(tree.of(node))
         if node.type == "identifier":
             return self._variable(node, depth)
         if node.type == "field_expression":
             name = tree.of(node)
-            return Form.number(self.fixed[name]) if name in self.fixed else self._opaque(node, depth)
+            return IndexForm.number(self.fixed[name]) if name in self.fixed else self._opaque(node, depth)
         if node.type == "cast_expression":
             value = node.child_by_field_name("value")
             return self._opaque(node, depth) if value is None else self.form(value, depth + 1)
@@ -138,7 +138,7 @@ class Scope:
             return self._binary(node, depth)
         return self._opaque(node, depth)
 
-    def _binary(self, node: Node, depth: int) -> Form:
+    def _binary(self, node: Node, depth: int) -> IndexForm:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         if left is None or right is None or sign is None:
@@ -151,29 +151,29 @@ class Scope:
         if word == "*":
             return a * b
         if word == "<<" and b.value is not None and 0 <= b.value < 31:
-            return a * Form.number(1 << b.value)
+            return a * IndexForm.number(1 << b.value)
         if word == "/" and a.value is not None and b.value:
-            return Form.number(a.value // b.value)
-        return Form.symbol(f"({a} {word} {b})")
+            return IndexForm.number(a.value // b.value)
+        return IndexForm.symbol(f"({a} {word} {b})")
 
-    def _variable(self, node: Node, depth: int) -> Form:
+    def _variable(self, node: Node, depth: int) -> IndexForm:
         tree = self.kernel.tree
         name = tree.of(node)
         if name in self.fixed:
-            return Form.number(self.fixed[name])
+            return IndexForm.number(self.fixed[name])
         if name in self.kept:
-            return Form.symbol(name)
+            return IndexForm.symbol(name)
         value = tree.constants.get(name)
         if value is not None:
             number = _NUMBER.match(value.strip("()"))
-            return Form.number(int(number[1], 0)) if number else Form.symbol(name)
+            return IndexForm.number(int(number[1], 0)) if number else IndexForm.symbol(name)
         found = declaration_at(tree, name, node)
         if found is None or found.type != "init_declarator" or self._changes(name, found):
-            return Form.symbol(name)
+            return IndexForm.symbol(name)
         value_node = found.child_by_field_name("value")
         declarator = found.child_by_field_name("declarator")
         plain = declarator is not None and declarator.type == "identifier"
-        return self.form(value_node, depth + 1) if plain and value_node is not None else Form.symbol(name)
+        return self.form(value_node, depth + 1) if plain and value_node is not None else IndexForm.symbol(name)
 
     def _changes(self, name: str, declarator: Node) -> bool:
         """Whether a variable gets another value after its declaration, or counts a loop."""
@@ -183,18 +183,18 @@ class Scope:
             return True
         return name in assigned(self.kernel.tree, block)
 
-    def _opaque(self, node: Node, depth: int) -> Form:
+    def _opaque(self, node: Node, depth: int) -> IndexForm:
         """One symbol, with what variables stand for put in."""
         tree = self.kernel.tree
         if node.type == "field_expression" and tree.of(node).split(".")[0] in GRID:
-            return Form.symbol(tree.of(node))
+            return IndexForm.symbol(tree.of(node))
         parts: list[str] = []
         at = node.start_byte
         for child in _operands(node):
             parts += [tree.data[at : child.start_byte].decode(), f"({self.form(child, depth + 1)})"]
             at = child.end_byte
         parts.append(tree.data[at : node.end_byte].decode())
-        return Form.symbol("".join(" ".join(parts).split()).replace(" ", "") if len(parts) > 1 else tree.of(node))
+        return IndexForm.symbol("".join(" ".join(parts).split()).replace(" ", "") if len(parts) > 1 else tree.of(node))
 
 
 def _operands(node: Node) -> list[Node]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from warpsight.source.tree import NotUnderstood, Tree, assigned, declared_name, inner, within
+from warpsight.source.tree import NotUnderstood, SourceTree, assigned, declared_name, inner, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class ForLoop:
     declares: bool
 
 
-def for_loops(tree: Tree, node: Node) -> Iterator[ForLoop]:
+def for_loops(tree: SourceTree, node: Node) -> Iterator[ForLoop]:
     """The loops in a node that count upwards, in the order of the text."""
     for one in within(node, "for_statement"):
         try:
@@ -38,7 +38,7 @@ def for_loops(tree: Tree, node: Node) -> Iterator[ForLoop]:
             continue
 
 
-def read_loop(tree: Tree, node: Node) -> ForLoop:
+def read_loop(tree: SourceTree, node: Node) -> ForLoop:
     """A loop that counts upwards; NotUnderstood for another."""
     where = f"the loop in line {tree.line(node)}"
     start, test, update, body = (
@@ -67,7 +67,7 @@ def read_loop(tree: Tree, node: Node) -> ForLoop:
     return ForLoop(node, variable, first, test, bound, "=" in sign.type, update, step, body, declares)
 
 
-def _start(tree: Tree, start: Node, where: str) -> tuple[str, Node, bool]:
+def _start(tree: SourceTree, start: Node, where: str) -> tuple[str, Node, bool]:
     if start.type == "declaration":
         ones = start.children_by_field_name("declarator")
         name = declared_name(ones[0]) if len(ones) == 1 else None
@@ -79,7 +79,7 @@ def _start(tree: Tree, start: Node, where: str) -> tuple[str, Node, bool]:
     return tree.of(name), value, start.type == "declaration"
 
 
-def _step(tree: Tree, update: Node, variable: str, where: str) -> Node | None:
+def _step(tree: SourceTree, update: Node, variable: str, where: str) -> Node | None:
     """The step; None for one."""
     if update.type == "update_expression" and "++" in tree.of(update):
         return None

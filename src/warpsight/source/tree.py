@@ -22,7 +22,7 @@ class NotUnderstood(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class SourceTree:
     """A text and its tree."""
 
     text: str
@@ -73,7 +73,7 @@ class ParameterTree:
 class KernelTree:
     """The kernel of a text: the whole definition, its parameters and its body."""
 
-    tree: Tree
+    tree: SourceTree
     name: str
     definition: Node
     parameters: dict[str, ParameterTree]
@@ -90,13 +90,13 @@ def _parser() -> Parser:
 
 
 @functools.lru_cache(maxsize=256)
-def parse(text: str) -> Tree:
+def parse(text: str) -> SourceTree:
     """The tree of a text; any text has one."""
     data = text.encode()
-    return Tree(text, data, _parser().parse(data).root_node)
+    return SourceTree(text, data, _parser().parse(data).root_node)
 
 
-def kernel_of(tree: Tree, entry: str) -> KernelTree:
+def kernel_of(tree: SourceTree, entry: str) -> KernelTree:
     """The kernel of this name; NotUnderstood where there is none, or the grammar does not know what stands in it."""
     node = tree.functions.get(entry)
     if node is None:
@@ -116,7 +116,7 @@ def kernel_of(tree: Tree, entry: str) -> KernelTree:
     return KernelTree(tree, entry, node, parameters, body)
 
 
-def _parameter(tree: Tree, node: Node) -> ParameterTree:
+def _parameter(tree: SourceTree, node: Node) -> ParameterTree:
     kind = node.child_by_field_name("type")
     name = declared_name(node.child_by_field_name("declarator"))
     if kind is None or name is None:
@@ -162,12 +162,12 @@ def inner(node: Node) -> Node:
     return node
 
 
-def names(tree: Tree, node: Node) -> set[str]:
+def names(tree: SourceTree, node: Node) -> set[str]:
     """The variables that are named in a node."""
     return {tree.of(one) for one in within(node, "identifier")}
 
 
-def uses(tree: Tree, node: Node, name: str) -> list[Node]:
+def uses(tree: SourceTree, node: Node, name: str) -> list[Node]:
     """Where a variable is named in a node."""
     return [one for one in within(node, "identifier") if tree.of(one) == name]
 
@@ -188,7 +188,7 @@ def root_name(node: Node) -> Node | None:
         node = below
 
 
-def assigned(tree: Tree, node: Node) -> dict[str, list[Node]]:
+def assigned(tree: SourceTree, node: Node) -> dict[str, list[Node]]:
     """The variables and arrays that get values in a node: by `=`, `+=`, `++`, or by their address to a function."""
     found: dict[str, list[Node]] = {}
     for one in within(node, *ASSIGNMENTS, "pointer_expression"):
@@ -201,7 +201,7 @@ def assigned(tree: Tree, node: Node) -> dict[str, list[Node]]:
     return found
 
 
-def declarations(tree: Tree, node: Node) -> dict[str, Node]:
+def declarations(tree: SourceTree, node: Node) -> dict[str, Node]:
     """The variables that are declared in a node, each with its declarator; the last of a name."""
     found: dict[str, Node] = {}
     for one in within(node, "declaration"):
@@ -212,7 +212,7 @@ def declarations(tree: Tree, node: Node) -> dict[str, Node]:
     return found
 
 
-def declaration_at(tree: Tree, name: str, at: Node) -> Node | None:
+def declaration_at(tree: SourceTree, name: str, at: Node) -> Node | None:
     """The declarator that a name means at a place: the nearest above it, in its block or one around it."""
     node: Node | None = at
     while node is not None and node.type != "function_definition":
@@ -235,7 +235,7 @@ def declaration_at(tree: Tree, name: str, at: Node) -> Node | None:
     return None
 
 
-def type_of(tree: Tree, declarator: Node) -> str:
+def type_of(tree: SourceTree, declarator: Node) -> str:
     """The type that a declarator's declaration names, without qualifiers and `*`."""
     parent = declarator.parent
     kind = None if parent is None else parent.child_by_field_name("type")

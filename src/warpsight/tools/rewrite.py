@@ -26,7 +26,7 @@ MOST_LINES = 16
 
 
 def _list_causes(schema: dict[str, Any]) -> None:
-    schema["description"] = f"a finding's name, or one of: {', '.join(rewritable())}; left out: what the profile shows"
+    schema["description"] = f"a finding's name, or one of: {', '.join(rewritable())}"
 
 
 Cause = Annotated[str | None, Field(max_length=200, json_schema_extra=_list_causes)]
@@ -52,8 +52,8 @@ class Rewritten(Noun):
 
 def rewrite(session: Session, kernel: Kernel, cause: Cause = None) -> Answer[Rewritten]:
     """Try the usual edits for a cause, which you need not write: at most eight, each checked and timed. Gives the best
-    that is right and faster, as the new `current`, with its id and what changed; or says that none helps. Without a
-    cause edits go on top of one another, each for what the profile then shows."""
+    that is right and faster, as the new `current`, with its id and what changed. Without a cause: edits on top of one
+    another, each for what the profile shows."""
     if cause is not None:
         return _told(session, kernel, cause, search(session, kernel, cause))
     if session.simulator is None or not shows_time(session.feedback):

@@ -29,7 +29,7 @@ def sides_in_order(text: str, facts: Facts) -> Iterator[Rewrite]:
     except NotUnderstood:
         return
     made = _changed(kernel, side)
-    yield Rewrite(f"x and {side} change their roles", made, WHY)
+    yield Rewrite(f"x and {side} of blocks and threads changed", made, WHY)
     yield from _wider(made, facts, side)
 
 
@@ -89,7 +89,7 @@ def _wider(text: str, facts: Facts, side: str) -> Iterator[Rewrite]:
             regrid(one, line.dims[at], sides[at]) if at < len(sides) else one for at, one in enumerate(line.grid)
         )
         block = tuple(map(str, sides))
-        name = f"x and {side} change their roles, a block of {' x '.join(block)}"
+        name = f"x and {side} of blocks and threads changed, a block of {' x '.join(block)}"
         yield Rewrite(name, write_launch(text, line._replace(grid=grid, block=block)), WHY)
 
 

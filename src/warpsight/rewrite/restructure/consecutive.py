@@ -19,12 +19,12 @@ from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name, tidied
 from warpsight.rewrite.restructure.layouts import regrid
 from warpsight.rewrite.restructure.outputs import WORKS_TOGETHER
 from warpsight.source.accesses import array_uses
-from warpsight.source.forms import Form, Scope
+from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.loops import read_loop
 from warpsight.source.tree import (
     KernelTree,
     NotUnderstood,
-    Tree,
+    SourceTree,
     assigned,
     declared_name,
     inner,
@@ -122,7 +122,7 @@ def _written(found: _Counted, side: str, count: int) -> str:
     return write_launch(text, line._replace(grid=grid))
 
 
-def _guard(tree: Tree, rest: list[Node]) -> tuple[int, str, list[Node]] | None:
+def _guard(tree: SourceTree, rest: list[Node]) -> tuple[int, str, list[Node]] | None:
     """Where the guard stands, the test that lets a thread in, and what it then does."""
     for at, one in enumerate(rest):
         if one.type == "declaration":
@@ -140,7 +140,7 @@ def _guard(tree: Tree, rest: list[Node]) -> tuple[int, str, list[Node]] | None:
 def _counter(found: _Counted, side: str) -> tuple[Node, str, Node]:
     """The declaration of the variable that numbers outputs along a side."""
     size = found.dims["xyz".index(side)]
-    wanted = Form.symbol(f"blockIdx.{side}") * Form.number(size) + Form.symbol(f"threadIdx.{side}")
+    wanted = IndexForm.symbol(f"blockIdx.{side}") * IndexForm.number(size) + IndexForm.symbol(f"threadIdx.{side}")
     for one in found.kernel.statements:
         declarators = one.children_by_field_name("declarator") if one.type == "declaration" else []
         value = declarators[0].child_by_field_name("value") if len(declarators) == 1 else None

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from warpsight.source import Tree
+from warpsight.source import SourceTree
 
 
 @dataclass
 class TreeEdits:
     """Edits of one text, in any order. Of text put in at one place, what came first stands first."""
 
-    tree: Tree
+    tree: SourceTree
     made: list[tuple[int, int, int, str]] = field(default_factory=list[tuple[int, int, int, str]])
 
     def replace(self, node: Node, new: str) -> None:
@@ -64,7 +64,7 @@ class TreeEdits:
         return b"".join((*parts, data[at:])).decode()
 
 
-def indent(tree: Tree, node: Node) -> str:
+def indent(tree: SourceTree, node: Node) -> str:
     """The white space that the line of a node begins with."""
     line = tree.data.rfind(b"\n", 0, node.start_byte) + 1
     found = re.match(rb"[ \t]*", tree.data[line:])

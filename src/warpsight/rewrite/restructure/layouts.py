@@ -17,7 +17,7 @@ _ROUNDED = re.compile(r"^\(?\((.*?)\s*\+\s*(\d+)\)\s*/+\s*(\d+)\)?$")
 
 
 @dataclass(frozen=True)
-class Layout:
+class SharingLayout:
     """`old` threads made a block before. Now `lanes` share the work of one, and a block does that of `each`."""
 
     old: int
@@ -82,7 +82,7 @@ def regrid(grid: str, old: int, new: int) -> str:
     return f"ceil(({grid})*{old}/{new})"
 
 
-def helper(layout: Layout, name: str, count: int, combine: str) -> str:
+def helper(layout: SharingLayout, name: str, count: int, combine: str) -> str:
     """A device function that leaves in all that share a row what they gathered together. `count` variables go along;
     `combine` takes `other0`, `other1`, ... into `value0`, `value1`, ..."""
     types = ", ".join(f"typename T{at}" for at in range(count))
@@ -99,7 +99,7 @@ def helper(layout: Layout, name: str, count: int, combine: str) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _by_stage(layout: Layout, ones: range, combine: str) -> list[str]:
+def _by_stage(layout: SharingLayout, ones: range, combine: str) -> list[str]:
     """The last step over shared memory: of the warps of a block, or of its slices."""
     if layout.slices:
         count, shape, own, first = (

@@ -12,11 +12,11 @@ from tree_sitter import Node
 
 from warpsight.rewrite.launch import LaunchLine, read_launch
 from warpsight.rewrite.record import Facts
-from warpsight.source.forms import Form, Scope
+from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.tree import (
     KernelTree,
     NotUnderstood,
-    Tree,
+    SourceTree,
     declared_name,
     inner,
     kernel_of,
@@ -46,7 +46,7 @@ class Plane:
         return self.scope.kernel
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> SourceTree:
         return self.scope.kernel.tree
 
 
@@ -77,7 +77,7 @@ def id_of(node: Node) -> tuple[int, int]:
 def _counters(scope: Scope, dims: tuple[int, ...]) -> list[tuple[str, Node]]:
     """The variables of the rows and of the columns, each with its declaration."""
     sides = [
-        Form.symbol(f"blockIdx.{s}") * Form.number(d) + Form.symbol(f"threadIdx.{s}")
+        IndexForm.symbol(f"blockIdx.{s}") * IndexForm.number(d) + IndexForm.symbol(f"threadIdx.{s}")
         for s, d in zip("xy", dims, strict=True)
     ]
     found: dict[str, tuple[str, Node]] = {}
@@ -150,7 +150,7 @@ def _parts(test: Node, by: str) -> list[Node]:
     return [test]
 
 
-def _bound(tree: Tree, test: Node, wanted: str) -> tuple[str, str]:
+def _bound(tree: SourceTree, test: Node, wanted: str) -> tuple[str, str]:
     left, right = test.child_by_field_name("left"), test.child_by_field_name("right")
     sign = test.child_by_field_name("operator")
     if test.type != "binary_expression" or left is None or right is None or sign is None or sign.type != wanted:
@@ -158,7 +158,7 @@ def _bound(tree: Tree, test: Node, wanted: str) -> tuple[str, str]:
     return tree.of(inner(left)), tree.of(right)
 
 
-def size_in_axes(text: str, facts: Facts, tree: Tree) -> str:
+def size_in_axes(text: str, facts: Facts, tree: SourceTree) -> str:
     """A size of the kernel's text as the launch line may say it: by axes."""
     value = tree.constants.get(text, facts.scalars.get(text, text))
     if not value.isdecimal() and value not in facts.axes and value == text:

@@ -15,10 +15,10 @@ from tree_sitter import Node
 from warpsight.rewrite.launch import LaunchLine, read_launch, write_launch
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name, tidied
-from warpsight.rewrite.restructure.layouts import Layout, helper
+from warpsight.rewrite.restructure.layouts import SharingLayout, helper
 from warpsight.rewrite.restructure.outputs import WORKS_TOGETHER
 from warpsight.source.accesses import array_uses, place_of, pointer
-from warpsight.source.forms import Form, Scope
+from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.tree import NotUnderstood, declared_name, inner, kernel_of, parse, statements, within
 
 LARGEST = 40 * 1024  # of static shared memory
@@ -36,7 +36,7 @@ class _Atomic:
     statement: Node
     function: str
     array: str
-    index: Form
+    index: IndexForm
     value: Node
     type: str
     size: int  # of the array, where it is a number; else 0
@@ -99,7 +99,7 @@ def _read(text: str, facts: Facts) -> _Elements:
     if any(word in tree.of(kernel.body) for word in WORKS_TOGETHER):
         raise NotUnderstood("the threads of a block work together already")
     scope = Scope(kernel, {"blockDim.x": dims[0]})
-    own = Form.symbol("blockIdx.x") * Form.number(dims[0]) + Form.symbol("threadIdx.x")
+    own = IndexForm.symbol("blockIdx.x") * IndexForm.number(dims[0]) + IndexForm.symbol("threadIdx.x")
     before: list[Node] = []
     for at, one in enumerate(kernel.statements):
         declarators = one.children_by_field_name("declarator") if one.type == "declaration" else []
@@ -259,7 +259,7 @@ def _by_register(
     tree = found.scope.kernel.tree
     given = one.call.child_by_field_name("arguments")
     assert given is not None
-    layout = Layout(found.threads, 1, found.threads)
+    layout = SharingLayout(found.threads, 1, found.threads)
     function = fresh_name(tree.text, f"block_{one.function.removeprefix('atomic').lower()}")
     helpers.setdefault(function, helper(layout, function, 1, _COMBINE[one.function]))
     top.append(f"{one.type} {name} = {_START[one.function]};")

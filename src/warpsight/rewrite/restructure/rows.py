@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warpsight.rewrite.record import Facts, Rewrite
-from warpsight.rewrite.restructure.layouts import Layout
+from warpsight.rewrite.restructure.layouts import SharingLayout
 from warpsight.rewrite.restructure.memory_sums import in_registers
 from warpsight.rewrite.restructure.sharing import SharedLoop, Walk, read_walk, share
 from warpsight.source.tree import NotUnderstood
@@ -22,7 +22,7 @@ def thread_per_row(text: str, facts: Facts) -> Iterator[Rewrite]:
         walk = read_walk(in_registers(text, facts.entry), facts.entry)
     except NotUnderstood:
         return
-    layouts = [Layout(walk.threads, block // lanes, lanes) for lanes, block in GROUPS]
+    layouts = [SharingLayout(walk.threads, block // lanes, lanes) for lanes, block in GROUPS]
     yield from _shared(walk, layouts, WHY)
 
 
@@ -32,7 +32,9 @@ def slices_of_a_column(text: str, facts: Facts) -> Iterator[Rewrite]:
         walk = read_walk(in_registers(text, facts.entry), facts.entry)
     except NotUnderstood:
         return
-    yield from _shared(walk, [Layout(walk.threads, columns, count, True) for columns, count in SLICES], WHY_SLICES)
+    yield from _shared(
+        walk, [SharingLayout(walk.threads, columns, count, True) for columns, count in SLICES], WHY_SLICES
+    )
 
 
 def why_not_rows(text: str, facts: Facts) -> list[str]:
@@ -46,7 +48,7 @@ def why_not_rows(text: str, facts: Facts) -> list[str]:
     return walk.reasons or ["there is no loop to share"]
 
 
-def _shared(walk: Walk, layouts: list[Layout], why: str) -> Iterator[Rewrite]:
+def _shared(walk: Walk, layouts: list[SharingLayout], why: str) -> Iterator[Rewrite]:
     outer, inner = walk.shared(outermost=True), walk.shared(outermost=False)
     ways: list[tuple[str, list[SharedLoop]]] = [("", outer)]
     if [one.loop.node for one in inner] != [one.loop.node for one in outer]:

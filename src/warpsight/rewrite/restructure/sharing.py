@@ -14,10 +14,10 @@ from tree_sitter import Node
 
 from warpsight.rewrite.launch import LaunchLine, read_launch, write_launch
 from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name
-from warpsight.rewrite.restructure.layouts import Layout, helper
+from warpsight.rewrite.restructure.layouts import SharingLayout, helper
 from warpsight.source.accesses import array_uses
 from warpsight.source.carried import Accumulator, accumulators, starts_at_nothing
-from warpsight.source.forms import Form, Scope
+from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.loops import ForLoop, read_loop
 from warpsight.source.tree import (
     KernelTree,
@@ -101,8 +101,8 @@ class Walk:
         tree, scope = self.kernel.tree, self.scope
         where = f"the loop in line {tree.line(loop.node)}"
         start = scope.form(loop.start)
-        step = Form.number(1) if loop.step is None else scope.form(loop.step)
-        if start.linear(THREAD) and start.of(THREAD).value not in (0, None) and step != Form.number(1):
+        step = IndexForm.number(1) if loop.step is None else scope.form(loop.step)
+        if start.linear(THREAD) and start.of(THREAD).value not in (0, None) and step != IndexForm.number(1):
             raise NotUnderstood(f"{where} is shared by threads already")
         bound = scope.form(loop.bound)
         turns = (bound - start).value
@@ -170,7 +170,7 @@ def read_walk(text: str, entry: str) -> Walk:
     return Walk(scope, line, dims[0])
 
 
-def share(walk: Walk, layout: Layout, loops: Sequence[SharedLoop]) -> str:
+def share(walk: Walk, layout: SharingLayout, loops: Sequence[SharedLoop]) -> str:
     """The text in which these loops are shared in this layout."""
     kernel, tree = walk.kernel, walk.kernel.tree
     edits = TreeEdits(tree)
@@ -204,7 +204,7 @@ def share(walk: Walk, layout: Layout, loops: Sequence[SharedLoop]) -> str:
     return write_launch(text, layout.launch(line))
 
 
-def _stride(loop: ForLoop, layout: Layout, lane: str, edits: TreeEdits) -> None:
+def _stride(loop: ForLoop, layout: SharingLayout, lane: str, edits: TreeEdits) -> None:
     tree = edits.tree
     step = None if loop.step is None else tree.of(loop.step)
     if tree.of(loop.start) == "0":
@@ -222,7 +222,13 @@ def _stride(loop: ForLoop, layout: Layout, lane: str, edits: TreeEdits) -> None:
 
 
 def _gather(
-    scope: Scope, loop: ForLoop, one: Accumulator, layout: Layout, lane: str, edits: TreeEdits, helpers: dict[str, str]
+    scope: Scope,
+    loop: ForLoop,
+    one: Accumulator,
+    layout: SharingLayout,
+    lane: str,
+    edits: TreeEdits,
+    helpers: dict[str, str],
 ) -> None:
     """What each of a group gathered, brought together after the loop; sums begin at nothing in all but one."""
     text = edits.tree.text
@@ -251,11 +257,11 @@ def _gather(
     edits.lines_after(loop.node, f"{name}({', '.join(variables)});")
 
 
-def _renumber(walk: Walk, layout: Layout, edits: TreeEdits) -> None:
+def _renumber(walk: Walk, layout: SharingLayout, edits: TreeEdits) -> None:
     """The thread's number becomes that of its group, wherever it stands."""
     scope, tree, old = walk.scope, walk.kernel.tree, walk.threads
-    number = Form.symbol(GRID_BLOCK) * Form.number(old) + Form.symbol(THREAD)
-    stride = Form.symbol("gridDim.x") * Form.number(old)
+    number = IndexForm.symbol(GRID_BLOCK) * IndexForm.number(old) + IndexForm.symbol(THREAD)
+    stride = IndexForm.symbol("gridDim.x") * IndexForm.number(old)
     stack = [walk.kernel.body]
     while stack:
         node = stack.pop()
@@ -340,14 +346,14 @@ def _require_all_meet(walk: Walk, loops: Sequence[SharedLoop], later: set[str]) 
             around = around.parent
 
 
-def _differs(walk: Walk, form: Form) -> bool:
+def _differs(walk: Walk, form: IndexForm) -> bool:
     """Whether a number may differ among the threads of a block: it is not made of plain parameters alone."""
     plain = {name for name, one in walk.kernel.parameters.items() if not one.pointer}
     return not form.symbols <= plain
 
 
 def _store_once(
-    walk: Walk, shared: Sequence[Node], lane: str, live: str, layout: Layout, later: set[str], edits: TreeEdits
+    walk: Walk, shared: Sequence[Node], lane: str, live: str, layout: SharingLayout, later: set[str], edits: TreeEdits
 ) -> None:
     """What is stored outside of the shared loops is stored by one of the group."""
     tree = walk.kernel.tree
