@@ -23,7 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("session",),
     ("tools",),
     ("models", "runs"),
-    ("reason", "tuning"),
+    ("reason", "tuning", "guard"),
     ("short",),
     ("corpus",),
     ("learn",),

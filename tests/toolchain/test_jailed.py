@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from warpsight.errors import ToolchainError
-from warpsight.jail import Event
+from warpsight.jail import WorkerEvent
 from warpsight.nouns import Build
 from warpsight.toolchain import nvrtc, packages
 from warpsight.toolchain.nvrtc import NvrtcProcess
@@ -134,7 +134,7 @@ def test_a_right_answer_is_taken(process: NvrtcProcess, compiled: Compile) -> No
 
 
 def test_events_become_errors_of_the_toolchain() -> None:
-    assert type(ended_badly("x", Event("cpu_limit", ""), 1)) is DeadlinePassed
-    assert type(ended_badly("x", Event("deadline", ""), 1)) is MachineTooBusy
-    died = ended_badly("x", Event("seccomp_violation", "made a call"), 1, b"a message")
+    assert type(ended_badly("x", WorkerEvent("cpu_limit", ""), 1)) is DeadlinePassed
+    assert type(ended_badly("x", WorkerEvent("deadline", ""), 1)) is MachineTooBusy
+    died = ended_badly("x", WorkerEvent("seccomp_violation", "made a call"), 1, b"a message")
     assert isinstance(died, ProgramDied) and died.event is not None and "seccomp_violation" in died.message

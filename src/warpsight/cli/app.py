@@ -49,6 +49,10 @@ VERBS = (
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
     Verb("explain", "What a counter means and what each tool calls it."),
+    Verb(
+        "guard",
+        "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+    ),
     Verb("new", "Make a task folder to start from."),
     Verb("import", "Other people's tasks: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
     Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),

@@ -10,7 +10,7 @@ import typer
 from warpsight.cli.output import emit
 
 if TYPE_CHECKING:
-    from warpsight.bench.units import Outcome
+    from warpsight.bench.units import BenchOutcome
     from warpsight.session.feedback import Feedback
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
@@ -62,14 +62,14 @@ def run(
       warpsight bench run test.jsonl out.jsonl --model rival:top-finding
       warpsight bench run tasks/ out.jsonl --suite optimize --box full --model openai:MODEL
     """
-    from warpsight.bench.suite import Plan, run_bench
+    from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.bench.table import report as table
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.errors import UsageError
 
     if rounds > 1 and suite != "optimize":
         raise UsageError("--rounds is for kernels that are made faster", hint="--suite optimize")
-    plan = Plan(
+    plan = BenchPlan(
         corpus=corpus,
         suite=_suite(suite),
         model=model,
@@ -193,7 +193,7 @@ def compare(
     from warpsight.errors import UsageError
 
     found = conditions(_read(files))
-    sides: list[list[Outcome]] = []
+    sides: list[list[BenchOutcome]] = []
     for wanted in (one, other):
         model, _, feedback = wanted.rpartition(":")
         if (suite, model, feedback) not in found:
@@ -218,7 +218,7 @@ def compare(
     emit({"one": one, "other": other, **made}, as_json=as_json, render=show)
 
 
-def _read(files: list[Path], count: int | None = None) -> list[Outcome]:
+def _read(files: list[Path], count: int | None = None) -> list[BenchOutcome]:
     from warpsight.bench.suite import read_outcomes
     from warpsight.errors import UsageError
 
@@ -229,7 +229,7 @@ def _read(files: list[Path], count: int | None = None) -> list[Outcome]:
     return found
 
 
-def _document(found: list[Outcome]) -> dict[str, Any]:
+def _document(found: list[BenchOutcome]) -> dict[str, Any]:
     from warpsight.bench.metrics import summary_of
     from warpsight.bench.table import conditions
 

@@ -15,9 +15,9 @@ from warpsight.cli.output import emit
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warpsight.corpus.build import Row
+    from warpsight.corpus.build import CorpusRow
     from warpsight.corpus.stats import Stats
-    from warpsight.corpus.trial import Trial
+    from warpsight.corpus.trial import DefectTrial
 
 corpus = typer.Typer(no_args_is_help=True, epilog="Example: warpsight corpus build train.jsonl --count 200")
 FILE_HELP = "A corpus file, one JSON row a task."
@@ -135,14 +135,14 @@ def try_(
     gpus = tuple(gpu or ("a100", "t4"))
     planted = [(defect,) for defect in chosen.defects]
     with progress_on_stderr() as say:
-        found: list[Trial] = []
+        found: list[DefectTrial] = []
         for defects in (*planted, *(pairs_that_apply(chosen) if pairs else ())):
             say(", ".join(defects))
             found.append(try_together(chosen, defects, gpus, sizes=1 if len(defects) > 1 else None))
     emit({"family": family, "trials": found}, as_json=as_json, render=lambda console: _show_trials(console, found))
 
 
-def _show_trials(console: Console, found: Sequence[Trial]) -> None:
+def _show_trials(console: Console, found: Sequence[DefectTrial]) -> None:
     for number, where in enumerate(found[0].ratios, start=1):
         console.print(f"({number}) {where}", markup=False)
     console.print("time with the defect over the fast kernel's (simulated):")
@@ -151,7 +151,7 @@ def _show_trials(console: Console, found: Sequence[Trial]) -> None:
         console.print(f"  {' + '.join(trial.defects):36} {ratios}  {trial.says}".rstrip(), markup=False)
 
 
-def _show_row(console: Console, row: Row, kernel: str) -> None:
+def _show_row(console: Console, row: CorpusRow, kernel: str) -> None:
     size = ", ".join(f"{axis} = {value}" for axis, value in row.spec.size.items())
     console.print(f"task {row.number}: {row.spec.family}, {size}, on {row.spec.gpu}\n", markup=False)
     console.print(kernel, markup=False)

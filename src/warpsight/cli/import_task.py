@@ -15,7 +15,7 @@ from warpsight.cli.output import ExitCode, emit
 from warpsight.errors import UsageError
 
 
-class Format(StrEnum):
+class ImportFormat(StrEnum):
     """Whose format it is."""
 
     KERNELBENCH = "kernelbench"
@@ -45,7 +45,9 @@ EXPORT_HELP = "flashinfer, the other way: PATH is one of our tasks, and --out ge
 
 
 def import_task(
-    format: Annotated[Format, typer.Argument(metavar="FORMAT", help="kernelbench, hecbench, gpumode or flashinfer.")],
+    format: Annotated[
+        ImportFormat, typer.Argument(metavar="FORMAT", help="kernelbench, hecbench, gpumode or flashinfer.")
+    ],
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a folder of many.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=OUT_HELP)] = None,
     run: Annotated[Path | None, typer.Option(metavar="CANDIDATE", help=RUN_HELP)] = None,
@@ -80,7 +82,7 @@ def import_task(
     from warpsight.verbs.import_program import compare_changed
 
     if export:
-        if format is not Format.FLASHINFER:
+        if format is not ImportFormat.FLASHINFER:
             raise UsageError(f"expected --export with flashinfer, found it with {format.value}")
         written = export_flashinfer(path, kernel, out)
         emit({"format": format.value, "written": written}, as_json=as_json, render=import_text.exported(written))
@@ -90,7 +92,7 @@ def import_task(
         Path(path), out, run, kernel, compiler.value, arch or DEFAULT_ARCH, seed, trials, samples, threads, deadline
     )
     with progress_on_stderr() as say:
-        if format is Format.HECBENCH and run is not None:
+        if format is ImportFormat.HECBENCH and run is not None:
             told = compare_changed(Path(path), run, arch, max(samples, 1), deadline, say)
             emit(told, as_json=as_json, render=render(told))
             raise typer.Exit(int(ExitCode.FINE if told["comparison"]["verdict"] == "right" else ExitCode.WRONG))
@@ -108,8 +110,8 @@ def import_task(
     raise typer.Exit(int(ExitCode.FINE if good else ExitCode.WRONG))
 
 
-def _check_options(format: Format, run: Path | None, kernel: Path | None) -> None:
-    if run is not None and format not in (Format.KERNELBENCH, Format.HECBENCH):
+def _check_options(format: ImportFormat, run: Path | None, kernel: Path | None) -> None:
+    if run is not None and format not in (ImportFormat.KERNELBENCH, ImportFormat.HECBENCH):
         raise UsageError(f"expected --run with kernelbench or hecbench, found it with {format.value}")
-    if kernel is not None and format is not Format.FLASHINFER:
+    if kernel is not None and format is not ImportFormat.FLASHINFER:
         raise UsageError(f"expected --kernel with flashinfer, found it with {format.value}")

@@ -70,6 +70,7 @@ VERBS: Mapping[str, str] = {
     "skills": "mcp.md",
     "import": "importing.md",
     "tune": "tune.md",
+    "guard": "guard.md",
 }
 
 

@@ -21,7 +21,7 @@ from warpsight.tasks import read_candidate
 MATTERS, HELPS = 1.1, 0.97
 
 
-class Trial(Noun):
+class DefectTrial(Noun):
     """Time with some defects over the time of the fast kernel, by (GPU, size)."""
 
     family: str
@@ -36,7 +36,9 @@ class Trial(Noun):
         return "" if any(ratio >= MATTERS for ratio in self.ratios.values()) else "matters nowhere"
 
 
-def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], sizes: int | None = None) -> Trial:
+def try_together(
+    family: Family, defects: tuple[str, ...], gpus: Sequence[str], sizes: int | None = None
+) -> DefectTrial:
     """These defects together, at the first `sizes` sizes (all when None)."""
     ratios: dict[str, float] = {}
     for gpu, size in itertools.product(gpus, family.sizes[:sizes]):
@@ -50,7 +52,7 @@ def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], 
         )
         where = f"{gpu} " + " ".join(f"{axis}={value}" for axis, value in size.items())
         ratios[where] = look_at(spec, defects).boost_us / look_at(spec, ()).boost_us
-    return Trial(family=family.name, defects=defects, ratios=ratios)
+    return DefectTrial(family=family.name, defects=defects, ratios=ratios)
 
 
 def require_right_planted(family: Family, defects: tuple[str, ...], gpu_arch: str | None = None) -> None:

@@ -34,7 +34,7 @@ from warpsight.devices.cuda_state import (
 )
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.opencl_build import worker_argv
-from warpsight.devices.opencl_lane import Settings
+from warpsight.devices.opencl_lane import LaneSettings
 from warpsight.devices.profiles import with_trust
 from warpsight.devices.triton_lane import TRITON_WORKER, triton_request
 from warpsight.errors import UsageError
@@ -57,14 +57,14 @@ OWN_LAUNCH = (
 
 
 @dataclass(frozen=True)
-class Looked:
+class CheckerResult:
     """What a checker saw in one launch, and what it could not look for, with the reason."""
 
     faults: tuple[Fault, ...] = ()
     not_looked: tuple[str, ...] = ()
 
 
-Checker = Callable[[Sequence[str], str, str], Looked]
+Checker = Callable[[Sequence[str], str, str], CheckerResult]
 """From a program that launches a kernel, the entry and the kernel's text. It is in `lens`, which devices do not see."""
 
 
@@ -86,10 +86,10 @@ class CudaDevice:
     ) -> None:
         self.wanted, self.checker = gpu, checker
         self.not_looked: dict[str, None] = {}  # in the order they came up
-        self._looked: dict[tuple[str, tuple[str, ...], str, LaunchSize], Looked] = {}
+        self._looked: dict[tuple[str, tuple[str, ...], str, LaunchSize], CheckerResult] = {}
         self._own_launch: tuple[str, ...] = ()
         self._walls: set[str] = set()
-        self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
+        self.settings = LaneSettings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._gpu: GpuHere | None = None
         self._lock: Any = None
         self._lane: GpuLane | None = None

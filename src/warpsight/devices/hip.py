@@ -25,7 +25,7 @@ from warpsight.devices.cuda import (
 from warpsight.devices.cuda_lane import GpuLane
 from warpsight.devices.device import Execution, Value
 from warpsight.devices.opencl_build import worker_argv
-from warpsight.devices.opencl_lane import Settings
+from warpsight.devices.opencl_lane import LaneSettings
 from warpsight.errors import GpuPackageMissing, UsageError
 from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
@@ -46,7 +46,7 @@ class HipDevice:
 
     def __init__(self, *, gpu: str | None = None, deadline_seconds: float = 60.0, memory_bytes: int = 8 << 30) -> None:
         self.gpu = os.environ.get("ROCR_VISIBLE_DEVICES", "0").split(",")[0].strip() if gpu is None else gpu
-        self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
+        self.settings = LaneSettings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._texts: dict[str, str] = {}
         self._lane: GpuLane | None = None
         self._lanes: list[GpuLane] = []

@@ -45,7 +45,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Event:
+class WorkerEvent:
     """One way a worker ended badly."""
 
     kind: EventKind
@@ -53,11 +53,11 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """What came of one worker: a body or an event, never both. `missing` names protections it ran without."""
 
     body: bytes | None
-    event: Event | None
+    event: WorkerEvent | None
     log: bytes
     cpu_s: float
     wall_s: float
@@ -65,7 +65,7 @@ class Answer:
 
     def __post_init__(self) -> None:
         if (self.body is None) == (self.event is None):
-            raise ValueError("an Answer has a body or an event, exactly one of them")
+            raise ValueError("a WorkerAnswer has a body or an event, exactly one of them")
 
 
 class WorkerLost(WarpsightError):
@@ -73,7 +73,7 @@ class WorkerLost(WarpsightError):
 
     exit_code = 5
 
-    def __init__(self, name: str, event: Event, log: bytes = b"") -> None:
+    def __init__(self, name: str, event: WorkerEvent, log: bytes = b"") -> None:
         super().__init__(f"{name} was lost: {event.kind}: {event.detail}")
         self.event = event
         self.log = log

@@ -48,7 +48,7 @@ SPACES = {
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
-class Build:
+class _Setup:
     """What was asked for and what could not be had, by name."""
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def tell(message: dict[str, Any], fd: int = 1) -> None:
     os.write(fd, json.dumps(message).encode() + b"\n")
 
 
-def leave_namespaces(build: Build) -> None:
+def leave_namespaces(build: _Setup) -> None:
     """Enter new namespaces, one by one so that a missing one is known by name."""
     names = [name for name in SPACES if build.wanted(name)]
     if build.as_root and "user namespace" in names:
@@ -106,7 +106,7 @@ def map_ids(folder: str, uid: int, gid: int, dir_fd: int | None = None) -> None:
             os.close(handle)
 
 
-def build_view(build: Build) -> None:
+def build_view(build: _Setup) -> None:
     """A root that holds the given paths, read-only, three devices and an empty scratch folder, and nothing else."""
     config = build.config
     owner = NOBODY if build.as_root else os.geteuid()
@@ -152,7 +152,7 @@ def bind(path: str) -> None:
     kernel.mount(source, path, None, kernel.MS_BIND | kernel.MS_REC)
 
 
-def become_nobody(build: Build) -> None:
+def become_nobody(build: _Setup) -> None:
     """From root to an unprivileged user, alone in a user namespace of its own."""
     own = os.open("/proc/self", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     show_view(build)
@@ -172,7 +172,7 @@ def become_nobody(build: Build) -> None:
     os.close(own)
 
 
-def show_view(build: Build) -> None:
+def show_view(build: _Setup) -> None:
     """Build the view if there is a mount namespace to build it in."""
     if build.wanted("mount namespace"):
         try:
@@ -184,7 +184,7 @@ def show_view(build: Build) -> None:
                 sys.exit(3)
 
 
-def give_up_rights(build: Build) -> None:
+def give_up_rights(build: _Setup) -> None:
     """Every capability, and every way to get one back."""
     for name, step in (
         ("no capabilities", kernel.drop_capabilities),
@@ -216,7 +216,7 @@ def landlock_rules(config: dict[str, Any], scratch: str) -> list[tuple[str, int]
     return [("/", kernel.FS_READ_DIR), *shown, *devices, (scratch, kernel.FS_SCRATCH)]
 
 
-def plan_landlock(build: Build) -> tuple[bool, bool, bool]:
+def plan_landlock(build: _Setup) -> tuple[bool, bool, bool]:
     """Which parts of landlock this kernel has; named as missing where it does not."""
     version = kernel.landlock_version()
     found: list[bool] = []
@@ -227,7 +227,7 @@ def plan_landlock(build: Build) -> tuple[bool, bool, bool]:
     return found[0], found[1], found[2]
 
 
-def become_worker(build: Build, parts: tuple[bool, bool, bool]) -> NoReturn:
+def become_worker(build: _Setup, parts: tuple[bool, bool, bool]) -> NoReturn:
     """The last steps, in the process that turns into the worker."""
     config = build.config
     try:
@@ -273,7 +273,7 @@ def place_channels(fds: dict[str, int], filters: int) -> None:
     os.closerange(STATUS_FD + 1, 4096)
 
 
-def first_process(build: Build, watch_lives: int) -> NoReturn:
+def first_process(build: _Setup, watch_lives: int) -> NoReturn:
     """Process 1 of the jail: build, start the worker, wait for it; everything else dies when we leave."""
     os.setsid()
     kernel.die_with_parent()
@@ -331,7 +331,7 @@ def read_config() -> dict[str, Any]:
 def main() -> None:
     """Build, or say what is missing."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    build = Build(read_config())
+    build = _Setup(read_config())
     leave_namespaces(build)
     watch_lives, held = os.pipe()
     first = os.fork()

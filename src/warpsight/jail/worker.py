@@ -28,7 +28,7 @@ from typing import Any, Self
 from warpsight.errors import BrokenMachine
 from warpsight.jail import seccomp, sight
 from warpsight.jail.channel import Channel, Ended
-from warpsight.jail.records import LEVELS, Answer, Event, Level, Limits, WorkerLost
+from warpsight.jail.records import LEVELS, Level, Limits, WorkerAnswer, WorkerEvent, WorkerLost
 from warpsight.jail.scrub import scrubbed
 from warpsight.jail.view import make_view
 
@@ -56,11 +56,11 @@ def run_jailed(
     unsafe: bool = False,
     level: Level = "work",
     without: Collection[str] = (),
-) -> Answer:
+) -> WorkerAnswer:
     """One worker for one question: its answer, or the event that ended it. Never raises for what a worker does."""
     started = time.monotonic()
     body: bytes | None = None
-    event: Event | None = None
+    event: WorkerEvent | None = None
     worker = JailedWorker(argv, limits=limits, readable=readable, unsafe=unsafe, level=level, without=without)
     with worker:
         try:
@@ -68,7 +68,7 @@ def run_jailed(
         except WorkerLost as lost:
             event = lost.event
         cpu_s = worker.cpu_s()
-    return Answer(body, event, worker.log(), cpu_s, time.monotonic() - started, worker.missing)
+    return WorkerAnswer(body, event, worker.log(), cpu_s, time.monotonic() - started, worker.missing)
 
 
 class JailedWorker:
@@ -93,7 +93,7 @@ class JailedWorker:
     ) -> None:
         self.name, self.level, self.limits = name, level, limits
         self._unsafe = unsafe or told_unsafe()
-        self._event: Event | None = None
+        self._event: WorkerEvent | None = None
         self._ready = False
         self._cpu_s = 0.0
         self.missing: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class JailedWorker:
             if not self._unsafe and set(self.missing) & set(REQUIRED):
                 self._raise_broken()
             if self._channel.exchange(None, ends_at, self._watch) != b"":
-                raise Ended(Event("not_locked", "answered before it had locked itself down"))
+                raise Ended(WorkerEvent("not_locked", "answered before it had locked itself down"))
             self._check_lock()
         self._ready = True
 
@@ -170,7 +170,7 @@ class JailedWorker:
     def forget(self) -> None:
         """Let go without ending it: for a process that was forked from the one that owns the worker."""
         if self._end.detach() is not None:
-            self._event = Event("exited_early", "belongs to another process")
+            self._event = WorkerEvent("exited_early", "belongs to another process")
             _release(self._stage, self._fds)
 
     def __enter__(self) -> Self:
@@ -192,7 +192,7 @@ class JailedWorker:
             self.close()
             raise WorkerLost(self.name, ended.event, self.log()) from None
         except BaseException:
-            self._event = Event("exited_early", "given up by its parent")
+            self._event = WorkerEvent("exited_early", "given up by its parent")
             self.close()
             raise
 
@@ -208,16 +208,16 @@ class JailedWorker:
         shown = sight.status_of(self.worker_pid())
         if self.tightness() < wanted or shown.get("NoNewPrivs") != "1":
             detail = f"the kernel shows {self.tightness()} filters, level {self.level!r} needs {wanted}"
-            raise Ended(Event("not_locked", detail))
+            raise Ended(WorkerEvent("not_locked", detail))
 
-    def _watch(self) -> Event | None:
+    def _watch(self) -> WorkerEvent | None:
         if self.level not in ("tools", "serve") or (first := self._channel.status.get("first")) is None:
             return None
         used = sight.resident_bytes(int(first))
         if used <= self.limits.memory_bytes:
             return None
         detail = f"its processes together used {used} bytes, the cap is {self.limits.memory_bytes}"
-        return Event("out_of_memory", detail)
+        return WorkerEvent("out_of_memory", detail)
 
     def _raise_broken(self) -> None:
         with contextlib.suppress(Ended):

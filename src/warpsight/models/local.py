@@ -18,7 +18,7 @@ from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.errors import EmptyReply, ModelError, ModelRefused
 from warpsight.models.model import AssistantMessage, OnText, Reply, Request, StopReason, Usage
 from warpsight.models.precision import fast_precision
-from warpsight.models.template import TURN, TURN_END, Part, parts_of
+from warpsight.models.template import TURN, TURN_END, PromptPart, parts_of
 from warpsight.models.text_calls import CLOSE, read_calls
 from warpsight.models.verbatim import dump, parse
 from warpsight.models.wire import list_at, require_own
@@ -114,7 +114,7 @@ class LocalModel:
         """The tokens the model is given; training uses the same."""
         return [token for part in parts_of(request.messages, request.tools) for token in self._tokens(part)]
 
-    def _tokens(self, part: Part) -> list[int]:
+    def _tokens(self, part: PromptPart) -> list[int]:
         if part.turn is not None:
             require_own(part.turn, "local")
             kept = kept_tokens(part.turn)

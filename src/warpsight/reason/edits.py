@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from warpsight.nouns import kernel_id
-from warpsight.tools.edits import KERNEL, Edit, EditFailed, apply_edits, offer_edits, whole_kernel
+from warpsight.tools.edits import KERNEL, EditBlock, EditFailed, apply_edits, offer_edits, whole_kernel
 
-__all__ = ["KERNEL", "Edit", "EditFailed", "apply_edits", "kernel_id", "offer_edits", "whole_kernel"]
+__all__ = ["KERNEL", "EditBlock", "EditFailed", "apply_edits", "kernel_id", "offer_edits", "whole_kernel"]

@@ -65,7 +65,7 @@ def _in_array(kind: str, name: str, offset: int, size: int) -> str:
 
 
 @dataclass(frozen=True)
-class Report:
+class FaultReport:
     """All that a launch knows of its program, to name faults with."""
 
     program: Program

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from warpsight.errors import DeviceError, UnsupportedInstruction
 from warpsight.nouns import Fault
 from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
-from warpsight.vgpu.faults import Report
+from warpsight.vgpu.faults import FaultReport
 from warpsight.vgpu.flow import flow_of
 from warpsight.vgpu.sass.bank import fill_bank_zero
 from warpsight.vgpu.stores import Unwritten, find_stores
@@ -270,7 +270,7 @@ def launch(
         last_warp_first=last_warp_first,
         waves=list(waves),
     )
-    report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
+    report = FaultReport(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(
         counts=raw["counts"],
         faults=tuple(report.fault(f) for f in raw["faults"]),

@@ -38,7 +38,7 @@ def align_up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-class Constants:
+class PtxConstants:
     """The pool of constant rows; equal values share a row."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Layout:
     """Collects what a program touches while its functions are lowered."""
 
     module: Module
-    constants: Constants = field(default_factory=Constants)
+    constants: PtxConstants = field(default_factory=PtxConstants)
     places: dict[str, Place] = field(default_factory=dict[str, Place])
     symbols: list[Symbol] = field(default_factory=list[Symbol])
     relocations: list[Relocation] = field(default_factory=list[Relocation])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import SPECIALS, Flag, T
-from warpsight.vgpu.ptx.decode import Refused, head
+from warpsight.vgpu.ptx.decode import PtxRefused, head
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 _PLAIN: dict[str, int] = {f"%{name}": i for i, name in enumerate(SPECIALS)}
 # A launch without clusters is a launch of clusters of one block.
@@ -27,12 +27,12 @@ _PAIRS = {"%globaltimer": ("%globaltimer_lo", "%globaltimer_hi")}
 KNOWN = frozenset(_NUMBERS) | frozenset(_FIXED) | frozenset(_PAIRS) | {"%clock64"}
 
 
-def read(body: Body, name: str, number: int, size: int, guard: int, *, hidden: bool = False) -> None:
+def read(body: PtxBody, name: str, number: int, size: int, guard: int, *, hidden: bool = False) -> None:
     """Put special register `name` in register `number` of `size` bytes."""
     flags = Flag.HIDDEN if hidden else Flag(0)
     if name == "%clock64":
         if size != 8:
-            raise Refused("%clock64 takes a 64-bit register")
+            raise PtxRefused("%clock64 takes a 64-bit register")
         body.emit(head("CLOCK", ta=T.U64, flags=flags), guard, number)
         return
     if name in _FIXED:
