@@ -10,6 +10,6 @@ from warpsight.source.loops import ForLoop, for_loops, read_loop
 from warpsight.source.tree import KernelTree, NotUnderstood, SourceTree, kernel_of, parse, within
 
 __all__ = [
-    "ForLoop", "IndexForm", "KernelTree", "NotUnderstood", "Scope", "SourceTree", "for_loops", "kernel_of", "parse", "read_loop",
-    "within",
+    "ForLoop", "IndexForm", "KernelTree", "NotUnderstood", "Scope", "SourceTree", "for_loops", "kernel_of", "parse",
+    "read_loop", "within",
 ]  # fmt: skip

@@ -86,7 +86,8 @@ SOFTMAX = PlainTask(
     for (int c = 0; c < C; c++) y[row * C + c] /= sum;
 }
 """,
-    "def reference(x):\n    e = np.exp(x - x.max(axis=1, keepdims=True))\n    return e / e.sum(axis=1, keepdims=True)\n",
+    "def reference(x):\n    e = np.exp(x - x.max(axis=1, keepdims=True))\n"
+    "    return e / e.sum(axis=1, keepdims=True)\n",
     **SIZES,
 )  # fmt: skip
 
@@ -108,7 +109,8 @@ ARGMAX = PlainTask(
 )  # fmt: skip
 
 LAYER_NORM = PlainTask(
-    "norm_rows", ("in float32 x[R, C]", "in float32 g[C]", "out float32 y[R, C]", "scalar int32 R = R", "scalar int32 C = C"),
+    "norm_rows",
+    ("in float32 x[R, C]", "in float32 g[C]", "out float32 y[R, C]", "scalar int32 R = R", "scalar int32 C = C"),
     HEAD + 'extern "C" __global__ void norm_rows(const float* x, const float* g, float* y, int R, int C) {\n' +
     """    int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < R) {
@@ -130,7 +132,7 @@ LAYER_NORM = PlainTask(
     **SIZES,
 )  # fmt: skip
 
-COLUMN_SUM = PlainTask(
+COLUMN_MEAN = PlainTask(
     "column_mean", ("in float32 x[R, C]", "out float32 y[C]", "scalar int32 R = R", "scalar int32 C = C"),
     "// launch: grid=(ceil(C/256)) block=(256)\n"
     'extern "C" __global__ void column_mean(const float* x, float* y, int R, int C) {\n'
@@ -143,4 +145,99 @@ COLUMN_SUM = PlainTask(
 """,
     "def reference(x):\n    return x.mean(axis=0)\n",
     "R = 37, C = 100", "R = 3, C = 1", "R = 4096, C = 1024",
+)  # fmt: skip
+
+DOT_IN_MEMORY = PlainTask(
+    "row_dots",
+    ("in float32 x[R, C]", "in float32 v[C]", "out float32 y[R]", "scalar int32 R = R", "scalar int32 C = C"),
+    HEAD + 'extern "C" __global__ void row_dots(const float* x, const float* v, float* y, int R, int C) {\n' + ROW +
+    """    y[row] = 0.0f;
+    for (int c = 0; c < C; c++) y[row] += x[row * C + c] * v[c];
+}
+""",
+    "def reference(x, v):\n    return x @ v\n",
+    **SIZES, atol=1e-3,
+)  # fmt: skip
+
+HISTOGRAM = PlainTask(
+    "histogram",
+    ("in uint8 data[N] fill integers low=0 high=256", "inout uint32 counts[256] fill zeros", "scalar int32 N = N"),
+    "// launch: grid=(ceil(N/256)) block=(256)\n"
+    'extern "C" __global__ void histogram(const unsigned char* data, unsigned int* counts, int N) {\n'
+    """    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= N) return;
+    atomicAdd(&counts[data[i]], 1u);
+}
+""",
+    "def reference(data, counts):\n"
+    "    return counts + np.bincount(data.astype(int), minlength=256).astype(np.uint32)\n",
+    "N = 1000", "N = 7", "N = 1048576",
+)  # fmt: skip
+
+TOTAL = PlainTask(
+    "total", ("in int32 x[N] fill integers low=0 high=9", "inout int32 sum[1] fill zeros", "scalar int32 N = N"),
+    "// launch: grid=(ceil(N/256)) block=(256)\n"
+    'extern "C" __global__ void total(const int* x, int* sum, int N) {\n'
+    """    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) atomicAdd(sum, x[i]);
+}
+""",
+    "def reference(x, sum):\n    return sum + x.sum(dtype=np.int32)\n",
+    "N = 1000", "N = 7", "N = 1048576",
+)  # fmt: skip
+
+DISTANCES = PlainTask(
+    "distances",
+    ("in float32 a[M, K]", "in float32 b[N, K]", "out float32 y[M, N]", "scalar int32 M = M", "scalar int32 N = N",
+     "scalar int32 K = K"),
+    "// launch: grid=(ceil(N/16), ceil(M/16)) block=(16, 16)\n"
+    'extern "C" __global__ void distances(const float* a, const float* b, float* y, int M, int N, int K) {\n'
+    """    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i >= M || j >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; k++) {
+        float d = a[i * K + k] - b[j * K + k];
+        sum += d * d;
+    }
+    y[i * N + j] = sqrtf(sum);
+}
+""",
+    "def reference(a, b):\n    return np.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))\n",
+    "M = 70, N = 50, K = 33", "M = 1, N = 3, K = 5", "M = 256, N = 384, K = 128",
+)  # fmt: skip
+
+BLUR = PlainTask(
+    "blur", ("in uint8 x[H, W] fill integers low=0 high=256", "out uint8 y[H, W]", "scalar int32 H = H",
+     "scalar int32 W = W"),
+    "// launch: grid=(ceil(W/32), ceil(H/8)) block=(32, 8)\n"
+    'extern "C" __global__ void blur(const unsigned char* x, unsigned char* y, int H, int W) {\n'
+    """    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    int r = blockIdx.y * blockDim.y + threadIdx.y;
+    if (r >= H || c >= W) return;
+    int sum = 0;
+    for (int dr = -3; dr <= 3; dr++) {
+        for (int dc = -3; dc <= 3; dc++) {
+            sum += x[min(max(r + dr, 0), H - 1) * W + min(max(c + dc, 0), W - 1)];
+        }
+    }
+    y[r * W + c] = sum / 49;
+}
+""",
+    "def reference(x):\n    p = np.pad(x.astype(np.int64), 3, mode='edge')\n    h, w = x.shape\n"
+    "    return sum(p[i : i + h, j : j + w] for i in range(7) for j in range(7)) // 49\n",
+    "H = 33, W = 70", "H = 1, W = 2", "H = 512, W = 512",
+)  # fmt: skip
+
+TURNED = PlainTask(
+    "scaled", ("in float32 x[H, W]", "out float32 y[H, W]", "scalar int32 H = H", "scalar int32 W = W"),
+    "// launch: grid=(ceil(H/16), ceil(W/16)) block=(16, 16)\n"
+    'extern "C" __global__ void scaled(const float* x, float* y, int H, int W) {\n'
+    """    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    int c = blockIdx.y * blockDim.y + threadIdx.y;
+    if (r < H && c < W) y[r * W + c] = 2.0f * x[r * W + c];
+}
+""",
+    "def reference(x):\n    return 2 * x\n",
+    "H = 33, W = 70", "H = 1, W = 2", "H = 1024, W = 1024",
 )  # fmt: skip

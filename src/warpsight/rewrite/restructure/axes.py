@@ -1,7 +1,7 @@
 """`uncoalesced`: the sides of the block take one another's part, so that x goes along the way that memory goes.
 
-Where threads that differ in y or z touch neighbouring elements and those that differ in x do not, x and that side change
-their roles everywhere: in the kernel, in the grid, in the block. The block may then be wider along x.
+Where threads that differ in y or z touch neighbouring elements and those that differ in x do not, x and that side
+change their roles everywhere: in the kernel, in the grid, in the block. The block may then be wider along x.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class _Elements:
     threads: int
     name: str
     declaration: Node
-    bound: Node
+    test: Node  # lets an element in, or keeps it out
     before: list[Node]
     body: list[Node]
     atomics: list[_Atomic]
@@ -111,9 +111,9 @@ def _read(text: str, facts: Facts) -> _Elements:
             before.append(one)
             continue
         word, rest = tree.of(name), kernel.statements[at + 1 :]
-        bound, body = _guarded(scope, word, rest)
+        test, body = _guarded(scope, word, rest)
         atomics = _atomics(scope, body, facts)
-        return _Elements(scope, line, dims[0], word, one, bound, before, body, atomics)
+        return _Elements(scope, line, dims[0], word, one, test, before, body, atomics)
     raise NotUnderstood("no variable numbers the elements")
 
 
@@ -130,10 +130,10 @@ def _guarded(scope: Scope, name: str, rest: list[Node]) -> tuple[Node, list[Node
     if left is None or right is None or sign is None or tree.of(inner(left)) != name:
         raise NotUnderstood(f"line {tree.line(one)}: the guard does not compare {name}")
     leaves = [part.type for part in statements(block)] == ["return_statement"]
-    if leaves and sign.type == ">=":
-        return right, rest[1:]
-    if not leaves and sign.type == "<" and not rest[1:] and one.child_by_field_name("alternative") is None:
-        return right, statements(block)
+    if leaves and sign.type in (">=", ">"):
+        return test, rest[1:]
+    if not leaves and sign.type in ("<", "<=") and not rest[1:] and one.child_by_field_name("alternative") is None:
+        return test, statements(block)
     raise NotUnderstood(f"line {tree.line(one)}: the guard is not understood")
 
 
@@ -196,7 +196,9 @@ def _written(found: _Elements, blocks: int, copies: int) -> str:
     for one in (n for part in found.body for n in within(part, "return_statement")):
         edits.replace(one, "continue;")
     kind = tree.of(found.declaration.child_by_field_name("type") or found.declaration)
-    step = f"blockIdx.x * {found.threads} + threadIdx.x; {found.name} < {tree.of(found.bound)}"
+    sign = found.test.child_by_field_name("operator")
+    inside = tree.of(found.test) if sign is not None and "<" in sign.type else f"!({tree.of(found.test)})"
+    step = f"blockIdx.x * {found.threads} + threadIdx.x; {inside}"
     lines = ["{", *(f"    {tree.of(one)}" for one in found.before), *(f"    {one}" for one in top)]
     lines.append(f"    for ({kind} {found.name} = {step}; {found.name} += gridDim.x * {found.threads}) {{")
     lines += [f"        {edits.part(one)}" for one in found.body]

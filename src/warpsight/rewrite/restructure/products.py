@@ -19,7 +19,7 @@ from warpsight.rewrite.restructure.outputs import Plane, id_of, read_plane, size
 from warpsight.source.accesses import ArrayUse, array_uses
 from warpsight.source.carried import Accumulator, accumulators
 from warpsight.source.loops import ForLoop, read_loop
-from warpsight.source.tree import NotUnderstood, assigned, statements, uses, within
+from warpsight.source.tree import NotUnderstood, statements, uses, within
 
 WHY = "each loaded value serves one output: stage strips of both sides, and keep a patch of outputs in registers"
 
@@ -67,10 +67,8 @@ def blocked_product(text: str, facts: Facts) -> Iterator[Rewrite]:
             made = _written(found, tiling, facts)
         except NotUnderstood:
             return
-        yield Rewrite(
-            f"tiles of {tiling.rows} x {tiling.columns} in shared memory, {tiling.high} x {tiling.wide} outputs a thread",
-            made, WHY,
-        )  # fmt: skip
+        each = f"{tiling.high} x {tiling.wide} outputs a thread"
+        yield Rewrite(f"tiles of {tiling.rows} x {tiling.columns} in shared memory, {each}", made, WHY)
 
 
 def why_not_product(text: str, facts: Facts) -> list[str]:
@@ -172,73 +170,84 @@ def _written(found: _Product, tiling: Tiling, facts: Facts) -> str:
     return write_launch(text, line._replace(grid=grid, block=(str(tiling.threads),)))
 
 
+_NAMES = (
+    "thread", "first_row", "first_column", "first", "part", "i", "j", "kept", "row_tile", "column_tile", "row_value",
+    "column_value",
+)  # fmt: skip
+
+
 def _body(found: _Product, t: Tiling) -> list[str]:
-    plane, tree, loop = found.plane, found.plane.tree, found.loop
-    row, column = plane.names
-    names = {word: fresh_name(tree.text, word) for word in (
-        "thread", "first_row", "first_column", "first", "part", "i", "j", "kept", "row_tile", "column_tile",
-        "row_value", "column_value",
-    )}  # fmt: skip
-    n, kinds = names, [[plane.kernel.parameters[use.array].type for use in side] for side in found.sides]
-    across, wide = t.columns // t.wide, t.wide
-    lines = ["{"]
-    lines += [f"    {tree.of(one)}" for one in plane.before]
-    for side, (sizes, word) in enumerate(((t.rows, "row_tile"), (t.columns, "column_tile"))):
-        for at, kind in enumerate(kinds[side]):
-            lines.append(f"    __shared__ __align__(16) {kind} {n[word]}{at}[{t.depth}][{sizes + 4}];")
+    n = {word: fresh_name(found.plane.tree.text, word) for word in _NAMES}
+    return ["{", *_start(found, t, n), *_strips(found, t, n), *_end(found, t, n), "}"]
+
+
+def _each(name: str, count: int) -> list[str]:
+    """The head of an unrolled loop."""
+    return ["#pragma unroll", f"for (int {name} = 0; {name} < {count}; ++{name}) {{"]
+
+
+def _kinds(found: _Product, side: int) -> list[str]:
+    """The types of what is loaded on a side."""
+    return [found.plane.kernel.parameters[use.array].type for use in found.sides[side]]
+
+
+def _start(found: _Product, t: Tiling, n: dict[str, str]) -> list[str]:
+    """Tiles, the place of the block, and a patch of sums in each thread."""
+    plane, tree = found.plane, found.plane.tree
+    lines = [tree.of(one) for one in plane.before]
+    for side, size, tile in ((0, t.rows, n["row_tile"]), (1, t.columns, n["column_tile"])):
+        for at, kind in enumerate(_kinds(found, side)):
+            lines.append(f"__shared__ __align__(16) {kind} {tile}{at}[{t.depth}][{size + 4}];")
     lines += [
-        f"    const int {n['thread']} = threadIdx.x;",
-        f"    const int {n['first_row']} = blockIdx.y * {t.rows}, {n['first_column']} = blockIdx.x * {t.columns};",
+        f"const int {n['thread']} = threadIdx.x;",
+        f"const int {n['first_row']} = blockIdx.y * {t.rows}, {n['first_column']} = blockIdx.x * {t.columns};",
     ]
-    lines += [f"    {tree.of(one)}" for one in found.between if not _declares(one, found.gathers)]
-    for one in found.gathers:
-        lines.append(f"    {one.type} {one.name}_{n['kept']}[{t.high}][{wide}];")
-    lines += [
-        "    #pragma unroll",
-        f"    for (int {n['i']} = 0; {n['i']} < {t.high}; ++{n['i']}) {{",
-        "        #pragma unroll",
-        f"        for (int {n['j']} = 0; {n['j']} < {wide}; ++{n['j']}) {{",
-        *(f"            {one.name}_{n['kept']}[{n['i']}][{n['j']}] = {_value(tree.of(one.declarator))};" for one in found.gathers),
-        "        }", "    }",
-        f"    for (int {n['first']} = {tree.of(loop.start)}; {n['first']} {'<=' if loop.inclusive else '<'} {tree.of(loop.bound)}; {n['first']} += {t.depth}) {{",
+    lines += [tree.of(one) for one in found.between if not _declares(one, found.gathers)]
+    patch = f"[{n['i']}][{n['j']}]"
+    lines += [f"{one.type} {one.name}_{n['kept']}[{t.high}][{t.wide}];" for one in found.gathers]
+    lines += [*_each(n["i"], t.high), *_each(n["j"], t.wide)]
+    lines += [f"{one.name}_{n['kept']}{patch} = {_value(tree.of(one.declarator))};" for one in found.gathers]
+    return [*lines, "}", "}"]
+
+
+def _strips(found: _Product, t: Tiling, n: dict[str, str]) -> list[str]:
+    """The loop over strips: both are staged, then each thread works on its patch."""
+    tree, loop, first, part = found.plane.tree, found.loop, n["first"], n["part"]
+    bound, last = tree.of(loop.bound), loop.inclusive
+    lines = [
+        f"for (int {first} = {tree.of(loop.start)}; {first} {'<=' if last else '<'} {bound}; {first} += {t.depth}) {{",
         *_stage(found, t, n, 0), *_stage(found, t, n, 1),
-        "        __syncthreads();",
-        "        #pragma unroll",
-        f"        for (int {n['part']} = 0; {n['part']} < {t.depth}; ++{n['part']}) {{",
+        "__syncthreads();",
+        *_each(part, t.depth),
     ]  # fmt: skip
     if not found.padded:
-        sign = ">" if loop.inclusive else ">="
-        lines.append(f"            if ({n['first']} + {n['part']} {sign} {tree.of(loop.bound)}) {{ break; }}")
-    for side, (word, count, start) in enumerate((
-        ("row", t.high, f"{n['thread']} / {across} * {t.high}"), ("column", wide, f"{n['thread']} % {across} * {wide}"),
-    )):  # fmt: skip
-        for at, kind in enumerate(kinds[side]):
+        lines.append(f"if ({first} + {part} {'>' if last else '>='} {bound}) {{ break; }}")
+    for side, word, count in ((0, "row", t.high), (1, "column", t.wide)):
+        for at, kind in enumerate(_kinds(found, side)):
             value, tile = f"{n[f'{word}_value']}{at}", f"{n[f'{word}_tile']}{at}"
-            lines += [
-                f"            {kind} {value}[{count}];",
-                "            #pragma unroll",
-                f"            for (int {n['i']} = 0; {n['i']} < {count}; ++{n['i']}) {{ "
-                f"{value}[{n['i']}] = {tile}[{n['part']}][{start} + {n['i']}]; }}",
-            ]
-    lines += [
-        "            #pragma unroll",
-        f"            for (int {n['i']} = 0; {n['i']} < {t.high}; ++{n['i']}) {{",
-        "                #pragma unroll",
-        f"                for (int {n['j']} = 0; {n['j']} < {wide}; ++{n['j']}) {{",
-        *(f"                    {line}" for line in _turn(found, n)),
-        "                }", "            }", "        }", "        __syncthreads();", "    }",
-        "    #pragma unroll",
-        f"    for (int {n['i']} = 0; {n['i']} < {t.high}; ++{n['i']}) {{",
-        "        #pragma unroll",
-        f"        for (int {n['j']} = 0; {n['j']} < {wide}; ++{n['j']}) {{",
-        f"            const {plane.types[0]} {row} = {n['first_row']} + {n['thread']} / {across} * {t.high} + {n['i']};",
-        f"            const {plane.types[1]} {column} = {n['first_column']} + {n['thread']} % {across} * {wide} + {n['j']};",
-        f"            if ({row} < {plane.sizes[0]} && {column} < {plane.sizes[1]}) {{",
-        *(f"                {one.type} {one.name} = {one.name}_{n['kept']}[{n['i']}][{n['j']}];" for one in found.gathers),
-        *(f"                {tree.of(one)}" for one in found.after),
-        "            }", "        }", "    }", "}",
+            lines += [f"{kind} {value}[{count}];", *_each(n["i"], count)]
+            lines += [f"{value}[{n['i']}] = {tile}[{part}][{_own(t, n, side)} + {n['i']}];", "}"]
+    lines += [*_each(n["i"], t.high), *_each(n["j"], t.wide), *_turn(found, n)]
+    return [*lines, "}", "}", "}", "__syncthreads();", "}"]
+
+
+def _own(t: Tiling, n: dict[str, str], side: int) -> str:
+    """Where the patch of a thread begins in the tile."""
+    across = t.columns // t.wide
+    return f"{n['thread']} % {across} * {t.wide}" if side else f"{n['thread']} / {across} * {t.high}"
+
+
+def _end(found: _Product, t: Tiling, n: dict[str, str]) -> list[str]:
+    """What came after the loop, for each output of the patch."""
+    plane, (row, column) = found.plane, found.plane.names
+    lines = [
+        *_each(n["i"], t.high), *_each(n["j"], t.wide),
+        f"const {plane.types[0]} {row} = {n['first_row']} + {_own(t, n, 0)} + {n['i']};",
+        f"const {plane.types[1]} {column} = {n['first_column']} + {_own(t, n, 1)} + {n['j']};",
+        f"if ({row} < {plane.sizes[0]} && {column} < {plane.sizes[1]}) {{",
     ]  # fmt: skip
-    return lines
+    lines += [f"{one.type} {one.name} = {one.name}_{n['kept']}[{n['i']}][{n['j']}];" for one in found.gathers]
+    return [*lines, *(plane.tree.of(one) for one in found.after), "}", "}", "}"]
 
 
 def _declares(one: Node, gathers: tuple[Accumulator, ...]) -> bool:
@@ -257,21 +266,20 @@ def _stage(found: _Product, t: Tiling, n: dict[str, str], side: int) -> list[str
     lines: list[str] = []
     for at, use in enumerate(found.sides[side]):
         along = use.index.of(loop.variable).value == 1
-        place, depth = (
-            (f"{n['i']} / {t.depth}", f"{n['i']} % {t.depth}")
-            if along
-            else (f"{n['i']} % {size}", f"{n['i']} / {size}")
-        )
-        tile = n["row_tile" if side == 0 else "column_tile"]
+        one = n["i"]
+        place, depth = f"{one} % {size}", f"{one} / {size}"
+        if along:
+            place, depth = f"{one} / {t.depth}", f"{one} % {t.depth}"
+        tile, kind = n["row_tile" if side == 0 else "column_tile"], plane.kernel.parameters[use.array].type
         bound = f"{loop.variable} {'<=' if loop.inclusive else '<'} {tree.of(loop.bound)}"
         lines += [
-            "        #pragma unroll",
-            f"        for (int {n['i']} = {n['thread']}; {n['i']} < {size * t.depth}; {n['i']} += {t.threads}) {{",
-            f"            const int {loop.variable} = {n['first']} + {depth};",
-            f"            const {plane.types[side]} {count} = {first} + {place};",
-            f"            {tile}{at}[{depth}][{place}] = {count} < {plane.sizes[side]} && {bound} ? {tree.of(use.node)} : "
-            f"{plane.kernel.parameters[use.array].type}(0);",
-            "        }",
+            "#pragma unroll",
+            f"for (int {one} = {n['thread']}; {one} < {size * t.depth}; {one} += {t.threads}) {{",
+            f"const int {loop.variable} = {n['first']} + {depth};",
+            f"const {plane.types[side]} {count} = {first} + {place};",
+            f"const bool inside = {count} < {plane.sizes[side]} && {bound};",
+            f"{tile}{at}[{depth}][{place}] = inside ? {tree.of(use.node)} : {kind}(0);",
+            "}",
         ]
     return lines
 
@@ -292,6 +300,3 @@ def _turn(found: _Product, n: dict[str, str]) -> list[str]:
             continue
         lines += edits.part(one).split("\n")
     return [line.strip() for line in lines]
-
-
-__all__ = ["TILINGS", "Tiling", "assigned", "blocked_product", "why_not_product"]

@@ -1,4 +1,4 @@
-"""`thread_per_row`: a thread walks a whole row by itself, so a warp reads 32 rows at once. A warp or a block for each."""
+"""`thread_per_row`: a thread walks a row by itself, so a warp reads 32 rows at once. A warp or a block for each."""
 
 from __future__ import annotations
 

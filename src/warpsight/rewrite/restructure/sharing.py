@@ -1,8 +1,8 @@
 """One thread's long loops, shared by many: each loop over a row goes in strides, what it gathers is brought together.
 
-Which thread number picks the row becomes the number of the group; loops whose turns depend on one another only by sums,
-greatest values and the like are shared; everything else is done alike by all of a group, and one of them stores. What is
-not understood is refused with its reason (`NotUnderstood`).
+The thread number that picks the row becomes the number of the group; loops whose turns depend on one another only by
+sums, greatest values and the like are shared; everything else is done alike by all of a group, and one of them stores.
+What is not understood is refused with its reason (`NotUnderstood`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from warpsight.source.tree import (
 
 BLOCK_WORDS = frozenset(
     ("__syncthreads", "__syncwarp", "__shared__", "__shfl_sync", "__shfl_down_sync", "__shfl_up_sync",
-     "__shfl_xor_sync", "__ballot_sync", "__any_sync", "__all_sync", "__activemask", "asm", "goto", "cooperative_groups")
+     "__shfl_xor_sync", "__ballot_sync", "__any_sync", "__all_sync", "__activemask", "asm", "goto",
+     "cooperative_groups")
 )  # fmt: skip
 THREAD, GRID_BLOCK = "threadIdx.x", "blockIdx.x"
 FEWEST_TURNS = 8  # a loop that is known to be shorter is not shared
