@@ -45,13 +45,14 @@ def embedded_weights() -> Path:
     )
 
 
-def has_local_weights() -> bool:
-    """Whether the embedded model and what it runs with are installed."""
+def has_local_weights(*, embedded: bool = True) -> bool:
+    """Whether what a local model runs with is installed, and the embedded model where an adapter goes on it."""
     try:
-        embedded_weights()
+        _ = embedded_weights() if embedded else None
     except ToolMissing:
         return False
-    return all(importlib.util.find_spec(name) is not None for name in (*PACKAGES, "gguf", "peft"))
+    needed = (*PACKAGES, "gguf", "peft") if embedded else PACKAGES
+    return all(importlib.util.find_spec(name) is not None for name in needed)
 
 
 def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:

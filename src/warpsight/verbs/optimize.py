@@ -83,7 +83,9 @@ def plan_job(
     """The job, not begun. The trained model is asked as it was trained, unless anything says otherwise."""
     found = task if isinstance(task, Task) else open_task(task)
     plain = model is None and adapter is None and prompt is None and device == "virtual" and calling == "native"
-    trained = find_shipped() if plain and has_local_weights() else None  # without weights there is nobody to ask
+    trained = find_shipped() if plain else None
+    if trained is not None and not has_local_weights(embedded=trained.weights is None):
+        trained = None  # there is nobody to ask
     if plain and trained is None:
         model = GUIDED
     limits = parse_budget(budget) if isinstance(budget, str) else budget
