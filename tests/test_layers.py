@@ -13,7 +13,7 @@ PACKAGE = SRC / "warpsight"
 # Parts in one row do not import one another.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("files", "folders", "plugins", "processes"),
+    ("bundled", "events", "files", "folders", "plugins", "processes"),
     ("nouns",),
     ("causes", "cubin", "jail", "source"),
     ("tasks", "toolchain", "vgpu"),

@@ -11,10 +11,10 @@ import pytest
 from tests.learn.child import training
 from tests.learn.rows import many_rows, some_rows
 
-from warpsight.cli.train import PACKAGES
 from warpsight.errors import UsageError
 from warpsight.learn.config import Rl, Scratch, Sft, Start, Train, read_config
 from warpsight.learn.traces import Words, build_traces
+from warpsight.verbs.train import PACKAGES
 
 TINY = Scratch(vocabulary=400, hidden=32, layers=1, heads=2)
 CONFIGS = Path(__file__).parents[2] / "configs"

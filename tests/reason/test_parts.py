@@ -15,12 +15,12 @@ from tests.reason.small_box import KERNEL, SPECS, evaluate
 from warpsight.errors import UsageError
 from warpsight.nouns.run import Spent
 from warpsight.reason.budget import Budget, add_spent, exhausted, left_line, parse_budget, remaining, share
-from warpsight.reason.edits import EditBlock, EditFailed, apply_edits, offer_edits, whole_kernel
 from warpsight.reason.opening import opening_of
 from warpsight.reason.predictions import accuracy, score, submission_of
 from warpsight.reason.progress import best_of, better, roofline_left
 from warpsight.reason.schema import problems, require_known
 from warpsight.tasks import read_task
+from warpsight.tools.edits import EditBlock, EditFailed, apply_edits, offer_edits, whole_kernel
 
 TEXT = "int a = 1;\nint b = 2;\n  int b = 2;\n"
 

@@ -23,7 +23,9 @@ from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
-START = "Example: warpsight optimize transpose --model scripted:demo\n\nPage: docs/index.md"
+VERBOSE = ("-v", "--verbose")
+VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
+START = "Example: warpsight demo\n\nPages: warpsight docs"
 
 
 class Verb(NamedTuple):
@@ -35,6 +37,7 @@ class Verb(NamedTuple):
 
 
 VERBS = (
+    Verb("demo", "Make an example kernel faster, to see what that looks like; needs no model and no GPU (simulated)."),
     Verb("optimize", "Let a model make a kernel faster, with the tools; get the kernel and the evidence."),
     Verb("rewrite", "Known rewrites of a kernel for a named cause, or for all, tried through the gate (simulated)."),
     Verb("tune", "Search launch and named constants of a kernel through the gate: what plain autotuning gives."),
@@ -69,6 +72,7 @@ VERBS = (
     Verb("export", "A run as ATIF JSON, as a training row or as flashinfer-trace."),
     Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
     Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
+    Verb("docs", "The pages about all this: list them, or print one."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),
 )
 
@@ -112,6 +116,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
         words = [word for word in words if word != UNSAFE]
         os.environ["WARPSIGHT_UNSAFE"] = "1"
+    if any(word in VERBOSE for word in words):
+        words = [word for word in words if word not in VERBOSE]
+        os.environ["WARPSIGHT_VERBOSE"] = "1"  # for the processes of a pool, too
+    if os.environ.get("WARPSIGHT_VERBOSE", "") not in ("", "0"):
+        from warpsight.events import print_events
+
+        print_events()
     try:
         require_memory()
         build_app(words)(args=words, prog_name="warpsight")
@@ -129,9 +140,9 @@ def _verb_of(argv: Sequence[str]) -> str | None:
 
 
 def _page_line(verb: str) -> str:
-    from warpsight.cli.pages import page_of_verb  # here, so that help alone loads nothing more
+    from warpsight.cli.pages import page_of_verb, way_to  # here, so that help alone loads nothing more
 
-    return f"Page: {page_of_verb(verb)}"
+    return f"Page: {way_to(page_of_verb(verb))}"
 
 
 def _print_version(wanted: bool) -> None:
@@ -145,6 +156,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     unsafe: Annotated[bool, typer.Option(UNSAFE, help=UNSAFE_HELP)] = False,
+    verbose: Annotated[bool, typer.Option(*VERBOSE, help=VERBOSE_HELP)] = False,
 ) -> None:
     """Options that stand before any verb."""
 

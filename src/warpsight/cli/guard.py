@@ -11,7 +11,7 @@ from warpsight.cli.output import ExitCode, emit
 
 guard = typer.Typer(
     no_args_is_help=True,
-    epilog="Example: warpsight guard init && warpsight guard update && warpsight guard check",
+    epilog="Example: warpsight guard check --max-regression 5%",
 )
 LIST_HELP = "The list of kernels: a warpsight.toml, or the folder that it is in."
 ONLY_HELP = "Only the kernel of this task."
@@ -26,7 +26,11 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the list is written.")] = HERE,
     as_json: AsJson = False,
 ) -> None:
-    """Write a warpsight.toml with every task below a folder."""
+    """Write a warpsight.toml with every task below a folder.
+
+    \b
+    Example: warpsight guard init
+    """
     from warpsight.verbs.guard import start
 
     file = start(folder)
@@ -36,7 +40,11 @@ def init(
 
 @guard.command("update")
 def update(listed: List = HERE, only: Only = "", as_json: AsJson = False) -> None:
-    """Accept the kernels as they are now: check each, profile it, and write the baseline. Commit it."""
+    """Accept the kernels as they are now: check each, profile it, and write the baseline. Commit it.
+
+    \b
+    Example: warpsight guard update --only transpose
+    """
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.text import guard as text
     from warpsight.verbs.guard import update as accept_all

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from warpsight.errors import TaskError
-from warpsight.reason.edits import EditBlock
+from warpsight.tools.edits import EditBlock
 
 _BLOCK = re.compile(r"<<<<<<< SEARCH\n(.*?)\n=======\n(.*?)>>>>>>> REPLACE\n", re.DOTALL)
 

@@ -23,8 +23,8 @@ from warpsight.causes import defects as known_defects
 from warpsight.corpus.edit_file import parse_edits
 from warpsight.errors import TaskError, UsageError
 from warpsight.nouns import Noun, Task
-from warpsight.reason.edits import EditBlock
 from warpsight.tasks import read_task
+from warpsight.tools.edits import EditBlock
 
 FAMILIES = Path(__file__).with_name("families")
 Split = Literal["train", "test"]

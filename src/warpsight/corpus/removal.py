@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Sequence
 
 from warpsight.corpus.specs import Spec, text_of
-from warpsight.reason.edits import EditBlock, EditFailed, apply_edits
+from warpsight.tools.edits import EditBlock, EditFailed, apply_edits
 
 _Hunk = tuple[int, int, int, int]  # lines [a, b) of the text before become lines [c, d) of the text after
 

@@ -7,9 +7,9 @@ Simulated times.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from warpsight.corpus.families import Family
+from warpsight.corpus.families import Family, find_family
 from warpsight.corpus.looks import BadDefect, require_right
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.truth import look_at
@@ -34,6 +34,16 @@ class DefectTrial(Noun):
         if all(ratio < HELPS for ratio in self.ratios.values()):
             return "helps everywhere"
         return "" if any(ratio >= MATTERS for ratio in self.ratios.values()) else "matters nowhere"
+
+
+def try_family(name: str, gpus: Sequence[str], *, pairs: bool = False, say: Callable[[str], None]) -> list[DefectTrial]:
+    """Each defect of a family alone at every size; with `pairs` also two together, each at the first size."""
+    family = find_family(name)
+    found: list[DefectTrial] = []
+    for defects in (*((defect,) for defect in family.defects), *(pairs_that_apply(family) if pairs else ())):
+        say(", ".join(defects))
+        found.append(try_together(family, defects, gpus, sizes=1 if len(defects) > 1 else None))
+    return found
 
 
 def try_together(

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from warpsight.errors import BrokenMachine
+from warpsight.events import event as tell
 from warpsight.jail import seccomp, sight
 from warpsight.jail.channel import Channel, Ended
 from warpsight.jail.records import LEVELS, Level, Limits, WorkerAnswer, WorkerEvent, WorkerLost
@@ -61,7 +62,10 @@ def run_jailed(
     started = time.monotonic()
     body: bytes | None = None
     event: WorkerEvent | None = None
-    worker = JailedWorker(argv, limits=limits, readable=readable, unsafe=unsafe, level=level, without=without)
+    name = next((Path(word).stem for word in argv if word.endswith(".py")), "worker")
+    worker = JailedWorker(
+        argv, limits=limits, readable=readable, unsafe=unsafe, name=name, level=level, without=without
+    )
     with worker:
         try:
             body = worker.ask(request, max(0.01, limits.wall_s - (time.monotonic() - started)))
@@ -135,6 +139,7 @@ class JailedWorker:
                 raise Ended(WorkerEvent("not_locked", "answered before it had locked itself down"))
             self._check_lock()
         self._ready = True
+        tell("worker_start", name=self.name, pid=self.pid, level=self.level)
 
     def ask(self, body: bytes, wall_s: float) -> bytes:
         """One question, one answer; WorkerLost with its event if none comes."""

@@ -65,7 +65,8 @@ def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = N
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     if missing:
         raise ToolMissing(
-            f"a local model needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[local]'"
+            f"a local model needs {', '.join(missing)}",
+            hint="pip install 'warpsight[local]'; where a GPU build of torch is not wanted, first a CPU build of torch",
         )
     # Threads that spin while they wait stand in one another's way on a busy machine: measured 0.5 tokens/s, and 3.0
     # without, at a load of nine on two cores. It is read when torch is loaded.

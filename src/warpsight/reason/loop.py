@@ -24,7 +24,6 @@ from warpsight.nouns import Evaluation
 from warpsight.nouns.run import Run, Spent
 from warpsight.reason.budget import add_spent, calls_spent, exhausted, left_line, seconds_left
 from warpsight.reason.calls import ReadCall, read_reply, text_calls_of
-from warpsight.reason.edits import KERNEL, EditFailed, whole_kernel
 from warpsight.reason.fence import neutral
 from warpsight.reason.job import Job, run_of
 from warpsight.reason.journal import Clock, ModelAnswer, RunJournal
@@ -36,6 +35,7 @@ from warpsight.reason.transcript import Transcript
 from warpsight.runs.store import RESUMABLE, Ending, Store, StoreConflict
 from warpsight.session.until import time_limit
 from warpsight.tools.box import SUBMIT, ToolBox, ToolResult, was_cut
+from warpsight.tools.edits import KERNEL, EditFailed, whole_kernel
 
 TIME = "time"  # the tool that checks and times one kernel
 LEAST_SECONDS = 0.01

@@ -125,7 +125,7 @@ def _read(path: Path) -> _SpaceFile:
         _wrong(path, "the file", "TOML", str(problem))
     except ValidationError as problem:
         first = problem.errors()[0]
-        _wrong(path, ".".join(map(str, first["loc"])), "what docs/tune.md describes", first["msg"])
+        _wrong(path, ".".join(map(str, first["loc"])), "what `warpsight docs tune` describes", first["msg"])
 
 
 def _launch(part: _LaunchPart) -> Launch:
@@ -155,4 +155,6 @@ def _check(space: SearchSpace, axes: frozenset[str], path: Path) -> None:
 
 
 def _wrong(path: Path, key: str, expected: str, found: str) -> NoReturn:
-    raise TaskError(file=str(path), key=key, expected=expected, found=found, hint="docs/tune.md has the format")
+    raise TaskError(
+        file=str(path), key=key, expected=expected, found=found, hint="`warpsight docs tune` has the format"
+    )

@@ -62,7 +62,7 @@ def plan(
     if not count:
         raise UsageError(
             f"nothing to search: {'no combination keeps the rules' if space.parameters else 'nothing varies'}",
-            hint="name a constant with --set NAME=1,2,4, or write a tune.toml (docs/tune.md)",
+            hint="name a constant with --set NAME=1,2,4, or write a tune.toml (`warpsight docs tune`)",
         )
     chosen, note = chosen_strategy(strategy, device, count, tries)
     search_of(chosen)

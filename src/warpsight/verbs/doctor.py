@@ -98,8 +98,8 @@ def tried(name: str, look: Callable[[], str]) -> Probe:
 def packages() -> str:
     from warpsight.toolchain import packages
 
-    names = (*packages.COMPILER_PACKAGES, *packages.DISASSEMBLER_PACKAGES)
-    return ", ".join(f"{name} {packages.version(name)}" for name in names)
+    versions = {**packages.cuda_line().versions, packages.DISASSEMBLER: packages.version(packages.DISASSEMBLER)}
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def compiler() -> str:
@@ -123,7 +123,7 @@ def disassembler() -> str:
 
     instructions = disassemble(compile_cuda(TINY_KERNEL, cache=Cache(None)).cubin, cache=Cache(None))
     lines = len({instruction.line for instruction in instructions} - {None})
-    version = packages.version("nvidia-cuda-nvdisasm")
+    version = packages.version(packages.DISASSEMBLER)
     return f"nvdisasm {version} read {len(instructions)} instructions from {lines} source lines"
 
 

@@ -57,6 +57,23 @@ class Done:
     def refused(self) -> tuple[NotImported, ...]:
         return (*self.found.refused, *self.also_refused)
 
+    @property
+    def good(self) -> bool:
+        """Something was found, nothing refused, and every candidate that was run is right."""
+        return not self.refused and bool(self.found.items) and all(one.verdict == "right" for one in self.attempts)
+
+
+def require_fitting(name: str, run: Path | None, kernel: Path | None, *, export: bool) -> None:
+    """UsageError where an option has no meaning for this format."""
+    if export and name != "flashinfer":
+        raise UsageError(f"expected --export with flashinfer, found it with {name}")
+    if export:
+        return
+    if run is not None and name not in ("kernelbench", "hecbench"):
+        raise UsageError(f"expected --run with kernelbench or hecbench, found it with {name}")
+    if kernel is not None and name != "flashinfer":
+        raise UsageError(f"expected --kernel with flashinfer, found it with {name}")
+
 
 class OurToolchain:
     """The project's own compiler and disassembler, as an importer asks for them."""

@@ -27,7 +27,7 @@ BUILT_IN = Path(__file__).with_name("gpus.toml")
 SECTIONS = ("limits", "sm", "gpu")
 # Names and choices rather than numbers: they need no source.
 UNSOURCED = frozenset({"key", "name", "aliases", "note", "sm", "arch", "capability", "like", "sources"})
-EXAMPLE = "`warpsight gpus a100 --json` shows every key; docs/gpus.md has an example"
+EXAMPLE = "`warpsight gpus a100 --json` shows every key; `warpsight docs gpus` has an example"
 
 
 @dataclass(frozen=True)

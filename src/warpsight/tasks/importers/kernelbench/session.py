@@ -102,7 +102,7 @@ def torch_files() -> tuple[Path, ...]:
     if importlib.util.find_spec("torch") is None:
         raise ToolMissing(
             "KernelBench problems are PyTorch programs, and PyTorch is not installed",
-            hint="pip install 'torch==2.13.0'",
+            hint="pip install torch",
         )
     return (*package_files(*PACKAGES), Path(wire.__file__))
 
