@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from warpsight.errors import TaskError, UsageError
-from warpsight.lens.findings import AT_ROOF
 from warpsight.nouns import Candidate, Finding
 from warpsight.rewrite import Rewrite, facts_of, rewritable, rewrites, rewritten_for
 from warpsight.session.search import (
@@ -29,6 +28,7 @@ from warpsight.session.session import Session
 
 MOST_KERNELS = 240  # that are compiled and drafted in one search
 MOST_STEPS = 10
+AT_ROOF = "at_roofline"
 MOST_OF_A_CAUSE = 14
 STRUCTURAL = ("thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced", "overlapping_reads")
 ENOUGH = 1.05  # a roof that leaves less ends the search
@@ -89,9 +89,8 @@ def search_guided(session: Session, kernel: str, most: int = MOST_KERNELS) -> Gu
 
 
 def _at_roof(findings: Sequence[Finding]) -> bool:
-    return (
-        bool(findings) and findings[0].name == AT_ROOF and all((f.estimated_gain or 1.0) < ENOUGH for f in findings[1:])
-    )
+    near = bool(findings) and findings[0].name == AT_ROOF
+    return near and all((one.estimated_gain or 1.0) < ENOUGH for one in findings)
 
 
 def _next_step(

@@ -114,12 +114,10 @@ def _declared(scope: Scope, loop: ForLoop, name: str, change: Node) -> tuple[Nod
 def _gathered(scope: Scope, loop: ForLoop, name: str, changes: list[Node]) -> Accumulator:
     tree = scope.kernel.tree
     declarator, kind, size = _declared(scope, loop, name, changes[0])
-    combines = {_combine(tree, name, one) for one in changes}
-    if None in combines or len(combines) != 1:
+    combine = _combine(tree, name, changes[0])
+    if combine is None or any(_combine(tree, name, one) != combine for one in changes):
         line = tree.line(changes[0])
         raise NotUnderstood(f"line {line}: {name} goes from one turn of the loop to the next, and is no sum or maximum")
-    combine = combines.pop()
-    assert combine is not None
     return Accumulator(name, kind, combine, declarator, size)
 
 

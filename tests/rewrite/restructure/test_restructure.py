@@ -111,6 +111,16 @@ def test_atomics_whose_result_is_used_stay() -> None:
     assert "not known" in why_not_gathered(plain.HISTOGRAM.kernel, unknown)[0]
 
 
+def test_an_element_that_a_changed_variable_names_is_not_the_same_for_all() -> None:
+    facts = Facts("histogram", shapes={"counts": ("256",)})
+    changed = plain.HISTOGRAM.kernel.replace(
+        "atomicAdd(&counts[data[i]], 1u)",
+        "int word = 0; for (int k = 0; k < 2; k++) word = word * 4 + data[i] % 4; atomicAdd(&counts[word], 1u)",
+    )
+    made = next(iter(gathered_by_block(changed, facts))).text
+    assert "__shared__ unsigned int counts_block[256];" in made and "atomicAdd(&counts_block[(word)], 1u)" in made
+
+
 def test_any_text_is_taken(tmp_path: Path) -> None:
     for text in ("", "}}}{", plain.SOFTMAX.kernel[:300], plain.HISTOGRAM.kernel.replace(";", "")):
         for cause in ("thread_per_row", "serial_loop", "overlapping_reads", "missing_tile", "uncoalesced"):

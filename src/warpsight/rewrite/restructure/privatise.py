@@ -40,11 +40,7 @@ class _Atomic:
     value: Node
     type: str
     size: int  # of the array, where it is a number; else 0
-
-    @property
-    def spread(self) -> bool:
-        """Whether threads may add to different elements."""
-        return any("threadIdx" in s or "[" in s or not s.isidentifier() for p, _ in self.index.terms for s in p)
+    spread: bool  # whether threads may add to different elements
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +152,9 @@ def _atomics(scope: Scope, body: list[Node], facts: Facts) -> list[_Atomic]:
             kind = kernel.parameters[place[0]].type
             shape = facts.shapes.get(place[0], ())
             size = int(shape[0]) if len(shape) == 1 and shape[0].isdecimal() else 0
-            found.append(_Atomic(call, call.parent, word, place[0], place[1], ones[1], kind, size))
+            same = {name for name, one in kernel.parameters.items() if not one.pointer} | {"blockIdx.y", "blockIdx.z"}
+            spread = not place[1].symbols <= same
+            found.append(_Atomic(call, call.parent, word, place[0], place[1], ones[1], kind, size, spread))
     if not found:
         raise NotUnderstood("there are no atomics")
     arrays = {one.array for one in found}
