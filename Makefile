@@ -14,7 +14,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench train results picture wheel sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -24,8 +24,10 @@ help:
 	@echo "make test-all  the tests and the slow ones"
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
-	@echo "make bench     the speed measurements"
+	@echo "make bench     measurements of all kinds"
+	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
+	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make wheel     build a wheel, and try it in a clean environment outside of the repository (minutes)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
@@ -78,8 +80,9 @@ $(VENV)/.dev: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
-# Two at a time, a file by one worker: what a file sets up is set up once.
-PARALLEL := -n 2 --dist loadfile
+# Two at a time. Each worker has a half of the tests, file after file, and at the end one takes the last tests of the
+# other: what a file sets up is set up once, but for the few files that are cut, and no worker waits for a long file.
+PARALLEL := -n 2 --dist worksteal
 test: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
@@ -181,6 +184,9 @@ results: $(VENV)/.train
 	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
+results-page: setup
+	@$(PY) -m benchmarks.page
+
 # The build folder is that of the set-up, so nothing is compiled twice. TRY names other Pythons that the wheel is for.
 TRY ?= $(abspath $(PY))
 wheel: setup
@@ -199,6 +205,9 @@ $(VENV)/.bench: $(VENV)/.installed
 
 bench: $(VENV)/.bench
 	@$(PY) -m benchmarks $(ARGS)
+
+perf: $(VENV)/.bench
+	@$(PY) -m benchmarks perf$(if $(ARGS),:$(ARGS))
 
 $(VENV)-sanitize/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@echo "set-up: a second environment in $(VENV)-sanitize with the sanitized core"

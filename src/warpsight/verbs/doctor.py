@@ -111,7 +111,9 @@ def packages() -> str:
     from warpsight.toolchain import packages
 
     versions = {**packages.cuda_line().versions, packages.DISASSEMBLER: packages.version(packages.DISASSEMBLER)}
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    misfit = packages.cuda_line().misfit
+    return f"{told}; {misfit}" if misfit else told
 
 
 def compiler() -> str:
