@@ -67,8 +67,14 @@ def test_a_call_in_a_code_fence_is_run_the_result_shows_the_new_profile_and_subm
     assert run.outcome == "submitted" and run.submitted.timing.improves
 
 
+def test_a_submission_that_nothing_came_before_is_refused_and_does_not_go_on_for_ever() -> None:
+    _, run = play(planned(), *[ScriptedTurn(calls=(ScriptedCall(name="submit"),))] * 8)
+    told = [step.content for step in run.steps if step.kind == "result"]
+    assert run.outcome == "gave_up" and len(told) == 4 and "call rewrite first" in told[0]
+
+
 def test_the_opening_looks_once_and_is_short() -> None:
-    job, _ = play(planned(), ScriptedTurn(calls=(ScriptedCall(name="submit"),)))
+    job, _ = play(planned(), FENCED, ScriptedTurn(calls=(ScriptedCall(name="submit"),)))
     assert look(job, open_few(job, open_box(TASK, seed=2))) is job
     assert tokens(job.opening.system) + tokens(job.opening.user) < 900
 
@@ -82,7 +88,7 @@ def test_only_the_first_call_of_a_reply_is_run_and_the_model_is_told() -> None:
 
 
 def test_a_reply_without_a_call_is_told_the_exact_form() -> None:
-    _, run = play(planned(), "I would coalesce it.", ScriptedTurn(calls=(ScriptedCall(name="submit"),)))
+    _, run = play(planned(), "I would coalesce it.", FENCED, ScriptedTurn(calls=(ScriptedCall(name="submit"),)))
     told = [step.content for step in run.steps if step.kind == "user"][1]
     assert '```json\n{"name": "rewrite", "arguments": {"cause": ' in told
 

@@ -40,6 +40,9 @@ ERRORS: Mapping[str, str] = {
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
     "NoSuchRun": "runs.md",
+    "BadRequest": "programs.md",
+    "BuildFailed": "programs.md",
+    "NoPtx": "programs.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",
 }
@@ -75,6 +78,7 @@ VERBS: Mapping[str, str] = {
     "skills": "mcp.md",
     "import": "importing.md",
     "tune": "tune.md",
+    "run": "programs.md",
     "guard": "guard.md",
 }
 

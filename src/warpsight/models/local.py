@@ -52,6 +52,18 @@ def embedded_weights() -> Path:
     )
 
 
+def has_local_weights(*, embedded: bool = True) -> bool:
+    """Whether what a local model runs with is installed, and the embedded model where an adapter goes on it."""
+    try:
+        _ = embedded_weights() if embedded else None
+    except ToolMissing:
+        return False
+    if embedded and importlib.util.find_spec(LIGHT) is not None and _runs_light():
+        return True
+    needed = (*PACKAGES, "gguf", "peft") if embedded else PACKAGES
+    return all(importlib.util.find_spec(name) is not None for name in needed)
+
+
 def open_local(
     path: Path,
     *,

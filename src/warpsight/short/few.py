@@ -46,7 +46,7 @@ LOOKED = "looked"  # in the settings of a job: its opening has the profile
 TOOLS = "tools"  # in the settings of a job: the names of its tools
 CAUSE = "cause"
 _TEXT: dict[str, JsonValue] = {"type": "string"}
-_BASE: dict[str, JsonValue] = {"type": "string", "default": BEST}  # or `given`, or an id
+_BASE: dict[str, JsonValue] = {"enum": [BEST], "default": BEST}
 _EDITS: dict[str, JsonValue] = {
     "type": "array",
     "items": {
@@ -78,9 +78,9 @@ def few_specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
 def _spec(name: str) -> ToolSpec:
     if name == "rewrite":
         kinds: dict[str, JsonValue] = {"type": "string", "enum": list(_causes())}
-        return _made(name, "try the known fixes for a cause", {CAUSE: kinds, BASE: _BASE}, [CAUSE])
+        return _made(name, "try fixes for a cause", {CAUSE: kinds, BASE: _BASE}, [CAUSE])
     if name == "time":
-        return _made(name, "your own change: right? how fast?", {EDITS: _EDITS, BASE: _BASE}, [EDITS])
+        return _made(name, "try your own change", {EDITS: _EDITS, BASE: _BASE}, [EDITS])
     if name == SUBMIT:
         return _made(name, "hand in the best", {BASE: _BASE})
     return _shortened(tools()[name].spec)
@@ -89,7 +89,11 @@ def _spec(name: str) -> ToolSpec:
 def _causes() -> tuple[str, ...]:
     """Every name that a profile may show and `rewrite` knows something for."""
     can = set(rewritable())
-    shown = [name for name in causes() if name not in STOP and can & set(with_behind(name))]
+    shown = [
+        one.name
+        for one in causes().values()
+        if not one.vague and one.name not in STOP and can & set(with_behind(one.name))
+    ]
     return tuple(dict.fromkeys((*shown, *rewritable())))
 
 
@@ -116,6 +120,7 @@ class FewBox:
     def __init__(self, box: TaskBox, names: Sequence[str]) -> None:
         self._box = box
         self._names = tuple(names)
+        self._tried = False
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return few_specs(self._names)
@@ -123,6 +128,10 @@ class FewBox:
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """One call, by the real tool."""
         asked = dict(arguments)
+        if name != SUBMIT:
+            self._tried = True
+        elif not self._tried and asked.get(KERNEL) == self._box.session.given.source:
+            return ToolResult(text=f"error: nothing was tried yet; call {self._names[0]} first", is_error=True)
         if name == SUBMIT:
             asked.setdefault(CAUSE, "not said")
         result = self._box.call(name, asked)

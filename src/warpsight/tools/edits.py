@@ -25,7 +25,7 @@ _FORM = 'write "edits": [{"search": "lines as they are", "replace": "lines as th
 _KINDS: dict[type, str] = {str: "a text", bool: "a truth value", list: "a list", dict: "an object"}
 _EDITS_SCHEMA: dict[str, JsonValue] = {
     "type": "array",
-    "description": "instead of `kernel`: changes to `base`, in order; each `search` must occur exactly once",
+    "description": "changes to `base`, in order; each `search` must occur exactly once",
     "items": {
         "type": "object",
         "properties": {"search": {"type": "string"}, "replace": {"type": "string"}},
@@ -34,7 +34,7 @@ _EDITS_SCHEMA: dict[str, JsonValue] = {
 }
 _BASE_SCHEMA: dict[str, JsonValue] = {
     "type": "string",
-    "description": "without `kernel`: `current` (default), `best`, `given` or an id",
+    "description": "`current` (default), `best`, `given`, an id",
 }
 
 
