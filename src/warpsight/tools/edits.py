@@ -34,7 +34,7 @@ _EDITS_SCHEMA: dict[str, JsonValue] = {
 }
 _BASE_SCHEMA: dict[str, JsonValue] = {
     "type": "string",
-    "description": "`current` (default), `best`, `given`, an id",
+    "description": "`current` (default), `best`, `given`, id",
 }
 
 
