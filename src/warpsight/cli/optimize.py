@@ -66,7 +66,7 @@ def optimize(
     adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
     prompt: Annotated[Literal["small", "full", "trained"] | None, typer.Option(help=PROMPT_HELP)] = None,
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help=TOOLS_HELP)] = None,
-    constrain: Annotated[bool | None, typer.Option("--constrain/--no-constrain", help=CONSTRAIN_HELP)] = None,
+    constrain: Annotated[Literal["on", "off"] | None, typer.Option(help=CONSTRAIN_HELP)] = None,
     reply_timeout: Annotated[float | None, typer.Option(metavar="SECONDS", min=1, help=TIMEOUT_HELP)] = None,
     calling: Annotated[
         Literal["native", "text"], typer.Option(help="`text` for endpoints that cannot call tools.")
@@ -95,7 +95,7 @@ def optimize(
     planned = plan_job(
         task, kernel, model=model, device=device, gpu=gpu, feedback=feedback, budget=budget,
         strategy=Strategy(name=strategy, attempts=attempts, width=width), prompt=prompt, calling=calling,
-        tools=[name.strip() for name in (tools or "").split(",") if name.strip()], constrain=constrain,
+        tools=[name.strip() for name in (tools or "").split(",") if name.strip()], constrain=None if constrain is None else constrain == "on",
         reply_timeout=reply_timeout, temperature=temperature, seed=seed, max_tokens=max_tokens, adapter=adapter,
         base_url=base_url, api_key_env=api_key_env, unsafe=unsafe,
     )  # fmt: skip
