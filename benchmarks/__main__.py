@@ -28,6 +28,7 @@ SECTIONS = {
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
     "rollouts": "rollouts an hour through the loop, and where their time goes",
     "honest": "kernels that people write: are all of them right, with fresh secret seeds (honest:5 takes five)",
+    "goods": "kernels as people write them first, each against the good version beside it (goods:NAME,NAME for some)",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
