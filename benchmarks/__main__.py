@@ -29,11 +29,13 @@ SECTIONS = {
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
     "rollouts": "rollouts an hour through the loop, and where their time goes",
     "honest": "kernels that people write: are all of them right, with fresh secret seeds (honest:5 takes five)",
+    "goods": "kernels as people write them first, each against the good version beside it (goods:NAME,NAME for some)",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
+    "programs": "the programs of a HeCBench checkout through `warpsight run` (programs:PATH; n=, cpu=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from benchmarks.corpus import empty_cache
 from warpsight.bench.rivals import open_rival
-from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import WarpsightError
 from warpsight.models.errors import ModelError
@@ -74,7 +74,7 @@ class TimedBox(SmallBox):
             TimedBox.seconds += time.perf_counter() - started
 
 
-def rollouts(what: str, rows: Sequence[Row], model: Model, suite: Suite, *, listed: bool) -> float:
+def rollouts(what: str, rows: Sequence[CorpusRow], model: Model, suite: Suite, *, listed: bool) -> float:
     """All rows once, one after the other; how many an hour."""
     timed, TimedBox.seconds = TimedModel(model), 0.0
     started = time.perf_counter()
@@ -87,7 +87,7 @@ def rollouts(what: str, rows: Sequence[Row], model: Model, suite: Suite, *, list
     return 3600 * len(rows) / whole
 
 
-def groups(what: str, rows: Sequence[Row], model: Model, shipped: Shipped) -> None:
+def groups(what: str, rows: Sequence[CorpusRow], model: Model, shipped: Shipped) -> None:
     """As reinforcement does it: the answers to a question are drawn and asked together."""
     timed, started = TimedModel(model), time.perf_counter()
     for row in rows:

@@ -17,7 +17,7 @@ from tests.tasks.importers.gpumode_problem import TASK, write
 from tests.tasks.importers.problems import PROBLEMS
 from tests.tasks.importers.programs import PROGRAMS
 
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.models.scripted import shipped_script
 
 Run = Callable[..., int]
@@ -123,6 +123,6 @@ def stands_for(word: str, folder: Path) -> str:
     return str(newest) if word == "CERTIFICATE" and newest is not None else known.get(word, word)
 
 
-def _write(file: Path, rows: list[Row]) -> None:
+def _write(file: Path, rows: list[CorpusRow]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(row.model_dump_json() + "\n" for row in rows))

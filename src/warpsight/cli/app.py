@@ -24,7 +24,10 @@ from warpsight.processes import stop
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
 WITH_MODELS = ("optimize", "resume", "bench", "train", "mcp")
-START = "Example: warpsight optimize transpose --model scripted:demo\n\nPage: docs/index.md"
+PASSES_ON = {"allow_interspersed_args": False}
+VERBOSE = ("-v", "--verbose")
+VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
+START = "Example: warpsight demo\n\nPages: warpsight docs"
 
 
 class Verb(NamedTuple):
@@ -33,9 +36,11 @@ class Verb(NamedTuple):
     name: str
     help: str
     module: str = ""
+    passes_on: bool = False  # what stands after its first argument is for a program
 
 
 VERBS = (
+    Verb("demo", "Make an example kernel faster, to see what that looks like; needs no model and no GPU (simulated)."),
     Verb("optimize", "Let a model make a kernel faster, with the tools; get the kernel and the evidence."),
     Verb("rewrite", "Known rewrites of a kernel for a named cause, or for all, tried through the gate (simulated)."),
     Verb("tune", "Search launch and named constants of a kernel through the gate: what plain autotuning gives."),
@@ -49,7 +54,12 @@ VERBS = (
     ),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
+    Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
     Verb("explain", "What a counter means and what each tool calls it."),
+    Verb(
+        "guard",
+        "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+    ),
     Verb("new", "Make a task folder to start from."),
     Verb("import", "Other people's tasks: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
     Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),
@@ -66,6 +76,7 @@ VERBS = (
     Verb("export", "A run as ATIF JSON, as a training row or as flashinfer-trace."),
     Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
     Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
+    Verb("docs", "The pages about all this: list them, or print one."),
     Verb("doctor", "Say what is here, what is missing and how to get it."),
 )
 
@@ -95,7 +106,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
             more = f"{example}\n\n{page}" if isinstance(example, str) else page
             app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more)
         else:
-            app.command(verb.name, epilog=page)(loaded)
+            app.command(verb.name, epilog=page, context_settings=PASSES_ON if verb.passes_on else None)(loaded)
     return app
 
 
@@ -105,14 +116,20 @@ def main(argv: Sequence[str] | None = None) -> None:
         stop.install()
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
         keep_freed_memory()
-        os.environ.setdefault(
-            "OPENBLAS_NUM_THREADS", "1"
-        )  # nothing here multiplies matrices; its threads spin at start
+        if _verb_of(sys.argv[1:]) not in WITH_MODELS:  # the others multiply no matrices, and its threads spin
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
-    if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
-        words = [word for word in words if word != UNSAFE]
+    ours, theirs = _ours(words)
+    if UNSAFE in ours:  # before or after the verb: it is about the machine, not about the question
         os.environ["WARPSIGHT_UNSAFE"] = "1"
+    if any(word in VERBOSE for word in ours):
+        os.environ["WARPSIGHT_VERBOSE"] = "1"  # for the processes of a pool, too
+    words = [*(word for word in ours if word != UNSAFE and word not in VERBOSE), *theirs]
+    if os.environ.get("WARPSIGHT_VERBOSE", "") not in ("", "0"):
+        from warpsight.events import print_events
+
+        print_events()
     try:
         require_memory()
         build_app(words)(args=words, prog_name="warpsight")
@@ -125,14 +142,25 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(output.fail(problem, as_json="--json" in words, verb=_verb_of(words)))
 
 
+def _ours(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words that are for us, and those of the program that a verb runs: its options are its own."""
+    if not any(verb.passes_on and verb.name == _verb_of(words) for verb in VERBS):
+        return words, []
+    begin = words.index(_verb_of(words) or "") + 1
+    for at, word in enumerate(words[begin:], begin):
+        if word == "--" or word.endswith(".cu") or (not word.startswith("-") and os.path.exists(word)):  # noqa: PTH110
+            return words[:at], words[at:]
+    return words, []
+
+
 def _verb_of(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if not word.startswith("-")), None)
 
 
 def _page_line(verb: str) -> str:
-    from warpsight.cli.pages import page_of_verb  # here, so that help alone loads nothing more
+    from warpsight.cli.pages import page_of_verb, way_to  # here, so that help alone loads nothing more
 
-    return f"Page: {page_of_verb(verb)}"
+    return f"Page: {way_to(page_of_verb(verb))}"
 
 
 def _print_version(wanted: bool) -> None:
@@ -146,6 +174,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     unsafe: Annotated[bool, typer.Option(UNSAFE, help=UNSAFE_HELP)] = False,
+    verbose: Annotated[bool, typer.Option(*VERBOSE, help=VERBOSE_HELP)] = False,
 ) -> None:
     """Options that stand before any verb."""
 

@@ -20,7 +20,7 @@ from warpsight.cli.profile import GPU_HELP
 
 if TYPE_CHECKING:
     from warpsight.reason.job import Job
-    from warpsight.reason.optimize import Outcome
+    from warpsight.reason.optimize import OptimizeResult
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 MODEL_HELP = (
@@ -91,15 +91,15 @@ def optimize(
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     """Start a job or go on with it, and end the command as it ended."""
-    from warpsight.cli.text.optimize_view import View
+    from warpsight.cli.text.optimize_view import OptimizeView
     from warpsight.verbs.optimize import run
 
-    with View(job.id, job.budget, quiet=quiet) as view:
+    with OptimizeView(job.id, job.budget, quiet=quiet) as view:
         found = run(job, watch=view.watch, say=view.say, begin=view.begin)
     report(found, out, as_json=as_json)
 
 
-def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
+def report(found: OptimizeResult, out: Path | None, *, as_json: bool) -> None:
     """Write the kernel, say what came of the run, and end with the code that it means."""
     from warpsight.cli.text import optimize as optimize_text
     from warpsight.verbs.optimize import write_kernel

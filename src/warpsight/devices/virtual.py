@@ -24,7 +24,7 @@ from warpsight.devices.machine_code import (
     time_launch,
 )
 from warpsight.devices.memory import lay_out
-from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
+from warpsight.devices.profiles import CountedBlocks, launch_counters, make_profile, with_trust
 from warpsight.devices.whole_launch import time_whole_launch
 from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
@@ -202,7 +202,7 @@ class VirtualGpu:
             what = f"{first.kind} at line {first.line}: {first.message}"
             raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
         launched = launch_counters(build, entry, size, self.gpu)
-        counted = Counted(program, done.counts, done.blocks_run, total, launched)
+        counted = CountedBlocks(program, done.counts, done.blocks_run, total, launched)
         untimed = "" if code.program is None else no_time_for(code.program)
         if self.gpu is None or code.program is None or untimed:
             notes = (f"counted on PTX, without a time: {code.reason}",) if code.reason else ()
@@ -258,7 +258,7 @@ class VirtualGpu:
         )
         total = size.grid[0] * size.grid[1] * size.grid[2]
         launched = launch_counters(build, entry, size, self.gpu)
-        counted = Counted(code.program, found.launched.counts, total, total, launched)
+        counted = CountedBlocks(code.program, found.launched.counts, total, total, launched)
         profile = with_trust(make_profile(counted, source_text, self.name, found.time, self._told), build)
         return Observed(profile, found.arrays, found.time, found.order_matters)
 

@@ -2,7 +2,7 @@
 
 Covers every way a worker can misuse its pipes: silence, floods, half answers, answers nobody asked for. Trusts the
 stage's status lines, which no worker holds an end of, and nothing on the answer and log pipes but their length.
-What must stay true: no read or write here blocks past the deadline, and every failure is one `Event`.
+What must stay true: no read or write here blocks past the deadline, and every failure is one `WorkerEvent`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from warpsight.jail.ends import event_of
-from warpsight.jail.records import Event, Limits
+from warpsight.jail.records import Limits, WorkerEvent
 from warpsight.jail.scrub import scrubbed
 
 GRACE_S = 1.0  # how long the end of a worker may take to be told after its answers ended
@@ -29,7 +29,7 @@ _CHUNK = 1 << 20  # what a pipe holds at most without rights
 class Ended(Exception):
     """The worker will answer no more; `event` says why."""
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: WorkerEvent) -> None:
         super().__init__(event.detail)
         self.event = event
 
@@ -58,7 +58,7 @@ class Channel:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _CHUNK)
 
-    def exchange(self, request: bytes | None, ends_at: float, watch: Callable[[], Event | None]) -> bytes:
+    def exchange(self, request: bytes | None, ends_at: float, watch: Callable[[], WorkerEvent | None]) -> bytes:
         """Send a frame (or nothing), return the next answer. `watch` is asked now and then for a reason to stop."""
         if request is not None:
             self._refuse_early_answers()
@@ -83,7 +83,7 @@ class Channel:
         """Wait a little for any pipe and move what can be moved."""
         left = ends_at - time.monotonic()
         if left <= 0:
-            raise Ended(Event("deadline", "still working when its wall time was over"))
+            raise Ended(WorkerEvent("deadline", "still working when its wall time was over"))
         for fd, _ in self._poll.poll(min(left, 0.1) * 1000):
             self._send() if fd == self._requests else self._receive(fd)
 
@@ -122,7 +122,7 @@ class Channel:
         room = self._limits.log_bytes - len(self.log)
         self.log += data[:room]
         if len(data) > room:
-            raise Ended(Event("too_much_output", f"printed more than {self._limits.log_bytes} bytes"))
+            raise Ended(WorkerEvent("too_much_output", f"printed more than {self._limits.log_bytes} bytes"))
 
     def _read_status(self, data: bytes) -> None:
         *lines, self._status_text = (self._status_text + data).split(b"\n")
@@ -138,7 +138,7 @@ class Channel:
         (size,) = struct.unpack_from(">I", self._body[0])
         if size > self._limits.answer_bytes:
             detail = f"announced an answer of {size} bytes, the cap is {self._limits.answer_bytes}"
-            raise Ended(Event("too_much_output", detail))
+            raise Ended(WorkerEvent("too_much_output", detail))
         if self._body_bytes < 4 + size:
             return None
         # One copy of all but the ends: answers can be hundreds of megabytes.
@@ -157,15 +157,15 @@ class Channel:
         if self._answers in self._open:
             self._receive(self._answers)
         if self._body:
-            raise Ended(Event("bad_frame", f"wrote {self._body_bytes} bytes or more without being asked"))
+            raise Ended(WorkerEvent("bad_frame", f"wrote {self._body_bytes} bytes or more without being asked"))
 
-    def _how_it_ended(self, ends_at: float) -> Event:
+    def _how_it_ended(self, ends_at: float) -> WorkerEvent:
         grace = max(ends_at, time.monotonic() + GRACE_S)
         with contextlib.suppress(Ended):
             self.until("ended", min(grace, time.monotonic() + GRACE_S))
         if "problem" in self.status:
-            return Event("exited_early", scrubbed(f"could not be started: {self.status['problem']}"))
+            return WorkerEvent("exited_early", scrubbed(f"could not be started: {self.status['problem']}"))
         if "ended" not in self.status:
-            return Event("bad_frame", "closed its answers and went on working")
+            return WorkerEvent("bad_frame", "closed its answers and went on working")
         used_s = float(self.status.get("cpu_s", 0.0))
         return event_of(int(self.status["ended"]), self._limits, bytes(self.log), used_s, self._body_bytes)

@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
+from warpsight.bundled import bundled, find_bundled
 from warpsight.devices.device import Device
 from warpsight.devices.registry import open_device
 from warpsight.errors import UsageError
@@ -21,15 +22,18 @@ TASKS_FOLDER = Path("tasks")
 
 
 def open_task(word: str | Path) -> Task:
-    """The task in the folder `word`, or in the folder of that name under ./tasks."""
-    for folder in (Path(word), TASKS_FOLDER / word):
+    """The task in the folder `word`, in the folder of that name under ./tasks, or the example of that name."""
+    example = find_bundled("tasks", word)
+    for folder in (Path(word), TASKS_FOLDER / word, *([example] if example else [])):
         if (folder / "task.toml").is_file() or folder.name == "task.toml":
             return read_task(folder)
     if Path(word).is_dir():
         raise UsageError(f"expected a task folder, {word} has no task.toml", hint="warpsight new NAME makes a task")
-    known = sorted(path.parent.name for path in TASKS_FOLDER.glob("*/task.toml"))
+    places = (TASKS_FOLDER, bundled("tasks") or TASKS_FOLDER)
+    known = sorted({path.parent.name for place in places for path in place.glob("*/task.toml")})
     raise UsageError(
-        f"no task {str(word)!r}: neither a folder with a task.toml nor the name of one under ./{TASKS_FOLDER}",
+        f"no task {str(word)!r}: not a folder with a task.toml, nor the name of one under ./{TASKS_FOLDER}, "
+        "nor of an example",
         hint=near(str(word), known, nothing="give the path of a task folder, or make one with `warpsight new NAME`"),
     )
 

@@ -45,14 +45,14 @@ class Winner:
 
 
 @dataclass(frozen=True)
-class Search:
+class RewriteSearch:
     """What came of all rewrites for one cause."""
 
     winner: Winner | None
     tried: tuple[Try, ...]
 
 
-def search(session: Session, kernel: str, cause: str, most: int = MOST, *, drafts: bool = False) -> Search:
+def search(session: Session, kernel: str, cause: str, most: int = MOST, *, drafts: bool = False) -> RewriteSearch:
     """Try the rewrites for a cause. The winner is right, and where times count, faster than the kernel."""
     base, texts, ready, tried = _texts(session, kernel, cause, most)
     if drafts and ready:
@@ -62,10 +62,10 @@ def search(session: Session, kernel: str, cause: str, most: int = MOST, *, draft
     else:
         winner = _fastest(session, base, ready, tried, drafts=drafts)
     order = [tried.get(one.name) or _try(one, "not needed") for one in texts]
-    return Search(winner, tuple(order))
+    return RewriteSearch(winner, tuple(order))
 
 
-def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str, Search]:
+def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str, RewriteSearch]:
     """The same for several causes, where the whole gate judges only the best of all.
 
     Winners of the other causes are drafts. Where the gate refuses the best, or finds it no faster, the next draft is
@@ -91,7 +91,7 @@ def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str
         judged = _judged(session, winner.rewrite, winner.candidate, start, tried)
         winners[best] = judged if judged is not None else next(drafts[best], None)
     return {
-        cause: Search(winners[cause], tuple(tried.get(one.name) or _try(one, "not needed") for one in texts))
+        cause: RewriteSearch(winners[cause], tuple(tried.get(one.name) or _try(one, "not needed") for one in texts))
         for cause, (_, texts, _, tried) in known.items()
     }
 

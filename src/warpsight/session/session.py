@@ -41,7 +41,7 @@ from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of
 from warpsight.vgpu.gpu import Gpu
 
 if TYPE_CHECKING:
-    from warpsight.session.search import Search
+    from warpsight.session.search import RewriteSearch
 
 SEED_BITS = 48
 IMPOSSIBLE = (CannotProfile, NoSource, ParameterMismatch, UnsupportedInstruction)  # why there is no profile
@@ -355,14 +355,14 @@ class Session:
             return None
         return self.ledger.certificates / f"{found.certificate}.json"
 
-    def rewrite_all(self, causes: Sequence[str], kernel: KernelLike = None) -> dict[str, Search]:
+    def rewrite_all(self, causes: Sequence[str], kernel: KernelLike = None) -> dict[str, RewriteSearch]:
         """The known rewrites for each of these causes. The best of all is judged by the gate; winners of other causes
         are drafts, right at the small sizes, with a time from a few blocks."""
         from warpsight.session.search import search_all
 
         return search_all(self, self.candidate(kernel).source, causes)
 
-    def rewrite(self, cause: str, kernel: KernelLike = None) -> Search:
+    def rewrite(self, cause: str, kernel: KernelLike = None) -> RewriteSearch:
         """The known rewrites for a cause, tried; the best that is right and faster, or none."""
         from warpsight.session.search import search
 

@@ -14,7 +14,7 @@ from warpsight.causes import canonical
 from warpsight.nouns import Noun, kernel_id
 from warpsight.rewrite import rewritable
 from warpsight.session.feedback import NO_TIME, shows_time
-from warpsight.session.search import Search, Try, search, speed_over_given
+from warpsight.session.search import RewriteSearch, Try, search, speed_over_given
 from warpsight.session.session import Session
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.time import decision_line
@@ -57,7 +57,7 @@ def draft(session: Session, kernel: str, cause: str) -> Answer[Rewritten]:
     return _told(session, kernel, cause, search(session, kernel, cause, drafts=session.simulator is not None))
 
 
-def _told(session: Session, kernel: str, cause: str, found: Search) -> Answer[Rewritten]:
+def _told(session: Session, kernel: str, cause: str, found: RewriteSearch) -> Answer[Rewritten]:
     base, winner = kernel_id(kernel), found.winner
     data = Rewritten(cause=canonical(cause), base=base, found=winner is not None, tried=found.tried)
     told = [f"{one.rewrite}: {one.outcome}" for one in found.tried]
@@ -94,7 +94,7 @@ def changed_lines(before: str, after: str, most: int = MOST_LINES) -> tuple[str,
     return tuple(found[:most]) + ((f"... and {len(found) - most} lines more",) if len(found) > most else ())
 
 
-def _why_none(session: Session, found: Search) -> str:
+def _why_none(session: Session, found: RewriteSearch) -> str:
     if not found.tried:
         return "no known rewrite fits this kernel and this cause"
     return f"none of {len(found.tried)} rewrites is right" + (" and faster" if shows_time(session.feedback) else "")

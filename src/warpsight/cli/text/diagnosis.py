@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warpsight.cli.asked import Asked
+from warpsight.cli.asked import AskedKernel
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of, sizes_text, usage_of
 from warpsight.cli.text import profile as profile_text
@@ -18,7 +18,9 @@ from warpsight.vgpu.gpu import Gpu
 REPORTS = (".ncu-rep", ".nsys-rep", ".nvvp", ".csv")
 
 
-def show(asked: Asked, found: Diagnosis, began: float, *, lines: int | None, everything: bool, as_json: bool) -> None:
+def show(
+    asked: AskedKernel, found: Diagnosis, began: float, *, lines: int | None, everything: bool, as_json: bool
+) -> None:
     """Print it; `lines` None: all of them, in the order of the source. `began`: reports since then are named."""
     session, profile, gpu = asked.session, found.profile, asked.session.gpu
     build, size = session.build(asked.kernel), session.launch(asked.kernel)
@@ -49,7 +51,7 @@ def show(asked: Asked, found: Diagnosis, began: float, *, lines: int | None, eve
         }
         head += _head(found, size, build.gpu_arch, gpu)
         facts = tuple(simulated_facts(profile, gpu, fits, roof))
-    shown = profile_text.Shown(tuple(head), facts, found.findings, lines, everything)
+    shown = profile_text.ShownProfile(tuple(head), facts, found.findings, lines, everything)
     emit(document, as_json=as_json, render=lambda console: profile_text.render(console, profile, shown))
 
 

@@ -19,12 +19,12 @@ from warpsight.tools.compare import Move, move_line, moves
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warpsight.reason.optimize import Outcome
+    from warpsight.reason.optimize import OptimizeResult
 
 SHOWN_MOVES = 8
 
 
-def why_faster(found: Outcome) -> tuple[list[Move], list[str]]:
+def why_faster(found: OptimizeResult) -> tuple[list[Move], list[str]]:
     """The counters that tell why, and the findings that are gone: those predicted or expected first, then the rest."""
     if found.before is None or found.after is None:
         return [], []
@@ -39,7 +39,7 @@ def why_faster(found: Outcome) -> tuple[list[Move], list[str]]:
     return [all_moves[name] for name in (*first, *rest)][:SHOWN_MOVES], [finding.name for finding in gone]
 
 
-def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
+def document_of(found: OptimizeResult, kernel_file: Path | None) -> dict[str, Any]:
     """The outcome as one JSON document."""
     timing = None if found.final is None else found.final.timing
     moved, gone = why_faster(found)
@@ -63,7 +63,7 @@ def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
     }
 
 
-def render(console: Console, found: Outcome, kernel_file: Path | None, page: Path) -> None:
+def render(console: Console, found: OptimizeResult, kernel_file: Path | None, page: Path) -> None:
     """The outcome as text; the kernel itself is in its file, and the whole story on its page."""
     render_ending(console, found.run)
     console.print()
@@ -72,7 +72,7 @@ def render(console: Console, found: Outcome, kernel_file: Path | None, page: Pat
     console.print(Text(f"report: {page}"))
 
 
-def _render_result(console: Console, found: Outcome, kernel_file: Path | None) -> None:
+def _render_result(console: Console, found: OptimizeResult, kernel_file: Path | None) -> None:
     timing = None if found.final is None else found.final.timing
     if found.run.outcome == "stopped":
         console.print(Text("not finished: no kernel has been through the whole gate", style="bold yellow"))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from warpsight.reason.progress import Progress
 
 
-class View:
+class OptimizeView:
     """Use it as a context; `watch` is for the loop, `say` for what the tools tell while they work."""
 
     def __init__(self, run: str, budget: Budget, *, quiet: bool = False) -> None:
@@ -31,7 +31,7 @@ class View:
         self._left = self._left_of(self._spent)
         self._live: Live | None = None
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> OptimizeView:
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live

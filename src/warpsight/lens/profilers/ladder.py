@@ -63,7 +63,7 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class Climbed:
+class LadderResult:
     """What came of it: the profile, with the account in its notes; the source used; those that did not answer."""
 
     profile: Profile
@@ -71,7 +71,7 @@ class Climbed:
     missed: tuple[Missed, ...]
 
 
-def climb(rungs: Sequence[Rung]) -> Climbed:
+def climb(rungs: Sequence[Rung]) -> LadderResult:
     """The profile of the first source that answers."""
     missed: list[Missed] = []
     for rung in rungs:
@@ -84,7 +84,7 @@ def climb(rungs: Sequence[Rung]) -> Climbed:
             continue
         account = (f"measured by {rung.name}: {rung.tells}", *(_line(miss) for miss in missed))
         with_account = profile.model_copy(update={"notes": (*account, *profile.notes)})
-        return Climbed(with_account, rung.name, tuple(missed))
+        return LadderResult(with_account, rung.name, tuple(missed))
     reasons = "; ".join(miss.why for miss in missed) or "no source was given"
     hints = "; ".join(f"{miss.source}: {miss.how}" for miss in missed if miss.how)
     raise NoSource(f"no profiler could measure this kernel: {reasons}", hints or None)

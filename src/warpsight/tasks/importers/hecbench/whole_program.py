@@ -30,7 +30,7 @@ class HotKernel(Noun):
 
 
 @dataclass(frozen=True)
-class Ran:
+class ProgramRun:
     """One run of a program: what it printed, its exit status, and its time on the wall."""
 
     output: str
@@ -91,7 +91,7 @@ def amdahl_limit(share: float) -> float:
 
 
 def compare_programs(
-    before: Callable[[], Ran], after: Callable[[], Ran], *, runs: int = 5, rtol: float = 1e-4
+    before: Callable[[], ProgramRun], after: Callable[[], ProgramRun], *, runs: int = 5, rtol: float = 1e-4
 ) -> ProgramComparison:
     """Run both in turn; right when the changed one ends well, passes its own check and prints the same."""
     pairs = [(before(), after()) if turn % 2 == 0 else _swapped(after(), before()) for turn in range(max(1, runs))]
@@ -122,5 +122,5 @@ def compare_programs(
     )
 
 
-def _swapped(new: Ran, old: Ran) -> tuple[Ran, Ran]:
+def _swapped(new: ProgramRun, old: ProgramRun) -> tuple[ProgramRun, ProgramRun]:
     return old, new
