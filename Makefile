@@ -14,7 +14,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench perf train results picture wheel sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -27,6 +27,7 @@ help:
 	@echo "make bench     measurements of all kinds"
 	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
+	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make wheel     build a wheel, and try it in a clean environment outside of the repository (minutes)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
@@ -182,6 +183,9 @@ results: $(VENV)/.train
 	  --pair tools:curated=text:none --pair tools:curated=rival:any:curated --pair reinforced:curated=tools:curated \
 	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
+
+results-page: setup
+	@$(PY) -m benchmarks.page
 
 # The build folder is that of the set-up, so nothing is compiled twice. TRY names other Pythons that the wheel is for.
 TRY ?= $(abspath $(PY))

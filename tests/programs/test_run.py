@@ -100,7 +100,7 @@ def test_repeats_are_skipped_and_change_nothing(run_source: RunSource) -> None:
 def test_a_launch_that_is_cut_off_has_no_answer(run_source: RunSource, tmp_path: Path) -> None:
     source = tmp_path / "long.cu"
     source.write_text(
-        "#include <cstdio>\n__global__ void spin(int *x) { for (int i = 0; i < 100000000; i++) x[threadIdx.x] += i; }\n"
+        "#include <cstdio>\n__global__ void spin(volatile int *x) { for (int i = 0; i < 100000000; i++) *x += i; }\n"
         'int main() { int *x; cudaMalloc(&x, 4096); spin<<<64, 256>>>(x); printf("went on\\n"); }\n'
     )
     ran = run_source(str(source), times=False, limit_s=4.0)

@@ -19,8 +19,8 @@ from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.errors import UsageError
 
 GPU_HELP = (
-    "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them. With --device cuda or "
-    "hip: which of this machine's GPUs, by number, name or UUID."
+    "Compile for this GPU and simulate its time; by default the task's. `warpsight gpus` lists them. With --device "
+    "cuda or hip: which of this machine's GPUs, by number, name or UUID."
 )
 FROM_HELP = "Show a measured report, not a task: .ncu-rep, .sqlite of nsys, or .csv of ncu, nsys, nvprof or rocprof."
 KERNEL_NAME_HELP = "Which kernel of the report, with --from; of a program, show this one in full."

@@ -41,6 +41,7 @@ from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of
 from warpsight.vgpu.gpu import Gpu
 
 if TYPE_CHECKING:
+    from warpsight.session.guided import GuidedSearch
     from warpsight.session.search import RewriteSearch
 
 SEED_BITS = 48
@@ -367,6 +368,12 @@ class Session:
         from warpsight.session.search import search
 
         return search(self, self.candidate(kernel).source, cause)
+
+    def rewrite_guided(self, kernel: KernelLike = None) -> GuidedSearch:
+        """Rewrites on top of one another, guided by the profile after each; the gate judges what they lead to."""
+        from warpsight.session.guided import search_guided
+
+        return search_guided(self, self.candidate(kernel).source)
 
     def _whole(self, found: Evaluation) -> Evaluation:
         """With findings; single instructions are left out of the profile, they are many and nobody reads them."""
