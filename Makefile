@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-CORE := $(wildcard src/warpsight/vgpu/core/*)
+CORE := $(wildcard src/warpsight/vgpu/core/* src/warpsight/programs/runtime/*)
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
@@ -14,7 +14,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench train results picture wheel sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -24,8 +24,10 @@ help:
 	@echo "make test-all  the tests and the slow ones"
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
-	@echo "make bench     the speed measurements"
+	@echo "make bench     measurements of all kinds"
+	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
+	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make wheel     build a wheel, and try it in a clean environment outside of the repository (minutes)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
@@ -42,8 +44,8 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
-	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core)"
-	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' || \
+	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core), CUDA headers"
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime>=13.0,<14' 'nvidia-cuda-crt>=13.0,<14' || \
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 
@@ -64,6 +66,13 @@ $(VENV)/.chain: $(VENV)/.installed
 	  echo "No CPU build of torch, or no trainers: their tests are skipped."
 	@touch $@
 
+# NVIDIA's compiler for whole programs is part of the tests where it can be had; else those tests are skipped.
+$(VENV)/.programs: $(VENV)/.installed
+	@echo "set-up: nvcc and its parts, for the tests of whole programs"
+	@$(PIP) install --no-build-isolation --editable '.[test,programs]' || \
+	  echo "No nvcc from the package index: the tests of whole programs are skipped."
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.installed
 	@echo "set-up: ruff, pyright, clang-format"
 	@$(PIP) install --no-build-isolation --editable '.[test,dev]' || { echo "pip could not install the dev tools"; exit 1; }
@@ -71,12 +80,13 @@ $(VENV)/.dev: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
-# Two at a time, a file by one worker: what a file sets up is set up once.
-PARALLEL := -n 2 --dist loadfile
-test: setup $(VENV)/.chain
+# Two at a time. Each worker has a half of the tests, file after file, and at the end one takes the last tests of the
+# other: what a file sets up is set up once, but for the few files that are cut, and no worker waits for a long file.
+PARALLEL := -n 2 --dist worksteal
+test: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
-test-all: setup $(VENV)/.chain
+test-all: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev
@@ -174,6 +184,9 @@ results: $(VENV)/.train
 	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
+results-page: setup
+	@$(PY) -m benchmarks.page
+
 # The build folder is that of the set-up, so nothing is compiled twice. TRY names other Pythons that the wheel is for.
 TRY ?= $(abspath $(PY))
 wheel: setup
@@ -192,6 +205,9 @@ $(VENV)/.bench: $(VENV)/.installed
 
 bench: $(VENV)/.bench
 	@$(PY) -m benchmarks $(ARGS)
+
+perf: $(VENV)/.bench
+	@$(PY) -m benchmarks perf$(if $(ARGS),:$(ARGS))
 
 $(VENV)-sanitize/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@echo "set-up: a second environment in $(VENV)-sanitize with the sanitized core"

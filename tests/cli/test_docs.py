@@ -22,6 +22,12 @@ def test_pages_are_listed_with_their_headings(command: Callable[..., Any]) -> No
     assert all(name in shown for name in listed)
 
 
+def test_marks_of_quoted_numbers_are_not_shown(command: Callable[..., Any]) -> None:
+    assert "<!-- result:" in (DOCS / "timing.md").read_text()
+    shown = command("docs", "timing").out
+    assert "<!--" not in shown and "0 of 300 comparisons" in shown.replace("\n", " ")
+
+
 @pytest.mark.parametrize("word", ["tasks", "tasks.md", "docs/tasks.md"])
 def test_a_page_is_printed_as_it_is(command: Callable[..., Any], word: str) -> None:
     assert command("docs", word).out == (DOCS / "tasks.md").read_text()

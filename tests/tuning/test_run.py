@@ -192,7 +192,7 @@ def test_triton_runs_where_ptx_does() -> None:
     assert device_for(None, triton, "k.py") == device_for("virtual", triton, "k.py") == "virtual"
     assert device_for("cuda", triton, "k.py") == "cuda"
     assert device_for("hip", cuda, "k.cu") == "hip"
-    with pytest.raises(UsageError, match=r"the hip device runs CUDA C\+\+, k\.py came"):
+    with pytest.raises(UsageError, match=r"the hip device runs CUDA C\+\+, got k\.py"):
         device_for("hip", triton, "k.py")
     with pytest.raises(UsageError, match="OpenCL C"):
         device_for("opencl", triton, "k.py")

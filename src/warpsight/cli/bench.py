@@ -12,13 +12,13 @@ from warpsight.cli.output import emit
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
 FILE_HELP = "A file of outcomes, one JSON row a finished unit."
-ROUNDS_HELP = "In the suite optimize: ask again about the faster kernel, while it gains."
+ROUNDS_HELP = "In the suite optimize: ask again about the faster kernel, as long as that helps."
 TASKS_HELP = "A corpus file of the test split, a task folder, or a folder of task folders."
 BOX_HELP = "short: the few tools of small models. full: all ten, as `optimize` gives them to a large model."
 CALLS_HELP = "Tool calls that a run may make, with --box full; 20 by default."
 KEEP_HELP = "Keep the runs that failed here, for the report."
 HTML_HELP = "Write one HTML file that needs no network: table, ablation, families, curves, failures."
-CORPUS_HELP = "The corpus file of the tasks: says what a wrong answer cost."
+CORPUS_HELP = "The corpus file of the tasks; it says what a wrong answer cost."
 CURVES_HELP = "The output folder of a training, for its curves; may be given more than once."
 RUNS_HELP = "The folder that `bench run --keep` wrote."
 PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
@@ -55,9 +55,9 @@ def run(
 
     \b
     Examples:
-      warpsight bench run test.jsonl out.jsonl --adapter adapter/ --name tools --feedback none,curated,wrong
+      warpsight bench run test.jsonl out.jsonl --adapter adapter/ --name tools
       warpsight bench run test.jsonl out.jsonl --model rival:top-finding
-      warpsight bench run tasks/ out.jsonl --suite optimize --box full --model openai:MODEL
+      warpsight bench run tasks/ out.jsonl --suite optimize --model openai:MODEL
     """
     from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.cli.progress import counted_on_stderr
@@ -86,13 +86,13 @@ def apply(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """What recommendations are worth: each is typed by `rewrite` and goes through the gate (simulated).
+    """What recommendations are worth: `rewrite` makes the edit for each, and the gate judges it (simulated).
 
-    `always-right` is what the right answers would be worth, typed by the same rules.
+    `always-right` is what the right answers would be worth, with the same rewrites.
 
     \b
     Example:
-      warpsight bench apply test.jsonl out.jsonl tried.jsonl --out optimized.jsonl --model text
+      warpsight bench apply test.jsonl out.jsonl tried.jsonl --out applied.jsonl
     """
     from warpsight.bench.apply import apply_answers
     from warpsight.cli.progress import counted_on_stderr
@@ -123,8 +123,8 @@ def report(
     Examples:
       warpsight bench report out.jsonl
       warpsight bench report out.jsonl --count 16
-      warpsight bench report out.jsonl --html bench.html --corpus test.jsonl --runs failed/
-      warpsight bench report out.jsonl --html bench.html --curves results/sft-tools --pair tools:curated=text:none
+      warpsight bench report out.jsonl --html bench.html --corpus test.jsonl
+      warpsight bench report out.jsonl --html b.html --pair tools:raw=text:none
     """
     from warpsight.cli.text.bench import document_of, table_of
     from warpsight.errors import UsageError

@@ -77,7 +77,7 @@ def show(
 
     rows = read_rows(file)
     if number >= len(rows):
-        raise UsageError(f"expected a number below {len(rows)}, the tasks of {file}; {number} came")
+        raise UsageError(f"expected a number below {len(rows)}, the tasks of {file}; got {number}")
     row = rows[number]
     if out is not None:
         write_folder(row.spec, out)

@@ -74,7 +74,7 @@ def check(
     \b
     Examples:
       warpsight guard check
-      warpsight guard check --max-regression 5% --markdown summary.md --sarif findings.sarif
+      warpsight guard check --max-regression 5% --markdown summary.md
     """
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.text import guard as text

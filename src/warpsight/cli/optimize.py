@@ -30,7 +30,8 @@ MODEL_HELP = (
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (
-    "calls=20,tokens=100000,seconds=900,usd=0.50 (with WARPSIGHT_PRICES); by default 24 calls, for the trained model 6."
+    "Limits, joined by commas without spaces: calls=20, tokens=100000, seconds=900, usd=0.50. usd needs "
+    "WARPSIGHT_PRICES or a provider that tells costs. By default 24 calls; 6 for the trained model."
 )
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
@@ -73,8 +74,8 @@ def optimize(
     \b
     Examples:
       warpsight optimize transpose --model scripted:demo
-      warpsight optimize tasks/softmax --model anthropic:NAME --budget calls=30,usd=1
-      warpsight optimize matmul_naive --model openai:NAME --base-url http://127.0.0.1:8000/v1 --strategy refine
+      warpsight optimize softmax --model anthropic:NAME --budget calls=30
+      warpsight optimize saxpy --model openai:NAME --base-url http://127.0.0.1/v1
     """
     from warpsight.reason.job import Strategy
     from warpsight.verbs.optimize import plan_job

@@ -59,7 +59,7 @@ def traces(
     Examples:
       warpsight train traces train.jsonl traces.jsonl --variants 4
       warpsight train traces train.jsonl text.jsonl --feedback none
-      warpsight train traces train.jsonl taught.jsonl --suite optimize --teacher openai:NAME --base-url URL --tries 4
+      warpsight train traces train.jsonl taught.jsonl --teacher openai:NAME
     """
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.learn.traces import Words, build_traces

@@ -63,7 +63,7 @@ def tune(
     Examples:
       warpsight tune matmul_tiled
       warpsight tune transpose_tiled --set TILE=16,32 --set ROWS=2,4,8 --tries 20
-      warpsight tune saxpy --device opencl --strategy kernel-tuner:genetic_algorithm
+      warpsight tune saxpy --device opencl --strategy kernel-tuner
       warpsight tune matmul_tiled --top 5 --out to-measure
       warpsight tune --resume last
     """

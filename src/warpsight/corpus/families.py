@@ -88,5 +88,5 @@ def find_family(name: str) -> Family:
     """The family of this name."""
     known = families()
     if name not in known:
-        raise UsageError(f"expected a family: {', '.join(known)}; {name} came")
+        raise UsageError(f"expected a family: {', '.join(known)}; got {name}")
     return known[name]

@@ -18,7 +18,7 @@ _Hunk = tuple[int, int, int, int]  # lines [a, b) of the text before become line
 def removal_edits(spec: Spec, defect: str) -> tuple[EditBlock, ...]:
     """Search/replace blocks on `text_of(spec)` that take this defect away and leave the others."""
     if defect not in spec.defects:
-        raise ValueError(f"{spec.key}: expected one of {', '.join(spec.defects)}, {defect} came")
+        raise ValueError(f"{spec.key}: expected one of {', '.join(spec.defects)}; got {defect}")
     return difference(text_of(spec), text_of(spec, without=defect))
 
 

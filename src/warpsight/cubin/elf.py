@@ -62,7 +62,7 @@ class Elf:
 
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
-            raise UsageError(f"expected a cubin (a 64-bit ELF file), {data[:6]!r} came")
+            raise UsageError(f"expected a cubin (a 64-bit ELF file), got {data[:6]!r}")
         self._head = data[:64]
         try:
             self.sections = _sections(data)

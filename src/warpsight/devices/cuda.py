@@ -135,7 +135,7 @@ class CudaDevice(RealGpu):
     def open_lane(self, build: Build, entry: str) -> GpuLane:
         if build.language == "opencl" or not build.ok:
             raise UsageError(
-                f"the CUDA device runs good builds of CUDA C++ and Triton, a {build.language} build came",
+                f"the CUDA device runs good builds of CUDA C++ and Triton, got a {build.language} build",
                 hint="give a CUDA kernel that compiles",
             )
         worker, request = worker_for(build, entry, fits=runs(build.gpu_arch, self.gpu.capability))

@@ -93,7 +93,7 @@ class HipDevice(RealGpu):
     def _opening(self, build: Build, entry: str) -> dict[str, Any]:
         """The `open` message: the kernel's text, compiled where it runs."""
         if build.language != "cuda" or not build.ok:
-            raise UsageError(f"the HIP device runs kernels in CUDA C++, a {build.language} build came")
+            raise UsageError(f"the HIP device runs kernels in CUDA C++, got a {build.language} build")
         text = self._texts.get(build.source_sha256)
         if text is None:
             raise UsageError(

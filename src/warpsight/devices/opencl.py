@@ -95,7 +95,7 @@ class OpenClDevice:
     def open_lane(self, build: Build, entry: str) -> OpenClLane:
         if build.language != "opencl" or not build.ok:
             raise UsageError(
-                f"the OpenCL device runs good builds of OpenCL C, a {build.language} build came",
+                f"the OpenCL device runs good builds of OpenCL C, got a {build.language} build",
                 hint="give an OpenCL kernel: a .cl file, or a task with `opencl` in its task.toml",
             )
         lane = OpenClLane(build, entry, self.settings)

@@ -15,8 +15,8 @@ _SHADES = (80.0, 60.0, 40.0, 20.0, 0.0)
 _FEW = 5
 _ASKED_WHAT = "Asked: which one change makes the kernel faster, or nothing. Right is what was found to help most."
 _ASKED_FOR_A_KERNEL = (
-    "Asked: a faster kernel. One that is wrong or not faster counts as a speed-up of 1, and not as absent. Kernels of "
-    "models that only recommend were typed by rule from what they recommended."
+    "Asked: a faster kernel. One that is wrong or not faster counts as a speed-up of 1, and not as absent. For "
+    "models that only recommend, the rewrite by rule of what they recommended was submitted."
 )
 
 

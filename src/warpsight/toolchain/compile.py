@@ -95,13 +95,13 @@ def nvrtc_options(gpu_arch: str, options: Sequence[str]) -> list[str]:
 
 def _check_request(source: str, gpu_arch: str, name: str) -> None:
     if len(source.encode()) > SOURCE_CAP_BYTES:
-        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, {len(source.encode())} came")
+        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, got {len(source.encode())}")
     if "\0" in source:
         raise UsageError("expected a text, the source has a zero byte in it")
     if not re.fullmatch(r"sm_[0-9]{2,3}[af]?", gpu_arch):
-        raise UsageError(f"expected a GPU architecture such as sm_80, {gpu_arch!r} came")
+        raise UsageError(f"expected a GPU architecture such as sm_80, got {gpu_arch!r}")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
-        raise UsageError(f"expected a plain file name such as kernel.cu, {name!r} came")
+        raise UsageError(f"expected a plain file name such as kernel.cu, got {name!r}")
 
 
 def stored_build(stored: bytes | None, source: str, gpu_arch: str, options: tuple[str, ...]) -> Build | None:

@@ -45,8 +45,8 @@ class Compared(Noun):
 
 
 def compare(session: Session, kernel: Kernel, against: Against = GIVEN) -> Answer[Compared]:
-    """What moved between two kernels? Counters from what to what, those that moved most first; findings that are gone
-    or new. To see whether an edit did what you predicted."""
+    """What changed between two kernels? Counters with both values, the largest change first; findings that are gone or
+    new. Shows whether an edit did what you predicted."""
     after, before = session.candidate(kernel), session.candidate(against)
     names = kernel_id(against), kernel_id(kernel)
     head = f"from {names[0]} to {names[1]}:"

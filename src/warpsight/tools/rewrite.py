@@ -51,9 +51,9 @@ class Rewritten(Noun):
 
 
 def rewrite(session: Session, kernel: Kernel, cause: Cause = None) -> Answer[Rewritten]:
-    """Try the usual edits for a cause, which you need not write: at most eight, each checked and timed. Gives the best
-    that is right and faster, as the new `current`, with its id and what changed. Without a cause: edits on top of one
-    another, each for what the profile shows."""
+    """Try the usual edits for a cause; you need not write them. At most eight are checked and timed. The best that is
+    right and faster becomes `current`; you get its id and what changed. Or none helps. Without a cause: edits on top of
+    one another, each for what the profile shows."""
     if cause is not None:
         return _told(session, kernel, cause, search(session, kernel, cause))
     if session.simulator is None or not shows_time(session.feedback):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from warpsight.bundled import bundled
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.session.opening import near
+
+_QUOTED = re.compile(r" ?<!-- (?:result|n|record):\S+ -->")  # marks of quoted numbers, for tests and not for readers
 
 
 class DocsPage(NamedTuple):
@@ -31,7 +34,7 @@ def read_page(word: str) -> DocsPage:
     if name not in known:
         raise UsageError(f"no page {word!r}", hint=near(name, list(known)))
     file = _folder() / f"{name}.md"
-    return DocsPage(name, file, file.read_text(encoding="utf-8"))
+    return DocsPage(name, file, _QUOTED.sub("", file.read_text(encoding="utf-8")))
 
 
 def _folder() -> Path:

@@ -77,16 +77,16 @@ def hot_kernels(launches: Iterable[tuple[str, float]], program_s: float | None =
 def amdahl(share: float, kernel_speedup: float) -> float:
     """How much faster the whole becomes when a part with this share of its time becomes this much faster."""
     if not 0 <= share <= 1:
-        raise UsageError(f"expected a share from 0 to 1, {share:g} came")
+        raise UsageError(f"expected a share from 0 to 1, got {share:g}")
     if kernel_speedup <= 0:
-        raise UsageError(f"expected a speed-up above 0, {kernel_speedup:g} came")
+        raise UsageError(f"expected a speed-up above 0, got {kernel_speedup:g}")
     return 1 / ((1 - share) + share / kernel_speedup)
 
 
 def amdahl_limit(share: float) -> float:
     """The whole with that part at no time at all; infinite when the part is everything."""
     if not 0 <= share <= 1:
-        raise UsageError(f"expected a share from 0 to 1, {share:g} came")
+        raise UsageError(f"expected a share from 0 to 1, got {share:g}")
     return math.inf if share == 1 else 1 / (1 - share)
 
 
