@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-CORE := $(wildcard src/warpsight/vgpu/core/*)
+CORE := $(wildcard src/warpsight/vgpu/core/* src/warpsight/programs/runtime/*)
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
@@ -43,8 +43,8 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
-	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core)"
-	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' || \
+	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core), CUDA headers"
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime==13.4.*' 'nvidia-cuda-crt==13.4.*' || \
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 
@@ -65,6 +65,13 @@ $(VENV)/.chain: $(VENV)/.installed
 	  echo "No CPU build of torch, or no trainers: their tests are skipped."
 	@touch $@
 
+# NVIDIA's compiler for whole programs is part of the tests where it can be had; else those tests are skipped.
+$(VENV)/.programs: $(VENV)/.installed
+	@echo "set-up: nvcc and its parts, for the tests of whole programs"
+	@$(PIP) install --no-build-isolation --editable '.[test,programs]' || \
+	  echo "No nvcc from the package index: the tests of whole programs are skipped."
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.installed
 	@echo "set-up: ruff, pyright, clang-format"
 	@$(PIP) install --no-build-isolation --editable '.[test,dev]' || { echo "pip could not install the dev tools"; exit 1; }
@@ -74,10 +81,10 @@ setup: $(VENV)/.installed
 
 # Two at a time, a file by one worker: what a file sets up is set up once.
 PARALLEL := -n 2 --dist loadfile
-test: setup $(VENV)/.chain
+test: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
-test-all: setup $(VENV)/.chain
+test-all: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev

@@ -33,6 +33,7 @@ SECTIONS = {
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
+    "programs": "the programs of a HeCBench checkout through `warpsight run` (programs:PATH; n=, cpu=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 

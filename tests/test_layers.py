@@ -19,7 +19,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tasks", "toolchain", "vgpu"),
     ("devices",),
     ("gate",),
-    ("lens", "rewrite"),
+    ("lens", "rewrite", "programs"),
     ("session",),
     ("tools",),
     ("models", "runs"),

@@ -26,6 +26,7 @@ UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` li
 VERBOSE = ("-v", "--verbose")
 VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
 START = "Example: warpsight demo\n\nPages: warpsight docs"
+PASSES_ON = {"allow_interspersed_args": False}
 
 
 class Verb(NamedTuple):
@@ -34,6 +35,7 @@ class Verb(NamedTuple):
     name: str
     help: str
     module: str = ""
+    passes_on: bool = False  # what stands after its first argument is for a program
 
 
 VERBS = (
@@ -49,6 +51,7 @@ VERBS = (
     Verb("profile", "What a kernel does and where time goes, by source line: simulated, measured or from a report."),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
+    Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
     Verb("explain", "What a counter or a finding means."),
     Verb(
         "guard",
@@ -100,7 +103,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
             more = f"{example}\n\n{page}" if isinstance(example, str) else page
             app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more)
         else:
-            app.command(verb.name, epilog=page)(loaded)
+            app.command(verb.name, epilog=page, context_settings=PASSES_ON if verb.passes_on else None)(loaded)
     return app
 
 
@@ -111,12 +114,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
-    if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
-        words = [word for word in words if word != UNSAFE]
+    ours, theirs = _ours(words)
+    if UNSAFE in ours:  # before or after the verb: it is about the machine, not about the question
         os.environ["WARPSIGHT_UNSAFE"] = "1"
-    if any(word in VERBOSE for word in words):
-        words = [word for word in words if word not in VERBOSE]
+    if any(word in VERBOSE for word in ours):
         os.environ["WARPSIGHT_VERBOSE"] = "1"  # for the processes of a pool, too
+    words = [*(word for word in ours if word != UNSAFE and word not in VERBOSE), *theirs]
     if os.environ.get("WARPSIGHT_VERBOSE", "") not in ("", "0"):
         from warpsight.events import print_events
 
@@ -131,6 +134,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         if not isinstance(problem, Exception):
             raise
         sys.exit(output.fail(problem, as_json="--json" in words, verb=_verb_of(words)))
+
+
+def _ours(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words that are for us, and those of the program that a verb runs: its options are its own."""
+    if not any(verb.passes_on and verb.name == _verb_of(words) for verb in VERBS):
+        return words, []
+    begin = words.index(_verb_of(words) or "") + 1
+    for at, word in enumerate(words[begin:], begin):
+        if word == "--" or word.endswith(".cu") or (not word.startswith("-") and os.path.exists(word)):  # noqa: PTH110
+            return words[:at], words[at:]
+    return words, []
 
 
 def _verb_of(argv: Sequence[str]) -> str | None:

@@ -39,6 +39,8 @@ ERRORS: Mapping[str, str] = {
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
     "NoSuchRun": "runs.md",
+    "BuildFailed": "programs.md",
+    "NoPtx": "programs.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",
 }
@@ -73,6 +75,7 @@ VERBS: Mapping[str, str] = {
     "skills": "mcp.md",
     "import": "importing.md",
     "tune": "tune.md",
+    "run": "programs.md",
     "guard": "guard.md",
 }
 

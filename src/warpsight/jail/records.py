@@ -31,7 +31,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 @dataclass(frozen=True)
 class Limits:
     """What one worker may use. Memory and processor time hold for each of its processes; the memory of all together
-    is watched from outside."""
+    is watched from outside. `shared_bytes` of addresses come on top, for a file that it shares with the parent, who
+    watches how much of that is in use."""
 
     wall_s: float = 60
     cpu_s: int = 60
@@ -41,6 +42,7 @@ class Limits:
     open_files: int = 256
     answer_bytes: int = 256 << 20
     scratch_bytes: int = 256 << 20
+    shared_bytes: int = 0
     log_bytes: int = 64_000
 
 

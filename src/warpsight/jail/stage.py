@@ -232,7 +232,7 @@ def become_worker(build: _Setup, parts: tuple[bool, bool, bool]) -> NoReturn:
     config = build.config
     try:
         filters = filter_pipe([] if "seccomp" in build.missing else config["levels"])
-        place_channels(config["fds"], filters)
+        place_channels(config["fds"], filters, config["passed"])
         inside = "mount namespace" not in build.missing
         scratch = SCRATCH if inside else config["scratch_folder"]
         os.chdir(scratch)
@@ -260,17 +260,24 @@ def filter_pipe(levels: list[str]) -> int:
     return reading
 
 
-def place_channels(fds: dict[str, int], filters: int) -> None:
-    """Requests on 3, answers on 4, filters on 5, no input, prints to the log; nothing else is open."""
+def place_channels(fds: dict[str, int], filters: int, passed: list[int]) -> None:
+    """Requests on 3, answers on 4, filters on 5, no input, prints to the log, from 6 on what was passed in; nothing
+    else is open."""
     null = os.open("/dev/null", os.O_RDONLY)
     log = 2
-    wanted = (null, log, log, fds["requests"], fds["answers"], filters)
+    wanted = (null, log, log, fds["requests"], fds["answers"], filters, *passed)
     sources = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, STATUS_FD + 1) for fd in wanted]
     os.dup2(1, STATUS_FD, inheritable=False)
     for place, fd in enumerate(sources):
         os.dup2(fd, place)
-    os.closerange(6, STATUS_FD)
+    os.closerange(len(wanted), STATUS_FD)
     os.closerange(STATUS_FD + 1, 4096)
+
+
+def close_channels(config: dict[str, Any]) -> None:
+    """The worker alone holds its ends, so that the parent sees when it lets go of them."""
+    for fd in {*config["fds"].values(), *config["passed"]}:
+        os.close(fd)
 
 
 def first_process(build: _Setup, watch_lives: int) -> NoReturn:
@@ -293,8 +300,7 @@ def first_process(build: _Setup, watch_lives: int) -> NoReturn:
     worker = os.fork()
     if worker == 0:
         become_worker(build, parts)
-    for name in ("requests", "answers"):
-        os.close(build.config["fds"][name])
+    close_channels(build.config)
     tell({"worker": worker})
     while True:
         pid, status, usage = os.wait4(-1, 0)
@@ -343,8 +349,7 @@ def main() -> None:
             tell({"problem": f"{type(problem).__name__}: {problem}"})
         os._exit(1)
     tell({"first": first})
-    for name in ("requests", "answers"):
-        os.close(build.config["fds"][name])
+    close_channels(build.config)
     watch(first)
 
 

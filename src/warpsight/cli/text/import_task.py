@@ -37,6 +37,8 @@ def render(done: Done) -> Render:
             _show_attempts(console, done.attempts)
         for one in done.refused:
             console.print(f"  refused {escape(one.file)}: {escape(one.reason)}", style="yellow")
+        if done.found.format == "hecbench" and count:
+            console.print("run a whole program without a GPU: [bold]warpsight run FOLDER[/] (docs/programs.md)")
         for program in programs_of(done) if done.found.format == "hecbench" else ():
             for note in program.notes:
                 console.print(f"  {escape(program.name)}: {escape(note)}", style="dim")

@@ -15,6 +15,7 @@ from warpsight.errors import UnsupportedInstruction
 from warpsight.vgpu.bytecode import (
     CONST_WINDOW,
     FUNCTION_WINDOW,
+    GRID_WORKSPACE,
     LOCAL_WINDOW,
     MOST_SHARED_SLOTS,
     SHARED_SLOT,
@@ -147,6 +148,10 @@ class Layout:
             operand = self._global_rows[key] = self.constants.fresh_pair()
             self.relocations.append(Relocation(place.name, addend, row=~operand))
         return operand
+
+    def workspace_operand(self) -> int:
+        """A constant pair for the address of the grid's workspace, known at launch."""
+        return self.address_operand(Place(Space.GLOBAL, 0, GRID_WORKSPACE))
 
     def function_address(self, name: str) -> int:
         self.address_taken.add(name)

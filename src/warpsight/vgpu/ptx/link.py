@@ -77,7 +77,11 @@ class _LinkedFunction:
 
 def load_ptx(text: str, entry: str | None = None) -> Program:
     """The kernel `entry` of a PTX text (its only one when None) as a Program; refuses what the machine cannot run."""
-    module = parse_module(text)
+    return load_module(parse_module(text), entry)
+
+
+def load_module(module: Module, entry: str | None = None) -> Program:
+    """The same of a text that was parsed already."""
     kernel = _pick(module, entry)
     names, edges = call_graph(module, kernel)
     layout = Layout(module)
