@@ -14,7 +14,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench train results results-page picture wheel sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -24,7 +24,8 @@ help:
 	@echo "make test-all  the tests and the slow ones"
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
-	@echo "make bench     the speed measurements"
+	@echo "make bench     measurements of all kinds"
+	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
 	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
@@ -44,7 +45,7 @@ $(VENV)/.made:
 
 $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
 	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core), CUDA headers"
-	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime==13.4.*' 'nvidia-cuda-crt==13.4.*' || \
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime>=13.0,<14' 'nvidia-cuda-crt>=13.0,<14' || \
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 
@@ -79,8 +80,9 @@ $(VENV)/.dev: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
-# Two at a time, a file by one worker: what a file sets up is set up once.
-PARALLEL := -n 2 --dist loadfile
+# Two at a time. Each worker has a half of the tests, file after file, and at the end one takes the last tests of the
+# other: what a file sets up is set up once, but for the few files that are cut, and no worker waits for a long file.
+PARALLEL := -n 2 --dist worksteal
 test: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
@@ -203,6 +205,9 @@ $(VENV)/.bench: $(VENV)/.installed
 
 bench: $(VENV)/.bench
 	@$(PY) -m benchmarks $(ARGS)
+
+perf: $(VENV)/.bench
+	@$(PY) -m benchmarks perf$(if $(ARGS),:$(ARGS))
 
 $(VENV)-sanitize/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@echo "set-up: a second environment in $(VENV)-sanitize with the sanitized core"

@@ -151,7 +151,8 @@ def why_not_compiled(text: str, folder: Path) -> str:
         return f"needs {library}"
     if named:
         return f"lacks {named[1]}"
-    found = re.search(r"(?:error\s*:|error:|undefined reference to)\s*(.+)", text)
+    text = "\n".join(line for line in text.splitlines() if "does not build" not in line and "read: " not in line)
+    found = re.search(r"(?:error\s*:|error:|undefined reference to|\*\*\*|failed to create)\s*(.+)", text)
     return (found[0] if found else last_line(text))[:160]
 
 

@@ -74,8 +74,8 @@ class TimedBox(SmallBox):
             TimedBox.seconds += time.perf_counter() - started
 
 
-def rollouts(what: str, rows: Sequence[CorpusRow], model: Model, suite: Suite, *, listed: bool) -> None:
-    """All rows once, one after the other."""
+def rollouts(what: str, rows: Sequence[CorpusRow], model: Model, suite: Suite, *, listed: bool) -> float:
+    """All rows once, one after the other; how many an hour."""
     timed, TimedBox.seconds = TimedModel(model), 0.0
     started = time.perf_counter()
     for row in rows:
@@ -84,6 +84,7 @@ def rollouts(what: str, rows: Sequence[CorpusRow], model: Model, suite: Suite, *
     whole = time.perf_counter() - started
     parts = {"model": timed.seconds, "tools": TimedBox.seconds, "loop": whole - timed.seconds - TimedBox.seconds}
     tell(what, len(rows), whole, parts)
+    return 3600 * len(rows) / whole
 
 
 def groups(what: str, rows: Sequence[CorpusRow], model: Model, shipped: Shipped) -> None:
@@ -117,7 +118,7 @@ def open_shipped(shipped: Shipped) -> Model | None:
         return None
 
 
-def main() -> None:
+def main() -> dict[str, float]:
     rows = read_rows(CORPUS)[:TASKS]
     print(f"load average {os.getloadavg()[0]:.1f}; {len(rows)} held-out tasks, one conversation at a time;")
     print(f"then {GROUPS} training tasks, {GROUP} at a time")
@@ -126,10 +127,11 @@ def main() -> None:
     model = None if shipped is None else open_shipped(shipped)
     with tempfile.TemporaryDirectory() as scratch, empty_cache(Path(scratch)):
         store.cache_clear()
-        rollouts("findings and any in one call, tools cold", rows, rival, "optimize", listed=True)
+        cold = rollouts("findings and any in one call, tools cold", rows, rival, "optimize", listed=True)
         rollouts("findings and any in one call, results kept", rows, rival, "optimize", listed=True)
         if shipped is not None and model is not None:
             rollouts("the model that ships, results kept", rows, model, shipped.suite, listed=shipped.listed)
             learned = sorted(read_rows(TRAIN), key=lambda row: row.truth.time_us)[:GROUPS]
             groups("the same, in groups of 8, tools cold", learned, model, shipped)
             groups("the same, in groups of 8, results kept", learned, model, shipped)
+    return {"rollouts": cold}

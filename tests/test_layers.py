@@ -15,7 +15,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("bundled", "events", "files", "folders", "plugins", "processes"),
     ("nouns",),
-    ("causes", "cubin", "jail"),
+    ("causes", "cubin", "jail", "source"),
     ("tasks", "toolchain", "vgpu"),
     ("devices",),
     ("gate",),

@@ -97,6 +97,16 @@ def test_repeats_are_skipped_and_change_nothing(run_source: RunSource) -> None:
     assert checked.output == "21 8 10 1\n" and checked.run.skipped == 0
 
 
+def test_a_launch_that_is_cut_off_has_no_answer(run_source: RunSource, tmp_path: Path) -> None:
+    source = tmp_path / "long.cu"
+    source.write_text(
+        "#include <cstdio>\n__global__ void spin(volatile int *x) { for (int i = 0; i < 100000000; i++) *x += i; }\n"
+        'int main() { int *x; cudaMalloc(&x, 4096); spin<<<64, 256>>>(x); printf("went on\\n"); }\n'
+    )
+    ran = run_source(str(source), times=False, limit_s=4.0)
+    assert (ran.run.end, ran.run.exit_code, ran.output, ran.run.faults) == ("time_limit", 1, "", ())
+
+
 def test_a_folder_with_a_makefile_keeps_itself_clean(run_source: RunSource, tmp_path: Path) -> None:
     del run_source  # skips where there is no nvcc
     folder, beside = tmp_path / "program", tmp_path / "beside"

@@ -69,6 +69,18 @@ def test_the_newer_line_is_used_unless_the_older_is_asked_for(site: Path, monkey
         cuda_line()
 
 
+def test_headers_newer_than_their_compiler_are_told(site: Path) -> None:
+    install(site, 13, "13.2.86")
+    assert cuda_line().misfit == ""
+    old, new = (site / f"nvidia_cuda_runtime-{version}.dist-info" for version in ("13.2.86", "13.4.92"))
+    old.rename(new)
+    (new / "METADATA").write_text("Metadata-Version: 2.1\nName: nvidia-cuda-runtime\nVersion: 13.4.92\n")
+    packages._line_for.cache_clear()
+    assert cuda_line().misfit == (
+        "nvidia-cuda-runtime 13.4.92 is newer than the compiler: pip install 'nvidia-cuda-runtime==13.2.*'"
+    )
+
+
 def test_a_line_that_is_not_whole_is_passed_over(site: Path) -> None:
     install(site, 13, "13.2.86", without="nvidia-cuda-crt")
     install(site, 12, "12.9.86")

@@ -18,15 +18,16 @@ import typer
 
 from warpsight import __version__
 from warpsight.cli import output
-from warpsight.cli.memory import require_memory
+from warpsight.cli.memory import keep_freed_memory, require_memory
 from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
+PASSES_ON = {"allow_interspersed_args": False}
 VERBOSE = ("-v", "--verbose")
 VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
 START = "Example: warpsight demo\n\nPages: warpsight docs"
-PASSES_ON = {"allow_interspersed_args": False}
+WITH_MODELS = ("optimize", "resume", "bench", "train", "mcp")
 
 
 class Verb(NamedTuple):
@@ -112,6 +113,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         stop.install()
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
+        keep_freed_memory()
+        os.environ.setdefault(
+            "OPENBLAS_NUM_THREADS", "1"
+        )  # nothing here multiplies matrices; its threads spin at start
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
     ours, theirs = _ours(words)

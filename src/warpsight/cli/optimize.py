@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 MODEL_HELP = (
-    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo"
-    " or package.module:Class; by default the trained model that ships, or the embedded local model."
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo,"
+    " guided or package.module:Class; by default the trained model of this package where its weights are installed,"
+    " else guided: a search by rule, with no model."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (

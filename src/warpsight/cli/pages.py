@@ -39,6 +39,7 @@ ERRORS: Mapping[str, str] = {
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
     "NoSuchRun": "runs.md",
+    "BadRequest": "programs.md",
     "BuildFailed": "programs.md",
     "NoPtx": "programs.md",
     "BelowRoof": "corpus.md",

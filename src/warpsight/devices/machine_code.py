@@ -27,7 +27,6 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.model_error import time_interval
 from warpsight.vgpu.sample import Tracer
-from warpsight.vgpu.sass import load_sass
 from warpsight.vgpu.timemodel import STEP_BUDGET, PredictedTime, predict
 
 LIKELY = 0.9
@@ -46,6 +45,8 @@ class MachineCode:
 @functools.lru_cache(maxsize=64)
 def machine_code(cubin: bytes, entry: str, file: str = "kernel.cu") -> MachineCode:
     """The machine code of one kernel; `file` is the source whose lines count. Kept, since it is asked for often."""
+    from warpsight.vgpu.sass import load_sass  # here: a check runs PTX alone
+
     try:
         program = load_sass(disassemble(cubin, name=file), cubin, entry)
         machine.load(program)

@@ -33,7 +33,6 @@ from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import block_limits, find_gpu, known_gpus
 from warpsight.vgpu.occupancy import occupancy
-from warpsight.vgpu.ptx import load_ptx
 
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
@@ -46,6 +45,8 @@ Modules = dict[tuple[str, Isa], machine.Variables]
 @functools.lru_cache(maxsize=64)
 def program_of(ptx: str, entry: str) -> Program:
     """The bytecode of one kernel; kept, since the same kernel is run on many workloads."""
+    from warpsight.vgpu.ptx import load_ptx  # here: what is known by its machine code never needs the front end
+
     return load_ptx(ptx, entry)
 
 

@@ -45,6 +45,16 @@ def embedded_weights() -> Path:
     )
 
 
+def has_local_weights(*, embedded: bool = True) -> bool:
+    """Whether what a local model runs with is installed, and the embedded model where an adapter goes on it."""
+    try:
+        _ = embedded_weights() if embedded else None
+    except ToolMissing:
+        return False
+    needed = (*PACKAGES, "gguf", "peft") if embedded else PACKAGES
+    return all(importlib.util.find_spec(name) is not None for name in needed)
+
+
 def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:
     """Load the weights. UsageError when the path is none, ToolMissing when a package is."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():

@@ -21,7 +21,7 @@ from warpsight.errors import BrokenMachine, ToolMissing, UsageError, WarpsightEr
 from warpsight.jail import Limits, package_files
 from warpsight.programs.jailed import Command, JailedProgram, unpack
 from warpsight.toolchain.cache import cache_folder, content_key
-from warpsight.toolchain.packages import cuda_root, program, version
+from warpsight.toolchain.packages import program, version
 
 WRAPPER = Path(__file__).with_name("nvcc_wrapper.py")
 INSTALL = "pip install 'warpsight[programs]'"
@@ -84,10 +84,12 @@ def require_compiler() -> Path:
     else:
         raise ToolMissing("expected a C++ compiler of the system", hint="apt install g++, or dnf install gcc-c++")
     try:
-        program("cicc", "nvidia-nvvm") if not (cuda_root() / "nvvm" / "bin" / "cicc").is_file() else None
-        return program("nvcc", "nvidia-cuda-nvcc")
+        nvcc = program("nvcc", "nvidia-cuda-nvcc")
     except ToolMissing as missing:
         raise ToolMissing(missing.message, hint=INSTALL) from None
+    if not (nvcc.parents[1] / "nvvm" / "bin" / "cicc").is_file():
+        raise ToolMissing("expected the part of nvcc that makes PTX, of the package nvidia-nvvm", hint=INSTALL)
+    return nvcc
 
 
 def arch_for(gpu_arch: str) -> str:
@@ -269,7 +271,7 @@ def _place_wrapper(place: Path, nvcc: Path, arch: str) -> None:
 
 
 def _environment(place: Path) -> dict[str, str]:
-    root = cuda_root()
+    root = require_compiler().parents[1]
     return {
         "PATH": f"{place}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "CUDA_HOME": str(root), "CUDA_PATH": str(root),
         "CUDACXX": f"{place}/nvcc", "LD_LIBRARY_PATH": str(runtime_folder()), "CPATH": "",
@@ -278,8 +280,8 @@ def _environment(place: Path) -> dict[str, str]:
 
 
 def _tools(place: Path) -> tuple[Path, ...]:
-    there = [path for path in (*SYSTEM, cuda_root(), runtime_folder(), WRAPPER, place) if path.exists()]
-    return tuple(there)
+    wanted = (*SYSTEM, require_compiler().parents[1], runtime_folder(), WRAPPER, place)
+    return tuple(path for path in wanted if path.exists())
 
 
 def _executable(folder: Path, said: str) -> Path:

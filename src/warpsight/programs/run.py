@@ -145,6 +145,9 @@ def _serve(channel: socket.socket, server: Server, watch: _Watch) -> tuple[Progr
         except BadRequest as problem:
             watch.end("bad_request", problem.message)
             break
+        if server.told.out_of_time:
+            watch.end("time_limit", "its time was over in the middle of a launch")
+            break  # without an answer: a launch that was cut off must not look like one that ran
         if op in ANSWERED:
             try:
                 channel.sendall(struct.pack("<I", len(answer)) + answer)
@@ -214,4 +217,8 @@ def _account(
 
 
 def _available_bytes() -> int:
+    """Memory that this machine can give, caches that it would drop included."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -7,6 +7,7 @@ kernel by the core, and no text of the program gets into an answer.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ class Told:
     """What the run has come to so far; read from outside."""
 
     launches: int = 0
+    out_of_time: bool = False
     running: str = ""
     since: float = 0.0
     faults: list[ProgramFault] = field(default_factory=list[ProgramFault])
@@ -239,7 +241,7 @@ class Server:
         constants = self.launcher.constants(kernel)
         account = self._account(number, module, kernel, launch, constants)
         account.launches += 1
-        key = (number, launch, constants)
+        key = (number, launch, hashlib.sha256(constants).digest() if constants else b"")
         repeatable = self.launcher.check is None and not kernel.uses_heap and not launch.cooperative
         if repeatable and self.repeats.skip(key):
             account.skipped += 1
@@ -278,6 +280,9 @@ class Server:
         """Keeps what went wrong, and says it in words for the program's errors."""
         said: list[str] = []
         for fault in done.faults:
+            if fault.kind in ("deadline", "interrupted"):  # the run's end, and no fault of the kernel
+                self.told.out_of_time = True
+                continue
             soft = fault.kind in SOFT and self.launcher.check != "strict"
             file = None if kernel.source is None else str(kernel.source)
             if len(self.told.faults) < MOST_FAULTS:

@@ -14,7 +14,6 @@ from warpsight.bundled import bundled, find_bundled
 from warpsight.devices.device import Device
 from warpsight.devices.registry import open_device
 from warpsight.errors import UsageError
-from warpsight.lens.profilers.on_gpu import look_for_faults
 from warpsight.nouns import Candidate, Language, Task
 from warpsight.tasks import read_candidate, read_task, written_in
 from warpsight.vgpu.gpus import UnknownGpu
@@ -51,6 +50,8 @@ def open_for(
         where = "--gpu" if gpu is not None else f"{task.folder / 'task.toml'}: target.gpu"
         raise UsageError(f"{where}: {unknown.message}", unknown.hint) from None
     if hasattr(device, "checker"):  # a GPU's own checks need a profiler's tools, which devices do not know
+        from warpsight.lens.profilers.on_gpu import look_for_faults  # here: most devices have no use for profilers
+
         device.checker = look_for_faults  # type: ignore[attr-defined]
     return device
 

@@ -74,6 +74,15 @@ class CudaLine:
         """The CUDA version of the compiler, such as (13, 2)."""
         return self.major, int(self.compiler.split(".")[1])
 
+    @property
+    def misfit(self) -> str:
+        """Said of headers that are newer than their compiler, which may not know what they use; else empty."""
+        _, (runtime, headers), *_ = self.versions.items()
+        if tuple(map(int, headers.split(".")[:2])) <= self.release:
+            return ""
+        wanted = ".".join(map(str, self.release))
+        return f"{runtime} {headers} is newer than the compiler: pip install '{runtime}=={wanted}.*'"
+
 
 def version(package: str) -> str:
     """The installed version of a package, or ToolMissing with the command that installs it."""

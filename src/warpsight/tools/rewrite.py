@@ -6,14 +6,17 @@ The search is `session/search.py`; no time is told of a kernel that the gate did
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from warpsight.causes import canonical
+from warpsight.errors import UsageError
 from warpsight.nouns import Noun, kernel_id
 from warpsight.rewrite import rewritable
 from warpsight.session.feedback import NO_TIME, shows_time
+from warpsight.session.guided import GuidedSearch, search_guided
 from warpsight.session.search import RewriteSearch, Try, search, speed_over_given
 from warpsight.session.session import Session
 from warpsight.tools.answer import Answer, Kernel, KernelId
@@ -26,7 +29,7 @@ def _list_causes(schema: dict[str, Any]) -> None:
     schema["description"] = f"a finding's name, or one of: {', '.join(rewritable())}"
 
 
-Cause = Annotated[str, Field(max_length=200, json_schema_extra=_list_causes)]
+Cause = Annotated[str | None, Field(max_length=200, json_schema_extra=_list_causes)]
 
 
 class Rewritten(Noun):
@@ -42,14 +45,42 @@ class Rewritten(Noun):
     source: str = ""
     ratio: float | None = None
     ratio_to_given: float | None = None
+    steps: tuple[str, ...] = ()
     tried: tuple[Try, ...] = ()
     reason: str = ""
 
 
-def rewrite(session: Session, kernel: Kernel, cause: Cause) -> Answer[Rewritten]:
+def rewrite(session: Session, kernel: Kernel, cause: Cause = None) -> Answer[Rewritten]:
     """Try the usual edits for a cause; you need not write them. At most eight are checked and timed. The best that is
-    right and faster becomes `current`; you get its id and what changed. Or none helps."""
-    return _told(session, kernel, cause, search(session, kernel, cause))
+    right and faster becomes `current`; you get its id and what changed. Or none helps. Without a cause: edits on top of
+    one another, each for what the profile shows."""
+    if cause is not None:
+        return _told(session, kernel, cause, search(session, kernel, cause))
+    if session.simulator is None or not shows_time(session.feedback):
+        raise UsageError("expected a cause: without one times must be simulated and shown", hint="name a finding")
+    return _guided(session, kernel, search_guided(session, kernel))
+
+
+def _guided(session: Session, kernel: str, found: GuidedSearch) -> Answer[Rewritten]:
+    """The steps in their order, then what is left."""
+    steps = tuple(f"{one.cause}: {one.rewrite.name}, {one.ratio:.3f}x" for one in found.steps)
+    causes_of = found.steps[0].cause if found.steps else "nothing"
+    answer = _told(session, kernel, causes_of, RewriteSearch(found.winner, found.tried))
+    lines = answer.text.split("\n")
+    at = next((at for at, line in enumerate(lines) if line == "tried:"), 1)
+    left = [f"{one.name}: {one.message}" for one in found.left[:3]]
+    why = [one.rewrite.why for one in found.steps if one.rewrite.why]
+    told = [
+        *lines[: min(at, 2)],
+        "steps:",
+        *steps,
+        *dict.fromkeys(why),
+        "left:",
+        *left,
+        f"ended: {found.stopped}",
+        *lines[2:],
+    ]
+    return replace(answer, text="\n".join(told), data=answer.data.model_copy(update={"steps": steps}))
 
 
 def draft(session: Session, kernel: str, cause: str) -> Answer[Rewritten]:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from warpsight.models.guided import GUIDED
+from warpsight.models.local import has_local_weights
 from warpsight.models.model import Model
 from warpsight.models.open import weights_path
 from warpsight.models.scripted import shipped_script
@@ -33,6 +35,7 @@ from warpsight.verbs.ask import TaskLike, meant
 
 REPORTS = "reports"  # in the data folder, a page a run
 LOCAL = "local"
+LOCAL_WORDS = "the embedded local model (SmolLM2-135M)"
 MAX_TOKENS = 8192  # of one reply
 
 
@@ -50,7 +53,8 @@ def _nobody(_text: str) -> None:
 def optimize(task: TaskLike, kernel: KernelLike = None, *, model: str | None = None, **asked: Any) -> OptimizeResult:
     """Let a model make the kernel faster; `outcome.kernel` is the new text, None where none was accepted.
 
-    Without `model` the trained model of this package is used. `asked` is what `plan_job` takes: `gpu`, `device`,
+    Without `model` the trained model of this package is used where its weights are installed, else a search by rule,
+    guided by the profile. `asked` is what `plan_job` takes: `gpu`, `device`,
     `budget` ("calls=20,seconds=900"), `strategy`, `base_url`, `api_key_env`, ...
     """
     return run(plan_job(task, kernel, model=model, **asked).job)
@@ -80,6 +84,10 @@ def plan_job(
     found = task if isinstance(task, Task) else open_task(task)
     plain = model is None and adapter is None and prompt is None and device == "virtual" and calling == "native"
     trained = find_shipped() if plain else None
+    if trained is not None and not has_local_weights(embedded=trained.weights is None):
+        trained = None  # there is nobody to ask
+    if plain and trained is None:
+        model = GUIDED
     limits = parse_budget(budget) if isinstance(budget, str) else budget
     used = adapter if trained is None else trained.adapter
     settings: dict[str, JsonValue] = {
@@ -106,7 +114,7 @@ def plan_job(
     )
     if trained is not None:
         job = ask_small(job, found, trained, budget=limits, max_tokens=max_tokens)
-    return PlannedJob(job, _chosen(trained) if model is None else "")
+    return PlannedJob(job, _chosen(trained) if plain else "" if model is not None else LOCAL_WORDS)
 
 
 def run(
@@ -166,7 +174,7 @@ def _played(
 
 
 def _chosen(trained: Shipped | None) -> str:
-    return "the trained model of this package" if trained else "the embedded local model (SmolLM2-135M)"
+    return "the trained model of this package" if trained else "a search by rule, guided by the profile (no model)"
 
 
 def _text(task: Task, kernel: KernelLike) -> str | None:

@@ -12,7 +12,6 @@ from warpsight.cli.task_argument import document_of, sizes_text, usage_of
 from warpsight.cli.text import profile as profile_text
 from warpsight.cli.text.time import measured_facts, simulated_facts
 from warpsight.lens.diagnosis import Diagnosis
-from warpsight.lens.profilers.on_gpu import reports_folder
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpu import Gpu
 
@@ -35,6 +34,8 @@ def show(
     what = f"{session.task.name}: {asked.file}, kernel {profile.kernel}, workload {session.workload.name}"
     head = [f"{what} ({sizes_text(session.workload)})"]
     if gpu is None:
+        from warpsight.lens.profilers.on_gpu import reports_folder  # here: a simulation loads no profilers
+
         kept = reports_since(reports_folder(build), began) if session.keep_reports else []
         document["reports"] = [str(path) for path in kept]
         head += [f"device     {profile.device}, measured", *(f"report     {path}" for path in kept)]

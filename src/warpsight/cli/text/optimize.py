@@ -14,6 +14,7 @@ from rich.text import Text
 from warpsight.cli.text.run import render_ending
 from warpsight.cli.text.timing import certificate_line, decision_text, time_line
 from warpsight.lens import find_findings
+from warpsight.lens.removed import removed_findings
 from warpsight.tools.compare import Move, move_line, moves
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ def why_faster(found: OptimizeResult) -> tuple[list[Move], list[str]]:
     """The counters that tell why, and the findings that are gone: those predicted or expected first, then the rest."""
     if found.before is None or found.after is None:
         return [], []
-    before = find_findings(found.before)
-    after = {finding.name for finding in find_findings(found.after)}
-    gone = [finding for finding in before if finding.name not in after]
+    before, after = find_findings(found.before), find_findings(found.after)
+    gone = removed_findings(before, after, found.before, found.after)
     predictions = found.run.submission.predictions if found.run.submission else ()
     expected = [p.counter for p in predictions] + [name for finding in gone for name in finding.should_move]
     all_moves = {move.counter: move for move in moves(found.before, found.after, most=10**6)[0]}

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from warpsight.reason.progress import Progress
 
 
+SEARCHING = ("trying ", "kept: ", "judging ")  # what a search by rule tells of its steps
+
+
 class OptimizeView:
     """Use it as a context; `watch` is for the loop, `say` for what the tools tell while they work."""
 
@@ -65,8 +68,10 @@ class OptimizeView:
             print(f"    {text}", file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
-        """A tool tells what it is at; too much for plain lines."""
+        """A tool tells what it is at; most of it is too much for plain lines."""
         self._detail = text
+        if self._live is None and not self._quiet and text.startswith(SEARCHING):
+            print(f"    {text}", file=sys.stderr, flush=True)
 
     def _drawn(self) -> Text:
         from rich.text import Text

@@ -17,8 +17,7 @@ import numpy as np
 
 from warpsight.devices.device import CannotProfile, Device, Value
 from warpsight.errors import ToolchainError
-from warpsight.lens.profilers.failures import ProfilerError
-from warpsight.lens.profilers.ladder import NoSource
+from warpsight.lens.profilers.failures import NoSource, ProfilerError
 from warpsight.nouns import Build, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.cache import cache_folder

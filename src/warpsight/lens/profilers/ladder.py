@@ -18,17 +18,11 @@ from warpsight.devices.device import CannotProfile
 from warpsight.errors import DeviceError, WarpsightError
 from warpsight.lens.profilers import cupti, ncu, nsys, nvprof, rocprofv3
 from warpsight.lens.profilers.availability import Availability
-from warpsight.lens.profilers.failures import ProfilerError
+from warpsight.lens.profilers.failures import NoSource, ProfilerError
 from warpsight.nouns import Profile
 from warpsight.plugins import Plugin, Seam
 
 PROFILERS = Seam("profiler", "warpsight.profilers")
-
-
-class NoSource(WarpsightError):
-    """No source of the ladder answered; the message has the reason of each."""
-
-    exit_code = 3
 
 
 class Measure(Protocol):

@@ -74,4 +74,5 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at byte {problem.start}") from None
+        where = f"byte {problem.start} of {path.name}"
+        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at {where}") from None
