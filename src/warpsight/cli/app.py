@@ -63,6 +63,7 @@ VERBS = (
     Verb("corpus", "Generate tasks with planted defects, of which the right answer is known (simulated)."),
     Verb("train", "Train a model: write traces from a corpus, tune on them, reinforce."),
     Verb("bench", "How well models find causes and make kernels faster, on tasks they never saw (simulated)."),
+    Verb("models", "Larger weights for --model local:NAME: list, fetch and verify, remove."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "Show known GPUs, their data sheets, and how many blocks of a kernel fit on them."),
     Verb("runs", "List the stored runs, newest first."),
@@ -114,9 +115,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         stop.install()
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
         keep_freed_memory()
-        os.environ.setdefault(
-            "OPENBLAS_NUM_THREADS", "1"
-        )  # nothing here multiplies matrices; its threads spin at start
+        if _verb_of(sys.argv[1:]) not in WITH_MODELS:  # the others multiply no matrices, and its threads spin
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
     ours, theirs = _ours(words)

@@ -33,6 +33,17 @@ BUDGET_HELP = (
     "Limits, joined by commas without spaces: calls=20, tokens=100000, seconds=900, usd=0.50. usd needs "
     "WARPSIGHT_PRICES or a provider that tells costs. By default 24 calls; 6 for the trained model."
 )
+PROMPT_HELP = (
+    "How the model is asked: small (few tools, for about 8B parameters or fewer), full, trained (with an adapter); by"
+    " default what its name and place suggest."
+)
+TOOLS_HELP = (
+    "The tools that the model gets, such as rewrite,time; submit is always there. By default those of the prompt."
+)
+CONSTRAIN_HELP = (
+    "Ask the server or engine to hold the model to a call; by default for the small prompt and models near by."
+)
+TIMEOUT_HELP = "How long one reply may take; by default 900 for a server, and no limit for local weights."
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
 
@@ -53,9 +64,10 @@ def optimize(
         str | None, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
     ] = None,
     adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
-    prompt: Annotated[
-        Literal["untrained", "trained"] | None, typer.Option(help="By default `trained` with an adapter.")
-    ] = None,
+    prompt: Annotated[Literal["small", "full", "trained"] | None, typer.Option(help=PROMPT_HELP)] = None,
+    tools: Annotated[str | None, typer.Option(metavar="NAMES", help=TOOLS_HELP)] = None,
+    constrain: Annotated[bool | None, typer.Option("--constrain/--no-constrain", help=CONSTRAIN_HELP)] = None,
+    reply_timeout: Annotated[float | None, typer.Option(metavar="SECONDS", min=1, help=TIMEOUT_HELP)] = None,
     calling: Annotated[
         Literal["native", "text"], typer.Option(help="`text` for endpoints that cannot call tools.")
     ] = "native",
@@ -83,8 +95,9 @@ def optimize(
     planned = plan_job(
         task, kernel, model=model, device=device, gpu=gpu, feedback=feedback, budget=budget,
         strategy=Strategy(name=strategy, attempts=attempts, width=width), prompt=prompt, calling=calling,
-        temperature=temperature, seed=seed, max_tokens=max_tokens, adapter=adapter, base_url=base_url,
-        api_key_env=api_key_env, unsafe=unsafe,
+        tools=[name.strip() for name in (tools or "").split(",") if name.strip()], constrain=constrain,
+        reply_timeout=reply_timeout, temperature=temperature, seed=seed, max_tokens=max_tokens, adapter=adapter,
+        base_url=base_url, api_key_env=api_key_env, unsafe=unsafe,
     )  # fmt: skip
     if planned.chosen and not quiet:
         print(f"no --model was given: using {planned.chosen}", file=sys.stderr)

@@ -37,7 +37,7 @@ def resume(
     from warpsight.cli.optimize import run_and_report
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.reason.job import job_of
-    from warpsight.reason.optimize import BOX, SMALL_BOX
+    from warpsight.reason.optimize import BOX, FEW_BOX, SMALL_BOX
     from warpsight.reason.resume import resume as go_on
     from warpsight.runs.find import find_run
     from warpsight.runs.sqlite import SqliteStore
@@ -45,7 +45,7 @@ def resume(
 
     with SqliteStore() as store:
         stored = store.read(find_run(store, run))
-    if stored.outcome in RESUMABLE and job_of(stored).settings.get("box") in (BOX, SMALL_BOX):
+    if stored.outcome in RESUMABLE and job_of(stored).settings.get("box") in (BOX, SMALL_BOX, FEW_BOX):
         run_and_report(job_of(stored), out, quiet=quiet, as_json=as_json)
     with SqliteStore() as store, progress_on_stderr() as say:
         found = go_on(store, find_run(store, run), BOXES, watch=lambda text, _progress: say(text))

@@ -30,6 +30,7 @@ from warpsight.models.model import (
 from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, span
 from warpsight.models.wire import (
+    CallWay,
     Extra,
     ProviderFault,
     at,
@@ -59,6 +60,7 @@ FINAL_FAULTS = frozenset(
 class MessagesFormat:
     name: Wire = "messages"
     path = "/v1/messages"
+    ways: tuple[CallWay, ...] = ("required", "asked")
 
     def __init__(self, *, extra: Extra | None = None) -> None:
         self._extra = extra or {}
@@ -66,7 +68,7 @@ class MessagesFormat:
     def headers(self, key: ApiKey | None) -> dict[str, str]:
         return {"anthropic-version": VERSION} | ({} if key is None else {"x-api-key": key.reveal()})
 
-    def body(self, request: Request, *, model: str, stream: bool) -> str:
+    def body(self, request: Request, *, model: str, stream: bool, way: CallWay = "asked") -> str:
         system = [m.text for m in request.messages if isinstance(m, SystemMessage)]
         pairs = [("model", dump(model)), ("max_tokens", dump(request.max_tokens))]
         if system:
@@ -78,6 +80,8 @@ class MessagesFormat:
                 for t in request.tools
             ]
             pairs.append(("tools", dump(tools)))
+            if way == "required":
+                pairs.append(("tool_choice", dump({"type": "any"})))
         if request.stop:
             pairs.append(("stop_sequences", dump(request.stop)))
         if request.temperature is not None:

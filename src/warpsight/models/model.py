@@ -97,7 +97,8 @@ class Request(Noun):
     """What is asked. A temperature of None is not sent: some models refuse to be given one.
 
     `seed` is a wish: formats without one (`responses`, `messages`) leave it out. After `seconds` the reply is what came
-    until then, with the stop reason `time`: it is for the record, and is not sent back.
+    until then, with the stop reason `time`: it is for the record, and is not sent back. `must_call` is a wish too: the
+    reply is to be one call of a tool and nothing else, where the server or the engine can hold the model to that.
     """
 
     messages: tuple[Message, ...]
@@ -107,6 +108,7 @@ class Request(Noun):
     temperature: Annotated[float, Field(ge=0)] | None = None
     seed: Count | None = None
     seconds: Annotated[float, Field(gt=0)] | None = None
+    must_call: bool = False
 
 
 class Usage(Noun):

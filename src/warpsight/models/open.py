@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from warpsight.errors import UsageError
+from warpsight.models.catalogue import is_known_weights, require_pulled
 from warpsight.models.key import find_key
 from warpsight.models.model import Model
 from warpsight.models.prices import Prices, read_prices
@@ -62,7 +63,9 @@ def open_model(
     if kind == "local":
         from warpsight.models.local import embedded_weights, open_local
 
-        return open_local(Path(rest) if rest else embedded_weights(), adapter=adapter)
+        seconds = None if patience is None else patience.total_s
+        place = require_pulled(rest) if is_known_weights(rest) and not Path(rest).exists() else Path(rest)
+        return open_local(place if rest else embedded_weights(), adapter=adapter, reply_seconds=seconds)
     settings = {"base_url": base_url, "api_key_env": api_key_env, "adapter": adapter}
     if kind in MODELS.names():
         return MODELS.open(kind, rest, **settings)

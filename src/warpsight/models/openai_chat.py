@@ -10,6 +10,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from warpsight.models.call_schema import call_schema, shown_spec
 from warpsight.models.errors import BadReply
 from warpsight.models.key import ApiKey
 from warpsight.models.model import (
@@ -27,6 +28,7 @@ from warpsight.models.retry import worth_again
 from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import array_of, dump, object_of, span
 from warpsight.models.wire import (
+    CallWay,
     Extra,
     ProviderFault,
     at,
@@ -53,6 +55,7 @@ class ChatFormat:
 
     name: Wire = "chat"
     path = "/chat/completions"
+    ways: tuple[CallWay, ...] = ("required", "schema", "asked", "plain")
 
     def __init__(self, *, limit_name: str = "max_tokens", extra: Extra | None = None) -> None:
         self._limit_name = limit_name
@@ -61,15 +64,20 @@ class ChatFormat:
     def headers(self, key: ApiKey | None) -> dict[str, str]:
         return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
 
-    def body(self, request: Request, *, model: str, stream: bool) -> str:
+    def body(self, request: Request, *, model: str, stream: bool, way: CallWay = "asked") -> str:
         pairs = [
             ("model", dump(model)),
             ("messages", array_of(_message_text(m) for m in request.messages)),
             (self._limit_name, dump(request.max_tokens)),
         ]
-        if request.tools:
-            tools = [{"type": "function", "function": spec.model_dump(mode="json")} for spec in request.tools]
+        if request.tools and way in ("asked", "required"):
+            tools = [{"type": "function", "function": shown_spec(spec)} for spec in request.tools]
             pairs.append(("tools", dump(tools)))
+        if request.tools and way == "required":
+            pairs.append(("tool_choice", dump("required")))
+        if request.tools and way == "schema":
+            wanted = {"name": "call", "schema": call_schema(request.tools)}
+            pairs.append(("response_format", dump({"type": "json_schema", "json_schema": wanted})))
         if request.stop:
             pairs.append(("stop", dump(request.stop)))
         if request.temperature is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from warpsight.errors import UsageError
+from warpsight.models.call_schema import shown_spec
 from warpsight.models.errors import BadReply
 from warpsight.models.key import ApiKey
 from warpsight.models.model import (
@@ -26,6 +27,7 @@ from warpsight.models.model import (
 from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, span
 from warpsight.models.wire import (
+    CallWay,
     Extra,
     ProviderFault,
     at,
@@ -46,6 +48,7 @@ FINAL_FAULTS = frozenset({"invalid_prompt", "invalid_request_error", "insufficie
 class ResponsesFormat:
     name: Wire = "responses"
     path = "/responses"
+    ways: tuple[CallWay, ...] = ("required", "asked")
 
     def __init__(self, *, extra: Extra | None = None) -> None:
         self._extra = extra or {}
@@ -53,7 +56,7 @@ class ResponsesFormat:
     def headers(self, key: ApiKey | None) -> dict[str, str]:
         return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
 
-    def body(self, request: Request, *, model: str, stream: bool) -> str:
+    def body(self, request: Request, *, model: str, stream: bool, way: CallWay = "asked") -> str:
         if request.stop:
             raise UsageError("the Responses format has no stop sequences", hint="use `openai:` (chat completions)")
         system = [m.text for m in request.messages if isinstance(m, SystemMessage)]
@@ -68,8 +71,10 @@ class ResponsesFormat:
             pairs.insert(1, ("instructions", dump("\n\n".join(system))))
         if request.tools:
             # Not strict: the strict subset of JSON schema forbids optional arguments, and the loop checks them anyway.
-            tools = [{"type": "function", **t.model_dump(mode="json"), "strict": False} for t in request.tools]
+            tools = [{"type": "function", **shown_spec(t), "strict": False} for t in request.tools]
             pairs.append(("tools", dump(tools)))
+            if way == "required":
+                pairs.append(("tool_choice", dump("required")))
         if request.temperature is not None:
             pairs.append(("temperature", dump(request.temperature)))
         if stream:

@@ -27,6 +27,11 @@ class Patience:
     total_s: float = 900.0
 
 
+def patience_of(reply_seconds: float) -> Patience:
+    """The trouble that a reply is worth which may take so long, silence included."""
+    return Patience(read_s=reply_seconds, total_s=reply_seconds)
+
+
 def worth_again(status: int) -> bool:
     return status in AGAIN or 500 <= status <= 599
 

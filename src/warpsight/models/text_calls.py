@@ -2,7 +2,8 @@
 
 Read strictly. A block is a call when its inside is one JSON object with a string `name` and an object `arguments`, and
 nothing else; anything near that is a MalformedCall with the reason, for the loop to tell the model. Nothing is repaired
-or guessed. What must stay true: `arguments` is the text that the model wrote, not a copy of its value.
+or guessed. Models that do not know the tags write the same object in a code fence, or alone: `read_written` takes these
+too. What must stay true: `arguments` is the text that the model wrote, not a copy of its value.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from warpsight.models.verbatim import parse, span
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 RESULT_OPEN, RESULT_CLOSE = "<tool_response>", "</tool_response>"
 _TAG = re.compile(re.escape(OPEN) + "|" + re.escape(CLOSE))
+_FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*\n(.*?)\n?^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
+_LANGUAGES = ("", "json", "tool_call", "tool_code")
+_MEANT = re.compile(r'\{\s*"(?:name|arguments)"')
 
 
 def read_calls(text: str, id_prefix: str = "call_") -> tuple[tuple[ToolCall, ...], tuple[MalformedCall, ...]]:
@@ -36,6 +40,18 @@ def read_calls(text: str, id_prefix: str = "call_") -> tuple[tuple[ToolCall, ...
     if opened is not None:
         malformed.append(_never_closed(text[opened:]))
     return tuple(calls), tuple(malformed)
+
+
+def read_written(text: str, id_prefix: str = "call_") -> tuple[tuple[ToolCall, ...], tuple[MalformedCall, ...]]:
+    """The calls in a text that may have no tags: then those in code fences, or the one that is the whole text."""
+    calls, malformed = read_calls(text, id_prefix)
+    if calls or malformed:
+        return calls, malformed
+    fenced = [found[2] for found in _FENCE.finditer(text) if found[1].lower() in _LANGUAGES]
+    meant = [inside for inside in fenced or [text.strip()] if _MEANT.match(inside.strip())]
+    found = [read_call(inside, f"{id_prefix}{number}") for number, inside in enumerate(meant)]
+    calls = tuple(one for one in found if isinstance(one, ToolCall))
+    return calls, tuple(one for one in found if isinstance(one, MalformedCall))
 
 
 def read_call(inside: str, call_id: str) -> ToolCall | MalformedCall:

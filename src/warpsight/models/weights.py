@@ -16,7 +16,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import transformers
@@ -25,6 +25,7 @@ from warpsight.errors import UsageError
 from warpsight.models.model import OnText
 from warpsight.models.prefix import Prefixes
 from warpsight.models.template import TURN_END
+from warpsight.models.written import Written
 from warpsight.toolchain.cache import cache_folder, content_key
 
 UNPACKED_LIMIT_BYTES = 512 << 20
@@ -93,13 +94,6 @@ def _keep(folder: Path, tokenizer: Any, model: Any) -> None:
         aside.rename(folder)
     except OSError:
         shutil.rmtree(aside, ignore_errors=True)
-
-
-class Written(NamedTuple):
-    """The tokens of each row, and whether the time was over before all rows had ended."""
-
-    rows: list[list[int]]
-    late: bool
 
 
 class _TimeOver(Exception):

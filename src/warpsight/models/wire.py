@@ -6,7 +6,7 @@ A wire format is pure: it turns a Request into a body, and a body or a stream of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
@@ -18,6 +18,9 @@ from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import dump, parse
 
 Extra = Mapping[str, JsonValue]
+# How tools are put: `asked` as the request has them; `required`: the server is to hold the model to a call; `schema`:
+# the reply is to be one JSON object, the call; `plain`: no tools, so the prompt alone tells of them.
+CallWay = Literal["asked", "required", "schema", "plain"]
 
 
 class ProviderFault(Exception):
@@ -55,9 +58,14 @@ class WireFormat(Protocol):
     @property
     def path(self) -> str: ...
 
+    @property
+    def ways(self) -> tuple[CallWay, ...]:
+        """How a call can be made sure of, the strictest first; a server that refuses one is asked by the next."""
+        ...
+
     def headers(self, key: ApiKey | None) -> dict[str, str]: ...
 
-    def body(self, request: Request, *, model: str, stream: bool) -> str: ...
+    def body(self, request: Request, *, model: str, stream: bool, way: CallWay = "asked") -> str: ...
 
     def read(self, text: str) -> Reply: ...
 

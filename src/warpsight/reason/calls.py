@@ -1,7 +1,9 @@
 """What the model wrote as a call, made into one that can be run, or into the words that tell it what is wrong.
 
 Only tools in the list are called, only with arguments that fit their schema; nothing is repaired or guessed. The calls
-come from what the model itself wrote in its last turn: text from results, kernels or tasks is never read here.
+come from what the model itself wrote in its last turn: text from results, kernels or tasks is never read here. A reply
+without native calls may have them in its text, in tags or a code fence; of those only the first is run, since the model
+wrote on without its result. What is told of a reply that cannot be used shows the exact form of a call.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from warpsight.models.model import Reply, ToolCall
-from warpsight.models.text_calls import CLOSE, OPEN, read_calls
+from warpsight.models.model import MalformedCall, Reply, ToolCall
+from warpsight.models.text_calls import CLOSE, OPEN, read_written
 from warpsight.nouns.base import Noun
 from warpsight.reason.schema import problems
 from warpsight.tools.box import ToolSpec
@@ -26,11 +28,13 @@ _SHOWN_PROBLEMS = 5
 
 
 class ReadCall(Noun):
-    """One call of a reply. `problem` says why it is not run; then there are no arguments."""
+    """One call of a reply. `problem` says why it is not run; then there are no arguments. `in_text` says that the
+    model wrote it into its text, so that no native result can answer it."""
 
     id: str
     tool: str
     written: str
+    in_text: bool = False
     arguments: dict[str, JsonValue] | None = None
     problem: str = ""
 
@@ -43,22 +47,34 @@ class Reading(Noun):
     problem: str = ""
 
 
-def read_reply(reply: Reply, specs: Sequence[ToolSpec]) -> Reading:
-    """The calls of a reply, each good or with its problem; or what is wrong with the reply."""
+def read_reply(
+    reply: Reply, specs: Sequence[ToolSpec], *, most: int = MAX_CALLS_IN_A_REPLY, id_prefix: str = "text_"
+) -> Reading:
+    """The calls of a reply, each good or with its problem; or what is wrong with the reply. At most so many are run."""
     known = {spec.name: spec for spec in specs}
+    found, malformed, in_text = reply.calls, reply.malformed, False
+    if not found and not malformed:
+        found, malformed = read_written(reply.text, id_prefix)
+        in_text, most = True, 1
     seen: set[str] = set()
     calls: list[ReadCall] = []
-    for call in reply.calls:
+    for call in found:
         if call.id not in seen:  # one id has one result: a second call under it was never asked for
-            calls.append(read_call(call, known))
+            calls.append(read_call(call, known).model_copy(update={"in_text": in_text}))
         seen.add(call.id)
-    if len(calls) > MAX_CALLS_IN_A_REPLY:
-        late = f"not run: a reply may have {MAX_CALLS_IN_A_REPLY} calls, this one has {len(calls)}"
-        refused = (c.model_copy(update={"arguments": None, "problem": late}) for c in calls[MAX_CALLS_IN_A_REPLY:])
-        calls[MAX_CALLS_IN_A_REPLY:] = refused
-    if calls and not reply.malformed:
+    calls[most:] = [
+        call.model_copy(update={"arguments": None, "problem": _too_many(most, len(calls))}) for call in calls[most:]
+    ]
+    if calls and not malformed:
         return Reading(calls=tuple(calls))
-    return Reading(calls=tuple(calls), problem=_problem_of(reply, tuple(known)))
+    problem = _problem_of(reply, malformed, tuple(specs))
+    return Reading(calls=tuple(calls), problem=problem)
+
+
+def _too_many(most: int, found: int) -> str:
+    if most == 1:
+        return f"not run: only the first of the {found} calls of your reply is; read its result, then make the next"
+    return f"not run: a reply may have {most} calls, this one has {found}"
 
 
 def text_calls_of(reply: Reply, id_prefix: str) -> Reply:
@@ -67,7 +83,7 @@ def text_calls_of(reply: Reply, id_prefix: str) -> Reply:
     text = reply.text[: end + len(CLOSE)] if end >= 0 else reply.text
     if end < 0 and OPEN in text and reply.stop_reason not in ("length", "time"):
         text += CLOSE  # we asked to stop at this tag, and providers leave out the tag they stopped at
-    calls, malformed = read_calls(text, id_prefix)
+    calls, malformed = read_written(text, id_prefix)
     return reply.model_copy(update={"text": text, "calls": calls, "malformed": malformed})
 
 
@@ -108,16 +124,26 @@ def strict_json(text: str) -> JsonValue:
     return cast(JsonValue, value)
 
 
-def _problem_of(reply: Reply, names: Sequence[str]) -> str:
-    if reply.malformed:
-        return f"A call could not be read: {reply.malformed[0].reason}. Write it again."
-    if reply.stop_reason == "length":
-        return "Your reply was cut at the limit of its length before it made a call. Be shorter, then make one call."
+def call_form(specs: Sequence[ToolSpec]) -> str:
+    """A call of the first of these tools, as a model that makes no native calls may write it. In a code fence: tags
+    that stand outside of what a model wrote are broken everywhere."""
+    spec = specs[0]
+    return f'```json\n{{"name": "{spec.name}", "arguments": {form_of(spec.parameters)}}}\n```'
+
+
+def _problem_of(reply: Reply, malformed: Sequence[MalformedCall], specs: Sequence[ToolSpec]) -> str:
+    """What is wrong with a reply, and how a call looks."""
+    names = ", ".join(spec.name for spec in specs)
+    form = f"Write one call, exactly in this form:\n{call_form(specs)}"
+    if malformed:
+        return f"A call could not be read: {malformed[0].reason}. The tools are {names}. {form}"
+    if reply.stop_reason in ("length", "time"):
+        return f"Your reply was cut at its limit before it made a call. Be shorter. {form}"
     if reply.stop_reason == "refused":
         return "You declined to answer. Go on with a call, or submit what you have."
     if not reply.text.strip() and not reply.reasoning.strip():
-        return "Your reply was empty. Make a call."
-    return f"Your reply made no call. Call one of {', '.join(names)}; call submit when you are done."
+        return f"Your reply was empty. Make a call. {form}"
+    return f"Your reply made no call. Call one of {names}; call submit when you are done. {form}"
 
 
 def _finite(text: str) -> float:

@@ -1,6 +1,7 @@
 """Text that is data: what comes from kernels, compilers, tasks and tools, kept apart from what we say to the model.
 
-`fence` puts it between two lines that carry a hash of the text, so that no text can close its own fence. `neutral`
+`fence` puts it between two lines with more dashes than stand side by side in it, so that no text can close its own
+fence. (A hash would do as well, but models take what looks like one for the id of a kernel.) `neutral`
 breaks the tags and special tokens that would end a message or start a call. This lowers the chance that a model is led
 astray; it is not what keeps a run safe. That is: calls are read only from what the model wrote, only listed tools are
 run, and verdicts come from the gate.
@@ -8,7 +9,6 @@ run, and verdicts come from the gate.
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 _MARKS = re.compile(
@@ -27,6 +27,6 @@ def neutral(text: str) -> str:
 def fence(name: str, text: str) -> str:
     """The text as data under a name."""
     body = neutral(text)
-    mark = hashlib.sha256(body.encode()).hexdigest()[:16]
+    dashes = "-" * (1 + max(2, *(len(run) for run in re.findall("-+", body) or [""])))
     end = "" if body.endswith("\n") else "\n"
-    return f"--- begin {name} (data {mark}) ---\n{body}{end}--- end {name} (data {mark}) ---"
+    return f"{dashes} begin {name} (data) {dashes}\n{body}{end}{dashes} end {name} (data) {dashes}"

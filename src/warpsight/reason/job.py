@@ -40,7 +40,8 @@ class Job(Noun):
     """One run. `settings` is for whoever opens model and tools again: the loop does not read it.
 
     `enough_gain`: the run ends when the roofline leaves less than this factor. `calling`: `native` for models whose
-    client reads calls (local weights too), `text` for endpoints that only give text.
+    client reads calls (local weights too), `text` for endpoints that only give text. `must_call` asks servers and
+    engines to hold the model to a call; of the calls of one reply `calls_a_reply` are run.
     """
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
@@ -57,6 +58,8 @@ class Job(Noun):
     max_problems: Count = 3
     enough_gain: Annotated[float, Field(ge=1)] | None = 1.05
     max_tokens: Annotated[int, Field(gt=0)] = 8192
+    must_call: bool = False
+    calls_a_reply: Annotated[int, Field(ge=1)] = 16
     temperature: Annotated[float, Field(ge=0)] | None = None
     seed: Count | None = None
     version: str = __version__

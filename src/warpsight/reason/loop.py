@@ -35,7 +35,7 @@ from warpsight.reason.transcript import Transcript
 from warpsight.runs.store import RESUMABLE, Ending, Store, StoreConflict
 from warpsight.session.until import time_limit
 from warpsight.tools.box import SUBMIT, ToolBox, ToolResult, was_cut
-from warpsight.tools.edits import KERNEL, EditFailed, whole_kernel
+from warpsight.tools.edits import BASE, KERNEL, EditFailed, whole_kernel
 
 TIME = "time"  # the tool that checks and times one kernel
 LEAST_SECONDS = 0.01
@@ -153,6 +153,7 @@ class _Loop:
                 temperature=job.temperature,
                 seed=job.seed,
                 seconds=self._seconds_left(),
+                must_call=job.must_call and native,
             )
             reply = self.model.reply(request)
             return reply if native else text_calls_of(reply, f"call_{len(self.talk)}_")
@@ -181,7 +182,8 @@ class _Loop:
     def _turn(self, reply: Reply) -> Ending | None:
         """One turn of the model: all its calls are answered, in order."""
         self.talk.assistant(reply)
-        reading = read_reply(reply, self.job.tools)
+        prefix = f"text_{len(self.talk)}_"
+        reading = read_reply(reply, self.job.tools, most=self.job.calls_a_reply, id_prefix=prefix)
         for call in reading.calls:
             if ending := self._call(call):
                 return ending
@@ -261,7 +263,7 @@ class _Loop:
         spec = next(spec for spec in self.job.tools if spec.name == call.tool)
         properties = spec.parameters.get("properties")
         arguments = call.arguments or {}
-        if not isinstance(properties, dict) or KERNEL not in properties:
+        if not isinstance(properties, dict) or not {KERNEL, BASE} & set(properties):
             return arguments
         return whole_kernel(arguments, self.progress.kernels(), spec)
 

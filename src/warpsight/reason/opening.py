@@ -20,7 +20,7 @@ from warpsight.tasks import written_in
 from warpsight.tools.box import ToolSpec
 from warpsight.vgpu.gpus import known_gpus
 
-Prompt = Literal["untrained", "trained"]
+Prompt = Literal["small", "full", "trained"]  # `small` is filled in by the small box (short/few.py)
 TRITON = (
     "The kernel is in Triton. Its grid, num_warps and num_stages are in its `# launch:` line, its tl.constexpr "
     "parameters in its `# constants:` line; both are part of the kernel and yours to change."
@@ -31,7 +31,7 @@ def opening_of(
     task: Task,
     tools: Sequence[ToolSpec],
     *,
-    prompt: Prompt = "untrained",
+    prompt: Prompt = "full",
     calling: Literal["native", "text"] = "native",
     kernel: str | None = None,
     note: str = "",
@@ -54,7 +54,7 @@ def _user(task: Task, kernel: str, note: str) -> str:
     note = f"{TRITON} {note}".strip() if written_in(kernel) == "triton" else note
     tolerance = f"|got - expected| <= {task.tolerance.atol:g} + {task.tolerance.rtol:g} * |expected|; integers exactly"
     filled = Template(prompt_file("task")).substitute(
-        gpu=neutral(_target(task)),
+        gpu=neutral(target_of(task)),
         task=task.name,
         description=fence("description", task.description),
         entry=task.entry,
@@ -73,7 +73,7 @@ def _user(task: Task, kernel: str, note: str) -> str:
     return filled.strip()
 
 
-def _target(task: Task) -> str:
+def target_of(task: Task) -> str:
     """What it is to be fast on; only of a GPU from the table is the architecture known before it runs."""
     return f"{task.gpu} ({task.gpu_arch})" if task.gpu in known_gpus() else task.gpu
 

@@ -8,12 +8,12 @@ nothing in the run had used; so a best kernel that was never submitted is evalua
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import BeforeValidator, JsonValue
 
 from warpsight.errors import UsageError
 from warpsight.gate.identity import task_sha256
@@ -31,6 +31,7 @@ from warpsight.session.feedback import Feedback
 from warpsight.session.opening import given_kernel
 from warpsight.session.session import SEED_BITS
 from warpsight.tasks import read_task
+from warpsight.tools.box import SUBMIT
 from warpsight.tools.more import Shelf
 from warpsight.tools.open import open_box
 from warpsight.tools.pages import handle_of
@@ -39,8 +40,14 @@ from warpsight.vgpu.gpus import find_gpu
 
 BOX = "task"  # the name of these tools in the settings of a job
 SMALL_BOX = "small"  # the same behind few words, for a small trained model
+FEW_BOX = "few"  # few tools in few words, for a small model that nobody trained
 REAL_GPUS = {"cuda": "this machine's NVIDIA GPU", "hip": "this machine's AMD GPU, through HIP"}
 LEDGER = "ledger"  # folder beside the runs: commitments, results and certificates
+
+
+def _prompt_now(word: object) -> object:
+    """What `full` was called in runs of before."""
+    return "full" if word == "untrained" else word
 
 
 class OpenedWith(Noun):
@@ -51,7 +58,7 @@ class OpenedWith(Noun):
     gpu: str | None = None
     kernel: str | None = None
     feedback: Feedback = "curated"
-    prompt: Prompt = "untrained"
+    prompt: Annotated[Prompt, BeforeValidator(_prompt_now)] = "full"
     seed: Count
     unsafe: bool = False
 
@@ -66,7 +73,7 @@ def plan(
     feedback: Feedback = "curated",
     budget: Budget | None = None,
     strategy: Strategy | None = None,
-    prompt: Prompt = "untrained",
+    prompt: Prompt = "full",
     calling: Literal["native", "text"] = "native",
     temperature: float | None = None,
     sampling_seed: int | None = None,
@@ -105,6 +112,15 @@ def plan(
     )
     require_strategy(job)
     return job
+
+
+def with_tools(job: Job, names: Sequence[str]) -> Job:
+    """The job with some of the tools only, and `submit`."""
+    known = {spec.name: spec for spec in job.tools}
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise UsageError(f"no tool {', '.join(missing)}; the tools are {', '.join(known)}", hint="--tools rewrite,time")
+    return job.model_copy(update={"tools": tuple(known[name] for name in dict.fromkeys((*names, SUBMIT)))})
 
 
 def asked_of(job: Job) -> OpenedWith:

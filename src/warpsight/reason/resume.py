@@ -14,6 +14,7 @@ from typing import NamedTuple
 from warpsight.errors import UsageError
 from warpsight.models.model import Model
 from warpsight.models.open import open_model
+from warpsight.models.retry import patience_of
 from warpsight.nouns.run import Run
 from warpsight.reason.job import Job, job_of
 from warpsight.reason.loop import Watch, run_loop
@@ -64,12 +65,14 @@ def model_of(job: Job) -> Model:
         value = job.settings.get(name)
         return value if isinstance(value, str) else None
 
-    adapter = setting("adapter")
+    adapter, timeout = setting("adapter"), job.settings.get("reply_timeout")
+    seconds = float(timeout) if isinstance(timeout, int | float) else None
     return open_model(
         job.model,
         base_url=setting("base_url"),
         api_key_env=setting("api_key_env"),
         adapter=None if adapter is None else Path(adapter),
+        patience=None if seconds is None else patience_of(seconds),
     )
 
 

@@ -1,9 +1,9 @@
 """The one transcript of a run: typed, only appended to, for both ways of calling.
 
 It is kept in two forms that always say the same: steps, which are stored, and messages, which are sent. A turn of the
-model goes back as it came (`raw`). In the `text` way the results stand in `<tool_response>` tags. What must stay true:
-what the model wrote is in `assistant` (and, in parts, `call`) steps and what was put in is in all others, so what is
-trained on is decided here, where it is known, and not found out later.
+model goes back as it came (`raw`). In the `text` way, and for a call that stood in a text, results stand in
+`<tool_response>` tags. What must stay true: what the model wrote is in `assistant` (and, in parts, `call`) steps and
+what was put in is in all others, so what is trained on is decided here, where it is known, and not found out later.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Transcript:
     def result(self, call: ReadCall, text: str, *, is_error: bool, artefacts: Iterable[str] = ()) -> None:
         """What a call gave. It is data: marks that would be more than text are broken."""
         safe = neutral(text)
-        content = safe if self._calling == "native" else f"{RESULT_OPEN}\n{safe}\n{RESULT_CLOSE}"
+        answered = self._calling == "native" and not call.in_text  # else no server knows the call
+        content = safe if answered else f"{RESULT_OPEN}\n{safe}\n{RESULT_CLOSE}"
         self._append(
             kind="result",
             content=content,
@@ -85,7 +86,7 @@ class Transcript:
             is_error=is_error,
             artefacts=tuple(artefacts),
         )
-        if self._calling == "native":
+        if answered:
             self._messages.append(ToolMessage(call_id=call.id, name=call.tool, text=content, is_error=is_error))
         else:
             self._messages.append(UserMessage(text=content))

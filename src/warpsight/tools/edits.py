@@ -9,6 +9,7 @@ text knows the id, in another process too.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
@@ -19,6 +20,7 @@ from warpsight.tools.box import ToolSpec
 KERNEL, EDITS, BASE, AGAINST = "kernel", "edits", "base", "against"
 CURRENT, BEST, GIVEN = "current", "best", "given"
 _SHOWN_NAMES = 12
+_ID = re.compile(r"c[0-9a-f]{6}")
 _FORM = 'write "edits": [{"search": "lines as they are", "replace": "lines as they are to be"}]'
 _KINDS: dict[type, str] = {str: "a text", bool: "a truth value", list: "a list", dict: "an object"}
 _EDITS_SCHEMA: dict[str, JsonValue] = {
@@ -69,11 +71,13 @@ def whole_kernel(
     rest = {name: value for name, value in arguments.items() if name not in (KERNEL, EDITS, BASE)}
     rest |= _against(arguments, kernels, spec)
     given, edits = arguments.get(KERNEL), arguments.get(EDITS)
+    if isinstance(given, str) and _is_name(given, kernels) and arguments.get(BASE) in (None, given):
+        return {**rest, KERNEL: apply_edits(_named(given, kernels), read_edits(edits))}
     if given is not None and (edits is not None or arguments.get(BASE) is not None):
         raise EditFailed("give `kernel` (a whole file) or `edits` with an optional `base`, not both")
     if given is not None:
         return {**rest, KERNEL: _text(arguments, KERNEL)}
-    text = _named(_text(arguments, BASE, CURRENT), kernels)
+    text = _named(_text(arguments, BASE, _default_base(spec)), kernels)
     return {**rest, KERNEL: apply_edits(text, read_edits(edits))}
 
 
@@ -139,6 +143,18 @@ def _against(
         return {}
     wanted = _text(arguments, AGAINST, str(declared.get("default", GIVEN)))
     return {AGAINST: wanted if "\n" in wanted else _named(wanted, kernels)}  # a whole text needs no name
+
+
+def _is_name(text: str, kernels: Mapping[str, str]) -> bool:
+    """Whether it names a kernel where its text could stand: models hand an id back as they were shown it."""
+    return text in kernels or _ID.fullmatch(text) is not None
+
+
+def _default_base(spec: ToolSpec | None) -> str:
+    """What a caller that names no kernel means: what the tool says, else the current one."""
+    properties = None if spec is None else spec.parameters.get("properties")
+    declared = properties.get(BASE) if isinstance(properties, dict) else None
+    return str(declared.get("default", CURRENT)) if isinstance(declared, dict) else CURRENT
 
 
 def _named(name: str, kernels: Mapping[str, str]) -> str:

@@ -6,13 +6,14 @@ was cut off is gone on with by its job (`run`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from warpsight.models.catalogue import is_known_weights
 from warpsight.models.guided import GUIDED
 from warpsight.models.local import has_local_weights
 from warpsight.models.model import Model
@@ -22,13 +23,25 @@ from warpsight.nouns import Task
 from warpsight.reason.budget import Budget, parse_budget
 from warpsight.reason.job import Job, Strategy
 from warpsight.reason.loop import Watch
-from warpsight.reason.optimize import LEDGER, SMALL_BOX, OptimizeResult, open_tools, opened_box, outcome_of, plan
-from warpsight.reason.resume import model_of, run_job
+from warpsight.reason.optimize import (
+    FEW_BOX,
+    LEDGER,
+    SMALL_BOX,
+    OptimizeResult,
+    open_tools,
+    opened_box,
+    outcome_of,
+    plan,
+    with_tools,
+)
+from warpsight.reason.prompt_choice import is_local, prompt_for, require_prompt
+from warpsight.reason.resume import OpenedBox, model_of, run_job
 from warpsight.report.write import write_report
 from warpsight.runs.sqlite import SqliteStore
 from warpsight.session.feedback import require_offered
 from warpsight.session.opening import open_task, read_kernel
 from warpsight.session.session import KernelLike
+from warpsight.short.few import ask_few, look, open_few
 from warpsight.short.shipped import Shipped, ask_small, find_shipped, open_small
 from warpsight.tools.task_box import TaskBox
 from warpsight.verbs.ask import TaskLike, meant
@@ -71,7 +84,10 @@ def plan_job(
     budget: Budget | str | None = None,
     strategy: Strategy | None = None,
     prompt: str | None = None,
+    tools: Sequence[str] = (),
     calling: str = "native",
+    constrain: bool | None = None,
+    reply_timeout: float | None = None,
     temperature: float | None = None,
     seed: int | None = None,
     max_tokens: int | None = None,
@@ -80,13 +96,17 @@ def plan_job(
     api_key_env: str | None = None,
     unsafe: bool = False,
 ) -> PlannedJob:
-    """The job, not begun. The trained model is asked as it was trained, unless anything says otherwise."""
+    """The job, not begun. The trained model is asked as it was trained, unless anything says otherwise; other models
+    with the prompt for what their name says of them. `constrain`: whether servers and engines are asked to hold a model
+    to a call; by default those near by are, for the small prompt."""
     found = task if isinstance(task, Task) else open_task(task)
-    plain = model is None and adapter is None and prompt is None and device == "virtual" and calling == "native"
+    named = model is not None
+    plain = not named and adapter is None and prompt in (None, "trained") and device == "virtual"
+    plain = plain and calling == "native" and not tools
     trained = find_shipped() if plain else None
     if trained is not None and not has_local_weights(embedded=trained.weights is None):
         trained = None  # there is nobody to ask
-    if plain and trained is None:
+    if plain and trained is None and prompt is None:
         model = GUIDED
     limits = parse_budget(budget) if isinstance(budget, str) else budget
     used = adapter if trained is None else trained.adapter
@@ -94,17 +114,20 @@ def plan_job(
         "base_url": base_url,
         "api_key_env": api_key_env,
         "adapter": None if used is None else str(used.resolve()),
+        "reply_timeout": reply_timeout,
     }
+    word = model_word(model if trained is None else trained.model)
+    chosen = require_prompt(prompt) if prompt else prompt_for(word, adapter=used is not None)
     job = plan(
         found,
-        model_word(model if trained is None else trained.model),
+        word,
         device=device,
         gpu=gpu,
         kernel=_text(found, kernel),
         feedback=require_offered(feedback),
         budget=limits,
         strategy=strategy or Strategy(),
-        prompt=prompt or ("trained" if used is not None else "untrained"),  # type: ignore[arg-type]
+        prompt=chosen,
         calling=calling,  # type: ignore[arg-type]
         temperature=temperature,
         sampling_seed=seed,
@@ -114,7 +137,13 @@ def plan_job(
     )
     if trained is not None:
         job = ask_small(job, found, trained, budget=limits, max_tokens=max_tokens)
-    return PlannedJob(job, _chosen(trained) if plain else "" if model is not None else LOCAL_WORDS)
+    elif chosen == "small":
+        job = ask_few(job, found, wanted=tools, budget=limits, max_tokens=max_tokens)
+    elif tools:
+        job = with_tools(job, tools)
+    held = (chosen == "small" and is_local(word, base_url)) if constrain is None else constrain
+    job = job.model_copy(update={"must_call": held and calling == "native" and trained is None})
+    return PlannedJob(job, "" if named else _chosen(trained, model))
 
 
 def run(
@@ -145,6 +174,8 @@ def model_word(model: str | None) -> str:
     if (path := weights_path(model)) is not None:
         return f"{LOCAL}:{path.resolve()}"
     kind, _, rest = model.partition(":")
+    if kind == LOCAL and is_known_weights(rest):
+        return model
     if kind == "scripted" and shipped_script(rest) is not None:
         return model
     return f"{kind}:{Path(rest).resolve()}" if kind in ("scripted", LOCAL) and rest else model
@@ -160,8 +191,9 @@ def _played(
 ) -> OptimizeResult:
     begin("checking the given kernel; a budget of seconds starts after that")
     box: TaskBox = open_tools(job, store, store.folder / LEDGER, say=say)
-    opened = open_small(job, box) if job.settings.get("box") == SMALL_BOX else opened_box(job, box)
+    opened = open_box_of(job, box)
     try:
+        job = look(job, opened) if job.settings.get("box") == FEW_BOX else job
         found = run_job(job, model, opened, store, watch=watch)
         if found.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
             return OptimizeResult(found)
@@ -173,8 +205,17 @@ def _played(
         box.close()
 
 
-def _chosen(trained: Shipped | None) -> str:
-    return "the trained model of this package" if trained else "a search by rule, guided by the profile (no model)"
+def open_box_of(job: Job, box: TaskBox) -> OpenedBox:
+    """The tools as the job has them: short ones for a small model, else the real ones."""
+    doors = {SMALL_BOX: open_small, FEW_BOX: open_few}
+    return doors.get(str(job.settings.get("box")), opened_box)(job, box)
+
+
+def _chosen(trained: Shipped | None, model: str | None) -> str:
+    """The words for a model that nobody named."""
+    if trained is not None:
+        return "the trained model of this package"
+    return "a search by rule, guided by the profile (no model)" if model == GUIDED else LOCAL_WORDS
 
 
 def _text(task: Task, kernel: KernelLike) -> str | None:
