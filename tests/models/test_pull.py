@@ -25,7 +25,8 @@ from warpsight.models.catalogue import (
     require_known_weights,
     require_pulled,
 )
-from warpsight.models.pull import PullFailed, pull, remove
+from warpsight.models.errors import PullFailed
+from warpsight.models.pull import pull, remove
 
 DATA = bytes(range(256)) * 4000
 CUTS = (0, 400_000, 800_000, len(DATA))

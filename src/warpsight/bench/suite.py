@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,10 +22,10 @@ from warpsight.bench.rivals import PREFIX, open_rival
 from warpsight.bench.tasks import BenchTask, read_bench_tasks
 from warpsight.bench.units import BenchOutcome, BenchUnit, BoxName, outcome_of
 from warpsight.errors import UsageError
+from warpsight.models.catalogue import is_known_weights, require_pulled
 from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
-from warpsight.models.precision import fast_precision
 from warpsight.models.together import Together
 from warpsight.nouns import Task
 from warpsight.runs.lines import cut_half_line, read_records
@@ -212,6 +213,8 @@ def _model(plan: BenchPlan) -> Model:
         return open_rival(plan.model.removeprefix(PREFIX), train=plan.train)
     kind, _, path = plan.model.partition(":")
     if kind == "local":
-        weights = Path(path) if path else embedded_weights()
-        return open_local(weights, adapter=plan.adapter, dtype=fast_precision())
+        weights = require_pulled(path) if is_known_weights(path) else Path(path) if path else embedded_weights()
+        # torch where it is there: the results that ship were made with it, and engines round differently
+        engine = "torch" if importlib.util.find_spec("torch") else None
+        return open_local(weights, adapter=plan.adapter, engine=engine)
     return open_model(plan.model, adapter=plan.adapter, base_url=plan.base_url)

@@ -63,7 +63,7 @@ VERBS = (
     Verb("corpus", "Generate tasks with planted defects, of which the right answer is known (simulated)."),
     Verb("train", "Train a model: write traces from a corpus, tune on them, reinforce."),
     Verb("bench", "How well models find causes and make kernels faster, on tasks they never saw (simulated)."),
-    Verb("models", "Larger weights for --model local:NAME: list, fetch and verify, remove."),
+    Verb("models", "Fetch larger weights for --model local:NAME: list, pull and verify, remove."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
     Verb("gpus", "Show known GPUs, their data sheets, and how many blocks of a kernel fit on them."),
     Verb("runs", "List the stored runs, newest first."),

@@ -59,3 +59,9 @@ class ReplyTooLarge(BadReply):
 
 class ScriptEnded(ModelError):
     """A scripted model was asked more often than its script has replies."""
+
+
+class PullFailed(WarpsightError):
+    """Weights could not be fetched, or what came is not what was asked for. What is good of it is kept."""
+
+    exit_code: ClassVar[int] = 6

@@ -54,14 +54,14 @@ def embedded_weights() -> Path:
 
 def has_local_weights(*, embedded: bool = True) -> bool:
     """Whether what a local model runs with is installed, and the embedded model where an adapter goes on it."""
-    if not embedded:
-        return all(importlib.util.find_spec(name) is not None for name in PACKAGES)
     try:
-        weights = embedded_weights()
-        _require_packages(weights, weights, engine_for(weights))
+        _ = embedded_weights() if embedded else None
     except ToolMissing:
         return False
-    return True
+    if embedded and importlib.util.find_spec(LIGHT) is not None and _runs_light():
+        return True
+    needed = (*PACKAGES, "gguf", "peft") if embedded else PACKAGES
+    return all(importlib.util.find_spec(name) is not None for name in needed)
 
 
 def open_local(

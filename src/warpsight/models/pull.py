@@ -22,8 +22,8 @@ from typing import BinaryIO
 import httpx2
 from filelock import FileLock
 
-from warpsight.errors import WarpsightError
 from warpsight.models.catalogue import KnownWeights, WeightsPart, pulled, weights_folder
+from warpsight.models.errors import PullFailed
 
 HUB = "https://huggingface.co"
 HUB_VARIABLE = "HF_ENDPOINT"  # what the hub's own tools read, for mirrors
@@ -33,12 +33,6 @@ HUB_SECONDS = 20.0  # of silence
 PIP_SECONDS = 1800
 SPARE_BYTES = 64 << 20  # of the disk, that is not filled up
 Say = Callable[[str], None]
-
-
-class PullFailed(WarpsightError):
-    """The weights could not be had, or what came is not what was asked for. What is good of it is kept."""
-
-    exit_code = 6
 
 
 def pull(known: KnownWeights, *, source: str | None = None, folder: Path | None = None, say: Say = print) -> Path:

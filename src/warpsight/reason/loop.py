@@ -111,6 +111,7 @@ class _Loop:
         self.journal = RunJournal(self.job.id, self.store, self.pending, self.clock)
         self.progress = Progress(original=self.job.opening.kernel)
         self.gate_seconds = 0.0  # what one kernel took to be checked and timed
+        self.refused_submit = ""  # why the last reply's submission was not taken
         self.at_roof = ""  # why there is too little left to gain, once that is known
 
     def converse(self) -> Ending:
@@ -184,9 +185,12 @@ class _Loop:
         self.talk.assistant(reply)
         prefix = f"text_{len(self.talk)}_"
         reading = read_reply(reply, self.job.tools, most=self.job.calls_a_reply, id_prefix=prefix)
+        self.refused_submit = ""
         for call in reading.calls:
             if ending := self._call(call):
                 return ending
+        if self.refused_submit:  # costs nothing, so it would go on for ever
+            return self._too_many_problems(self.refused_submit)
         if reading.problem:
             return self._problem(reading.problem)
         if all(call.problem for call in reading.calls):
@@ -206,6 +210,7 @@ class _Loop:
         try:
             arguments = self._with_whole_kernel(call)
         except EditFailed as problem:
+            self.refused_submit = str(problem) if call.tool == SUBMIT else ""
             return self._refuse(call, str(problem))
         kernel = arguments.get(KERNEL)
         if isinstance(kernel, str):
@@ -218,6 +223,8 @@ class _Loop:
 
         done = self.journal.result(self.talk.key("result"), len(self.talk), charged=call.tool != SUBMIT, run=run)
         self.progress.spent = add_spent(self.progress.spent, done.spent)
+        if call.tool == SUBMIT and done.result.is_error:
+            self.refused_submit = done.result.text
         if call.tool == TIME and done.result.evaluation is not None and done.result.evaluation.timing is not None:
             self.gate_seconds = max(self.gate_seconds, done.spent.seconds)
         self._say(call, done.result.text, is_error=done.result.is_error, artefacts=done.artefacts)

@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.tools.describe import Schema
-from warpsight.tools.edits import BASE, KERNEL
-from warpsight.tools.task_box import specs, tools
+from warpsight.tools.edits import BASE, KERNEL, offer_edits
+from warpsight.tools.task_box import tools
 
 MORE, JOB, LIST_TASKS, READ_TASK = "more", "job", "list_tasks", "read_task"
 TASK, KERNEL_FILE, GPU, WAIT, HANDLE, CANCEL = "task", "kernel_file", "gpu", "wait_seconds", "handle", "cancel"
@@ -72,7 +72,7 @@ def listing() -> tuple[Listed, ...]:
                "Wait for a call that gave a job handle instead of a result; asking again is free.",
                _object({HANDLE: _HANDLE, WAIT: _WAIT, CANCEL: _CANCEL}, HANDLE), envelope(cast(Schema, whole))),
     )  # fmt: skip
-    return (*extra[:2], *map(_listed, specs()), *extra[2:])
+    return (*extra[:2], *(_listed(offer_edits(tool.spec)) for tool in tools().values()), *extra[2:])
 
 
 def envelope(result: Schema) -> Schema:

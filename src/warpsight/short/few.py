@@ -36,8 +36,9 @@ from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox, tools
 from warpsight.tools.time import Timed
 
-FEW = ("rewrite", "what_if", "time", SUBMIT)  # those of them that exist, in this order
-MOST_TOOLS = 4
+FEW = ("rewrite", "what_if", SUBMIT)  # where a tool of that name exists
+WITHOUT = ("rewrite", "time", SUBMIT)  # where there is none
+EDITS_ONLY = ("time", SUBMIT)  # for kernels in languages that no rewrite knows
 CALLS = 8
 REPLY_TOKENS = 1024
 RESULT_TOKENS = 160
@@ -45,18 +46,17 @@ LOOKED = "looked"  # in the settings of a job: its opening has the profile
 TOOLS = "tools"  # in the settings of a job: the names of its tools
 CAUSE = "cause"
 _TEXT: dict[str, JsonValue] = {"type": "string"}
-_BASE: dict[str, JsonValue] = {"type": "string", "description": "`best` (default), `given` or an id", "default": BEST}
+_BASE: dict[str, JsonValue] = {"enum": [BEST], "default": BEST}
 _EDITS: dict[str, JsonValue] = {
     "type": "array",
     "items": {
         "type": "object",
         "properties": {"search": _TEXT, "replace": _TEXT},
-        "required": ["search", "replace"],
     },
 }
 
 
-def names_for(kernel: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
+def names_for(kernel: str, wanted: Sequence[str] = (), *, device: str = "virtual") -> tuple[str, ...]:
     """The tools for a kernel: those that are wanted, or the few that exist and that its language has."""
     known = tools()
     if wanted:
@@ -65,8 +65,9 @@ def names_for(kernel: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
             told = f"no tool {', '.join(missing)}; the tools are {', '.join(known)}"
             raise UsageError(told, hint="--tools rewrite,time")
         return tuple(dict.fromkeys((*wanted, SUBMIT)))
-    rules = written_in(kernel) == "cuda"  # for other languages no rewrite is known
-    return tuple(name for name in FEW if name in known and (rules or name not in ("rewrite", "what_if")))[:MOST_TOOLS]
+    if device == "opencl" or written_in(kernel) != "cuda":
+        return EDITS_ONLY
+    return FEW if set(FEW) <= set(known) else WITHOUT
 
 
 def few_specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
@@ -77,18 +78,22 @@ def few_specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
 def _spec(name: str) -> ToolSpec:
     if name == "rewrite":
         kinds: dict[str, JsonValue] = {"type": "string", "enum": list(_causes())}
-        return _made(name, "known fixes for a cause, tried; gives the fastest", {CAUSE: kinds, BASE: _BASE}, [CAUSE])
+        return _made(name, "try fixes for a cause", {CAUSE: kinds, BASE: _BASE}, [CAUSE])
     if name == "time":
-        return _made(name, "your own change: is it right, how fast", {KERNEL: _TEXT, EDITS: _EDITS, BASE: _BASE})
+        return _made(name, "try your own change", {EDITS: _EDITS, BASE: _BASE}, [EDITS])
     if name == SUBMIT:
-        return _made(name, "hand in the best kernel; ends the work", {CAUSE: _TEXT, BASE: _BASE})
+        return _made(name, "hand in the best", {BASE: _BASE})
     return _shortened(tools()[name].spec)
 
 
 def _causes() -> tuple[str, ...]:
     """Every name that a profile may show and `rewrite` knows something for."""
     can = set(rewritable())
-    shown = [name for name in causes() if name not in STOP and can & set(with_behind(name))]
+    shown = [
+        one.name
+        for one in causes().values()
+        if not one.vague and one.name not in STOP and can & set(with_behind(one.name))
+    ]
     return tuple(dict.fromkeys((*shown, *rewritable())))
 
 
@@ -115,6 +120,7 @@ class FewBox:
     def __init__(self, box: TaskBox, names: Sequence[str]) -> None:
         self._box = box
         self._names = tuple(names)
+        self._tried = False
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return few_specs(self._names)
@@ -122,6 +128,10 @@ class FewBox:
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """One call, by the real tool."""
         asked = dict(arguments)
+        if name != SUBMIT:
+            self._tried = True
+        elif not self._tried and asked.get(KERNEL) == self._box.session.given.source:
+            return ToolResult(text=f"error: nothing was tried yet; call {self._names[0]} first", is_error=True)
         if name == SUBMIT:
             asked.setdefault(CAUSE, "not said")
         result = self._box.call(name, asked)
@@ -178,7 +188,7 @@ def ask_few(
 ) -> Job:
     """The job with the small prompt and few tools. The profile is put in when the tools are open (`look`)."""
     kernel = job.opening.kernel
-    names = names_for(kernel, wanted)
+    names = names_for(kernel, wanted, device=asked_of(job).device)
     changes = {
         "tools": few_specs(names),
         "opening": few_opening(as_asked(task, asked_of(job)), kernel, names),

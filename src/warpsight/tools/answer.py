@@ -20,7 +20,7 @@ from warpsight.tools.box import ToolResult
 __all__ = ["Answer", "Kernel", "KernelId", "against", "result_of"]
 
 Out = TypeVar("Out", bound=Noun, covariant=True)
-KERNEL_HELP = "the whole file, its `// launch:` line too"
+KERNEL_HELP = "the whole file with its `// launch:`"
 Kernel = Annotated[str, Field(description=KERNEL_HELP, min_length=1)]
 
 

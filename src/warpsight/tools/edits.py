@@ -25,7 +25,7 @@ _FORM = 'write "edits": [{"search": "lines as they are", "replace": "lines as th
 _KINDS: dict[type, str] = {str: "a text", bool: "a truth value", list: "a list", dict: "an object"}
 _EDITS_SCHEMA: dict[str, JsonValue] = {
     "type": "array",
-    "description": "instead of `kernel`: changes to `base`, in order; each `search` must occur exactly once",
+    "description": "changes to `base`, in order; each `search` must occur exactly once",
     "items": {
         "type": "object",
         "properties": {"search": {"type": "string"}, "replace": {"type": "string"}},
@@ -34,7 +34,14 @@ _EDITS_SCHEMA: dict[str, JsonValue] = {
 }
 _BASE_SCHEMA: dict[str, JsonValue] = {
     "type": "string",
-    "description": "without `kernel`: `current` (default), `best`, `given` or an id as `c3f9a12`",
+    "description": "`current` (default), `best`, `given`, id",
+}
+
+
+_BRIEF: dict[str, JsonValue] = {
+    KERNEL: {"type": "string"},
+    EDITS: {"type": "array", "items": {"type": "object"}},
+    BASE: {"type": "string"},
 }
 
 
@@ -49,8 +56,20 @@ class EditFailed(ValueError):
     """The edits do not apply; the message is for the model."""
 
 
-def offer_edits(spec: ToolSpec) -> ToolSpec:
-    """The spec as a caller sees it: a tool that takes a kernel takes edits too, or nothing for the current one."""
+def offer_all(specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """The specs as a caller sees them together: how a kernel is handed over is said with the first that takes one,
+    since every conversation pays for each word. The tools themselves hold all to the whole form."""
+    made: list[ToolSpec] = []
+    said = False
+    for spec in specs:
+        made.append(offer_edits(spec, brief=said))
+        said = said or made[-1] != spec
+    return tuple(made)
+
+
+def offer_edits(spec: ToolSpec, *, brief: bool = False) -> ToolSpec:
+    """The spec as a caller sees it: a tool that takes a kernel takes edits too, or nothing for the current one.
+    `brief`: without the words, which stand elsewhere."""
     properties = spec.parameters.get("properties")
     if not isinstance(properties, dict) or KERNEL not in properties:
         return spec
@@ -58,7 +77,7 @@ def offer_edits(spec: ToolSpec) -> ToolSpec:
     left = [name for name in required if name != KERNEL]
     parameters: dict[str, JsonValue] = {
         **{key: value for key, value in spec.parameters.items() if key != "required"},
-        "properties": {**properties, EDITS: _EDITS_SCHEMA, BASE: _BASE_SCHEMA},
+        "properties": {**properties, **(_BRIEF if brief else {EDITS: _EDITS_SCHEMA, BASE: _BASE_SCHEMA})},
         **({"required": left} if left else {}),
     }
     return spec.model_copy(update={"parameters": parameters})

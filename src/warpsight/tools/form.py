@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 _WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
 _MOST_CHOICES = 8
+_BRIEF = {"edits": '[{"search": text, "replace": text}]'}  # shown without its items where another tool has them
 
 
 def form_of(schema: Mapping[str, JsonValue]) -> str:
@@ -30,7 +31,8 @@ def form_of(schema: Mapping[str, JsonValue]) -> str:
 def _object(schema: Mapping[str, JsonValue]) -> str:
     known = cast(Mapping[str, Mapping[str, JsonValue]], schema.get("properties") or {})
     required = cast(list[str], schema.get("required") or [])
-    parts = [f'"{name}"{"" if name in required else "?"}: {form_of(part)}' for name, part in known.items()]
+    forms = {name: _BRIEF.get(name) or form_of(part) for name, part in known.items()}
+    parts = [f'"{name}"{"" if name in required else "?"}: {form}' for name, form in forms.items()]
     rest = schema.get("additionalProperties")
     if isinstance(rest, dict):
         parts.append(f'"NAME": {form_of(rest)}')

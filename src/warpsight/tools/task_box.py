@@ -27,7 +27,7 @@ from warpsight.tools import check, compare, compile, device, inspect, more, prof
 from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec, cut_result
 from warpsight.tools.describe import Described, Schema, describe
-from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, offer_edits, whole_kernel
+from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, offer_all, offer_edits, whole_kernel
 from warpsight.tools.form import form_of
 from warpsight.tools.more import Shelf
 from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
@@ -71,7 +71,7 @@ def _added(plugin: Plugin, known: Sequence[str]) -> Described:
 @functools.cache
 def specs() -> tuple[ToolSpec, ...]:
     """What a model is told of the tools."""
-    return tuple(offer_edits(found.spec) for found in tools().values())
+    return offer_all([found.spec for found in tools().values()])
 
 
 class TaskBox:
@@ -95,7 +95,7 @@ class TaskBox:
         self._remember(session.given.source)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(offer_edits(tool.spec) for tool in self._tools.values())
+        return offer_all([tool.spec for tool in self._tools.values()])
 
     def output_schema(self, name: str) -> Schema:
         """The JSON schema of a tool's `data`."""
