@@ -42,7 +42,7 @@ def task_folders(into: Path) -> dict[str, Path]:
 
 
 def words_of(command: str, task: Path, scratch: Path) -> list[str]:
-    kernel = next(str(file) for file in sorted(task.glob("kernel.*")))
+    kernel = str(task / "kernel.cu")
     if command == "compare":  # with itself: all of the gate, and no winner
         return [command, str(task), "--candidate", kernel, "--seed", "7", "--json"]
     if command == "rewrite":

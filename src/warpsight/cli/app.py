@@ -115,9 +115,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         stop.install()
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
         keep_freed_memory()
-        os.environ.setdefault(
-            "OPENBLAS_NUM_THREADS", "1"
-        )  # nothing here multiplies matrices; its threads spin at start
+        if _verb_of(sys.argv[1:]) not in WITH_MODELS:  # the others multiply no matrices, and its threads spin
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
     ours, theirs = _ours(words)

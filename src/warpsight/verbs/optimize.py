@@ -100,12 +100,13 @@ def plan_job(
     with the prompt for what their name says of them. `constrain`: whether servers and engines are asked to hold a model
     to a call; by default those near by are, for the small prompt."""
     found = task if isinstance(task, Task) else open_task(task)
-    plain = model is None and adapter is None and prompt in (None, "trained") and device == "virtual"
+    named = model is not None
+    plain = not named and adapter is None and prompt in (None, "trained") and device == "virtual"
     plain = plain and calling == "native" and not tools
     trained = find_shipped() if plain else None
     if trained is not None and not has_local_weights(embedded=trained.weights is None):
         trained = None  # there is nobody to ask
-    if plain and trained is None:
+    if plain and trained is None and prompt is None:
         model = GUIDED
     limits = parse_budget(budget) if isinstance(budget, str) else budget
     used = adapter if trained is None else trained.adapter
@@ -142,7 +143,7 @@ def plan_job(
         job = with_tools(job, tools)
     held = (chosen == "small" and is_local(word, base_url)) if constrain is None else constrain
     job = job.model_copy(update={"must_call": held and calling == "native" and trained is None})
-    return PlannedJob(job, _chosen(trained) if plain else "" if model is not None else LOCAL_WORDS)
+    return PlannedJob(job, "" if named else _chosen(trained, model))
 
 
 def run(
@@ -210,8 +211,11 @@ def open_box_of(job: Job, box: TaskBox) -> OpenedBox:
     return doors.get(str(job.settings.get("box")), opened_box)(job, box)
 
 
-def _chosen(trained: Shipped | None) -> str:
-    return "the trained model of this package" if trained else "a search by rule, guided by the profile (no model)"
+def _chosen(trained: Shipped | None, model: str | None) -> str:
+    """The words for a model that nobody named."""
+    if trained is not None:
+        return "the trained model of this package"
+    return "a search by rule, guided by the profile (no model)" if model == GUIDED else LOCAL_WORDS
 
 
 def _text(task: Task, kernel: KernelLike) -> str | None:

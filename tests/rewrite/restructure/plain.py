@@ -241,3 +241,20 @@ TURNED = PlainTask(
     "def reference(x):\n    return 2 * x\n",
     "H = 33, W = 70", "H = 1, W = 2", "H = 1024, W = 1024",
 )  # fmt: skip
+
+FILTER = PlainTask(
+    "fir", ("in float32 x[N]", "in float32 taps[32]", "out float32 y[N]", "scalar int32 N = N"),
+    "// launch: grid=(ceil(N/256)) block=(256)\n"
+    'extern "C" __global__ void fir(const float* x, const float* taps, float* y, int N) {\n'
+    """    int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < 32; k++) {
+        if (n - k >= 0) sum += taps[k] * x[n - k];
+    }
+    y[n] = sum;
+}
+""",
+    "def reference(x, taps):\n    return np.convolve(x, taps)[: len(x)]\n",
+    "N = 1000", "N = 7", "N = 1048576", atol=1e-4,
+)  # fmt: skip

@@ -28,6 +28,7 @@ CASES: list[tuple[plain.PlainTask, Rule, float]] = [
     (plain.TOTAL, gathered_by_block, 2.0),
     (plain.DISTANCES, blocked_product, 2.0),
     (plain.BLUR, outputs_in_a_row, 1.3),
+    (plain.FILTER, outputs_in_a_row, 1.3),
     (plain.TURNED, sides_in_order, 1.2),
 ]
 
@@ -109,6 +110,18 @@ def test_atomics_whose_result_is_used_stay() -> None:
     assert "returns is used" in why_not_gathered(used, facts)[0]
     unknown = Facts("histogram", shapes={"counts": ("B",)})
     assert "not known" in why_not_gathered(plain.HISTOGRAM.kernel, unknown)[0]
+
+
+def test_guards_around_neighbours_are_asked_once() -> None:
+    made = {one.name: one.text for one in outputs_in_a_row(plain.FILTER.kernel, Facts("fir"))}
+    text = made["4 neighbours along x for each thread"]
+    assert "whole = whole && (n - 31) >= (0);" in text and text.count("if (n - k >= 0)") == 1
+    wraps = plain.FILTER.kernel.replace("int n = ", "unsigned n = ")
+    text = {one.name: one.text for one in outputs_in_a_row(wraps, Facts("fir"))}["4 neighbours along x for each thread"]
+    assert text.count("if (n - k >= 0)") == 2, "below zero it would wrap"
+    other = plain.FILTER.kernel.replace("sum += taps[k] * x[n - k];", "sum += taps[k] * x[n - k]; else sum += 1;")
+    text = {one.name: one.text for one in outputs_in_a_row(other, Facts("fir"))}["4 neighbours along x for each thread"]
+    assert text.count("if (n - k >= 0)") == 2, "there is something else to do"
 
 
 def test_an_element_that_a_changed_variable_names_is_not_the_same_for_all() -> None:

@@ -16,7 +16,9 @@ from tree_sitter import Node
 from warpsight.rewrite.launch import LaunchLine, read_launch, write_launch
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name, tidied
+from warpsight.rewrite.restructure.interior import leave_out_guards
 from warpsight.rewrite.restructure.layouts import regrid
+from warpsight.rewrite.restructure.memory_sums import in_registers
 from warpsight.rewrite.restructure.outputs import WORKS_TOGETHER
 from warpsight.source.accesses import array_uses
 from warpsight.source.forms import IndexForm, Scope
@@ -26,16 +28,19 @@ from warpsight.source.tree import (
     NotUnderstood,
     SourceTree,
     assigned,
+    declarations,
     declared_name,
     inner,
     kernel_of,
     parse,
     statements,
+    type_of,
     within,
 )
 
-WAYS = (("y", 4), ("y", 2), ("z", 4), ("y", 8), ("x", 4), ("x", 2))
-MOST_TURNS = 16  # of a loop that is unrolled
+WAYS = (("y", 4), ("y", 2), ("z", 4), ("y", 8), ("x", 4), ("x", 8), ("x", 2))
+SIGNED = ("int", "long", "long long", "int64_t", "ptrdiff_t", "int32_t")  # others may wrap below zero
+MOST_TURNS = 64  # of a loop that is unrolled
 WHY = "neighbouring outputs read the same values: let a thread make several, one beside the other"
 
 
@@ -50,7 +55,7 @@ class _Counted:
 def outputs_in_a_row(text: str, facts: Facts) -> Iterator[Rewrite]:
     """2, 4 or 8 neighbours along y, z or x for each thread."""
     try:
-        found = _read(text, facts)
+        found = _read(in_registers(text, facts.entry), facts)
     except NotUnderstood:
         return
     for side, count in WAYS:
@@ -101,7 +106,9 @@ def _written(found: _Counted, side: str, count: int) -> str:
     if guard is not None:
         at_guard, inside, body = guard
         before = [tree.of(one) for one in rest[:at_guard]]
-        lines += ["bool whole = true;", "#pragma unroll", head, *before, f"whole = whole && {inside};", "}"]
+        tests = [inside, *_interior(found, declaration, rest[:at_guard], body, edits)]
+        lines += ["bool whole = true;", "#pragma unroll", head, *before]
+        lines += [*(f"whole = whole && {test};" for test in tests), "}"]
         plain = [*before, *(edits.part(one) for one in body)]
         lines += ["if (whole) {", "#pragma unroll", head, *plain, "}", "} else {", head, *guarded, "}", "}"]
     else:
@@ -120,6 +127,17 @@ def _written(found: _Counted, side: str, count: int) -> str:
         regrid(one, found.dims[at], found.dims[at] * count) if at == n else one for n, one in enumerate(line.grid)
     )
     return write_launch(text, line._replace(grid=grid))
+
+
+def _interior(found: _Counted, declaration: Node, before: list[Node], body: list[Node], edits: TreeEdits) -> list[str]:
+    """What must hold so that guards around neighbours can be left out; `edits` leave them out."""
+    kernel = found.kernel
+    above = kernel.statements[: kernel.statements.index(declaration)]
+    own = {n: d for one in (*above, declaration, *before) for n, d in declarations(kernel.tree, one).items()}
+    scope = Scope(kernel, found.scope.fixed, frozenset(own))
+    known = {name for name, declarator in own.items() if type_of(kernel.tree, declarator) in SIGNED}
+    known |= {name for name, one in kernel.parameters.items() if not one.pointer and one.type in SIGNED}
+    return leave_out_guards(scope, body, known, edits)
 
 
 def _guard(tree: SourceTree, rest: list[Node]) -> tuple[int, str, list[Node]] | None:

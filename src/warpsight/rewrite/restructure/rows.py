@@ -10,8 +10,8 @@ from warpsight.rewrite.restructure.memory_sums import in_registers
 from warpsight.rewrite.restructure.sharing import SharedLoop, Walk, read_walk, share
 from warpsight.source.tree import NotUnderstood
 
-GROUPS = ((32, 128), (256, 256), (32, 256), (128, 128), (8, 128))  # lanes, threads of a block
-SLICES = ((32, 8), (32, 16), (64, 4))  # columns, slices
+GROUPS = ((32, 128), (256, 256), (32, 256), (128, 128), (8, 128), (1024, 1024))  # lanes, threads of a block
+SLICES = ((32, 8), (32, 16), (64, 4), (32, 32))  # columns, slices
 WHY = "a thread walks a whole row: let lanes that stand side by side read neighbouring elements of it"
 WHY_SLICES = "few threads walk far: let several of a block walk a slice each"
 
