@@ -95,7 +95,8 @@ def optimize(
     planned = plan_job(
         task, kernel, model=model, device=device, gpu=gpu, feedback=feedback, budget=budget,
         strategy=Strategy(name=strategy, attempts=attempts, width=width), prompt=prompt, calling=calling,
-        tools=[name.strip() for name in (tools or "").split(",") if name.strip()], constrain=None if constrain is None else constrain == "on",
+        tools=[name.strip() for name in (tools or "").split(",") if name.strip()],
+        constrain=None if constrain is None else constrain == "on",
         reply_timeout=reply_timeout, temperature=temperature, seed=seed, max_tokens=max_tokens, adapter=adapter,
         base_url=base_url, api_key_env=api_key_env, unsafe=unsafe,
     )  # fmt: skip
