@@ -6,7 +6,8 @@
 2. Do the suspect elements follow their inputs? All inputs are moved by a sixteenth of a step of the next lower
    precision, which is a thousand steps of the declared one; then by less, where sums are short. A kernel in the
    declared precision follows, fast math and split tensor-core products too, however far off they are; one that rounds
-   to fewer bits does not see the move, or jumps.
+   to fewer bits does not see the move, or jumps. A move that one honest loop over a long sum would drown in the
+   roundings of its partial sums says nothing, so such elements are not asked: shorter workloads are.
 
 Both must say so, on at least a twentieth of the elements. A kernel that loses a thousand units by cancellation of its
 own, inside a tolerance that loose, looks the same and is the price. Narrow types have no lower precision to tell:
@@ -15,6 +16,7 @@ there the tolerance alone decides. The same name is given to wrong values that a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -25,9 +27,9 @@ from warpsight.errors import TaskError
 from warpsight.gate.families import DECLARED, SPREAD, family_inputs
 from warpsight.gate.initial import CONTENTS, free_contents
 from warpsight.gate.movement import movement
-from warpsight.gate.placement import PLACEMENTS
+from warpsight.gate.placement import PLACEMENTS, longest_sum
 from warpsight.gate.run import Subject, Trial, prepare, run
-from warpsight.gate.tolerance import NEARLY_EXACT, is_exact
+from warpsight.gate.tolerance import NEARLY_EXACT, is_exact, without_signs
 from warpsight.nouns import Task, Workload, WorkloadResult
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.tasks.inputs import default_fill
@@ -115,6 +117,7 @@ def _look(subject: Subject, trial: Trial, execution: Execution, wanted: list[str
     seen.elements += sum(int(np.count_nonzero(_telling(trial.want.outputs[name]))) for name in wanted)
     if seen.suspects < SUSPECT_SHARE * seen.elements:
         return
+    noise = _noise(subject, trial, wanted)
     for nudge in NUDGES[: 2 if _terms(trial) <= MOST_TERMS else 1]:
         inputs = _nudged(task, trial.workload, trial.inputs, trial.seed, nudge)
         try:
@@ -127,8 +130,27 @@ def _look(subject: Subject, trial: Trial, execution: Execution, wanted: list[str
         for name, mark in marked.items():
             should = (expected[name] - trial.want.outputs[name])[mark]
             did = after.arrays[name][mark].astype(np.float64) - execution.arrays[name][mark].astype(np.float64)
-            tells = np.isfinite(should) & np.isfinite(did) & (should != 0)
+            tells = np.isfinite(should) & np.isfinite(did) & (np.abs(should) > noise[name][mark])
             seen.residuals.setdefault(nudge, []).append(np.abs(did - should)[tells] / np.abs(should)[tells])
+
+
+def _noise(subject: Subject, trial: Trial, wanted: list[str]) -> dict[str, np.ndarray]:
+    """What one loop over all terms of an element may lose, or gain, by rounding each partial sum.
+
+    Roundings of independent size add up to their square root. Partial sums are as large as the element where its terms
+    have one sign; where they cancel, as a walk of that many steps, whose length is that of the sum without signs.
+    """
+    dtypes = {argument.name: argument.dtype for argument in subject.task.arguments}
+    steps = math.sqrt(max(_terms(trial), longest_sum(subject.task, trial.inputs)))
+    try:
+        unsigned = subject.values.of(subject.task, without_signs(trial.inputs), trial.workload.axes)
+    except TaskError:
+        unsigned = trial.want.outputs
+    made: dict[str, np.ndarray] = {}
+    for name in wanted:
+        partial = np.maximum(steps * np.abs(trial.want.outputs[name]), np.abs(unsigned[name]))
+        made[name] = float_info(dtypes[name]).eps / 2 * partial
+    return made
 
 
 def _terms(trial: Trial) -> float:

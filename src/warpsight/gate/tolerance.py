@@ -158,7 +158,7 @@ def _placed_allowed(
     dtypes = {argument.name: argument.dtype for argument in task.arguments}
     terms = longest_sum(task, inputs)
     try:
-        magnitudes = values.of(task, _magnitudes(inputs), workload.axes)
+        magnitudes = values.of(task, without_signs(inputs), workload.axes)
     except TaskError:
         magnitudes = outputs
     for name, law in allowed.items():
@@ -295,10 +295,10 @@ def is_exact(
     floats = {a.name: a.dtype for a in task.arguments if a.name in outputs and is_float(a.dtype)}
     if any(not bool((outputs[name] == np.rint(outputs[name])).all()) for name in floats):
         return False
-    largest = values.of(task, _magnitudes(inputs), workload.axes)
+    largest = values.of(task, without_signs(inputs), workload.axes)
     return all(float(np.abs(largest[n]).max(initial=0.0)) <= 2.0 ** EXACT_BITS[dtype] for n, dtype in floats.items())
 
 
-def _magnitudes(inputs: Mapping[str, np.ndarray]) -> Arrays:
+def without_signs(inputs: Mapping[str, np.ndarray]) -> Arrays:
     """The inputs without signs, in which nothing cancels; scalars too."""
     return {n: np.abs(array.astype(np.float64)) if is_float(array.dtype) else array for n, array in inputs.items()}

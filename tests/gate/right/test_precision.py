@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -11,7 +12,7 @@ from tests.gate.right.candidates import task_named
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.gate.check import check_candidate
 from warpsight.nouns import Check, Tolerance
-from warpsight.tasks import read_candidate
+from warpsight.tasks import read_candidate, read_task
 
 TF32 = "__device__ float few(float v) { return __uint_as_float((__float_as_uint(v) + 0x1000u) & 0xffffe000u); }\n"
 BF16 = "#include <cuda_bf16.h>\n__device__ float few(float v) { return __bfloat162float(__float2bfloat16(v)); }\n"
@@ -89,3 +90,54 @@ def test_fewer_bits_are_told_inside_a_loose_tolerance(name: str) -> None:
 def test_errors_that_follow_their_inputs_are_not(name: str) -> None:
     found = checked(*HONEST[name], rtol=0.05, atol=0.001)
     assert found.verdict == "right", found.reason
+
+
+LONG_SUMS = """
+name = "squares"
+description = "y[r] = sum of x[r][c]^2"
+kernel = "kernel.cu"
+entry = "squares"
+[target]
+gpu = "a100"
+arch = "sm_80"
+[axes]
+R = { min = 1, max = 64 }
+C = { min = 1, max = 1048576 }
+[tolerance]
+rtol = 1e-2
+atol = 1e-3
+"""
+ARGUMENTS = (
+    ("x", "float32", 'shape = ["R", "C"]\nrole = "in"'),
+    ("y", "float32", 'shape = ["R"]\nrole = "out"'),
+    ("R", "int32", 'role = "scalar"\nvalue = "R"'),
+    ("C", "int32", 'role = "scalar"\nvalue = "C"'),
+)
+
+
+def squares(folder: Path, step: str, few: str = "") -> Check:
+    """One loop over 65,536 squares, all of one sign: its own roundings are hundreds of units."""
+    described = "".join(f'[[arguments]]\nname = "{n}"\ndtype = "{d}"\n{more}\n' for n, d, more in ARGUMENTS)
+    sizes = '[[workloads]]\nname = "short"\naxes = { R = 64, C = 300 }\nhidden = true\n'
+    sizes += '[[workloads]]\nname = "long"\naxes = { R = 16, C = 65536 }\n'
+    (folder / "task.toml").write_text(LONG_SUMS + described + sizes)
+    (folder / "reference.py").write_text("def reference(x):\n    return (x * x).sum(axis=1)\n")
+    (folder / "kernel.cu").write_text(
+        f"// launch: grid=(ceil(R/32)) block=(32)\n{few}"
+        'extern "C" __global__ void squares(const float* x, float* y, int R, int C) {\n'
+        "    int r = blockIdx.x * 32 + threadIdx.x;\n    if (r >= R) return;\n    float s = 0;\n"
+        f"    for (int c = 0; c < C; ++c) {{ float v = x[(size_t)r * C + c]; {step} }}\n    y[r] = s;\n}}\n"
+    )
+    task = read_task(folder)
+    kernel = read_candidate(task.kernel, task)
+    return check_candidate(task, kernel, VirtualGpu(cores=2), workloads=task.workloads, secret_seed=5)
+
+
+def test_a_long_loop_over_terms_of_one_sign_is_not_fewer_bits(tmp_path: Path) -> None:
+    """Moves of single terms drown in the roundings of the loop, and say nothing of its precision."""
+    assert squares(tmp_path, "s += v * v;").verdict == "right"
+
+
+def test_fewer_bits_in_a_long_loop_are_told_where_it_is_short(tmp_path: Path) -> None:
+    found = squares(tmp_path, "s += few(v) * few(v);", BF16)
+    assert (found.verdict, found.named) == ("wrong", "precision_too_low"), found.reason
