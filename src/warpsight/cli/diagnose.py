@@ -16,7 +16,6 @@ from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import emit
 from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 from warpsight.cli.text.findings import render_findings
-from warpsight.errors import UsageError
 
 
 def diagnose(
@@ -42,20 +41,13 @@ def diagnose(
       warpsight diagnose tasks/transpose --kernel mine.cu --json
       warpsight diagnose saxpy.cu 1000000
     """
-    from warpsight.verbs.profile_program import is_program
-
-    if is_program(task):
-        from warpsight.cli.profile_program import show_program
-
-        show_program(task, arguments or (), gpu=gpu, cores=cores, as_json=as_json, findings_alone=True)
-        return
-    if arguments:
-        raise UsageError(f"expected arguments for a program, {task} is a task", "leave them out")
     from warpsight.cli.asked import asked, require_build
+    from warpsight.cli.profile_program import show_if_program
     from warpsight.cli.task_argument import document_of
     from warpsight.cli.text.diagnosis import target_document
     from warpsight.lens import rederive
 
+    show_if_program(task, arguments, gpu=gpu, cores=cores, as_json=as_json, findings_alone=True)
     with asked(task, kernel, device="virtual", gpu=gpu, workload=workload, seed=seed, cores=cores) as question:
         require_build(question, as_json, outcome="nothing to diagnose")
         session = question.session

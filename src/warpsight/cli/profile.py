@@ -27,6 +27,7 @@ KERNEL_NAME_HELP = "Which kernel of the report, with --from; of a program, show 
 ARGUMENTS_HELP = (
     "For a whole program in place of a task (a .cu file with a main, a folder, a binary): its own arguments."
 )
+KERNEL_HELP = "Profile this file instead of the task's."
 BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as the budget allows."
 
 
@@ -35,9 +36,7 @@ def profile(
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
     kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,
-    kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Profile this file instead of the task's.")
-    ] = None,
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
     ] = None,
@@ -63,25 +62,20 @@ def profile(
       warpsight profile --from report.ncu-rep --kernel-name daxpy
       warpsight profile saxpy.cu 1000000
     """
+    shown = None if all_lines else lines
     if report is not None:
         from warpsight.cli.profile_report import show_report
 
-        if task is not None or any(given is not None for given in (kernel, workload, device, gpu, blocks)):
-            raise UsageError("expected --from alone: a report is of no task, and was run already", "leave out the rest")
-        show_report(report, kernel_name, None if all_lines else lines, everything=all_counters, as_json=as_json)
+        others = (task, kernel, workload, device, gpu, blocks)
+        show_report(report, others, kernel_name, shown, everything=all_counters, as_json=as_json)
         return
-    from warpsight.verbs.profile_program import is_program
+    from warpsight.cli.profile_program import show_if_program
 
-    if task is not None and is_program(task):
-        from warpsight.cli.profile_program import show_program
-
-        show_program(
-            task, arguments or (), gpu=gpu, cores=cores, as_json=as_json, kernel=kernel_name,
-            lines=None if all_lines else lines, everything=all_counters,
+    if task is not None:
+        show_if_program(
+            task, arguments, gpu=gpu, cores=cores, as_json=as_json, kernel=kernel_name, lines=shown,
+            everything=all_counters,
         )  # fmt: skip
-        return
-    if arguments:
-        raise UsageError(f"expected arguments for a program, {task} is a task", "leave them out")
     if task is None or kernel_name is not None:
         missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"
         raise UsageError(f"expected {missing}", "warpsight profile matmul_tiled")
@@ -95,4 +89,4 @@ def profile(
         require_build(question, as_json)
         began = time.time()
         found = question.session.profile(question.kernel, blocks=blocks)
-        show(question, found, began, lines=None if all_lines else lines, everything=all_counters, as_json=as_json)
+        show(question, found, began, lines=shown, everything=all_counters, as_json=as_json)

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from warpsight.verbs.profile_program import ProgramProfile
 
 
+def show_if_program(target: str, arguments: Sequence[str] | None, **asked: Any) -> None:
+    """Where the target is a program, `show_program`, which ends the command; a task takes no arguments."""
+    from warpsight.verbs.profile_program import is_program
+
+    if is_program(target):
+        show_program(target, arguments or (), **asked)
+    if arguments:
+        raise UsageError(f"expected arguments for a program, {target} is a task", "leave them out")
+
+
 def show_program(
     target: str, arguments: Sequence[str], *, gpu: str | None, cores: int | None, as_json: bool,
     kernel: str | None = None, findings_alone: bool = False, lines: int | None = 10, everything: bool = False,

@@ -5,17 +5,24 @@ Says what the report has and what it lacks. There is no task here, so no rooflin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of
 from warpsight.cli.text import profile as profile_text
 from warpsight.cli.text.time import measured_facts
+from warpsight.errors import UsageError
 from warpsight.lens import find_findings, read_profile
 
 
-def show_report(path: Path, kernel: str | None, lines: int | None, *, everything: bool, as_json: bool) -> None:
-    """Read a report (CSV by its ending) and print it; `lines` None: all of them, in the order of the source."""
+def show_report(
+    path: Path, others: Sequence[object], kernel: str | None, lines: int | None, *, everything: bool, as_json: bool
+) -> None:
+    """Read a report (CSV by its ending) and print it; `lines` None: all of them, in the order of the source. `others`
+    are what else the command was given, which must be nothing."""
+    if any(given is not None for given in others):
+        raise UsageError("expected --from alone: a report is of no task, and was run already", "leave out the rest")
     found = read_profile(path, kernel)
     findings = find_findings(found)
     known = f" (known as {found.gpu})" if found.gpu else ""
