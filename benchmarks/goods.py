@@ -1,8 +1,9 @@
 """Kernels as people write them first, each against the good version beside it (`good.cu`), through the whole gate.
 
 `make bench ARGS=goods` runs all of `examples/kernels` and writes what came out to `good.toml` there, and the speed-ups
-into the table of its README. `goods:NAME,NAME` runs only these and prints; `goods:FOLDER` takes another folder of
-kernels. The seed is fixed, so the numbers are the same on every machine. Times are simulated.
+into the table of its README. `goods:NAME,NAME` runs only these and leaves the rest of the record as it is;
+`goods:FOLDER` (with a /) takes another folder of kernels. The seed is fixed, so the numbers are the same on every
+machine. Times are simulated.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import warpsight as ws
 from benchmarks.kernels import geometric_mean
@@ -76,17 +78,24 @@ def judge(folder: Path, seed: int = SEED) -> Good:
         folder.name,
         gpu,
         timing.decision,
-        first_us=timing.baseline_us[0] if timing.baseline_us else 0.0,
-        good_us=timing.time_us or 0.0,
+        first_us=round(timing.baseline_us[0], 2) if timing.baseline_us else 0.0,
+        good_us=round(timing.time_us or 0.0, 2),
         likely=timing.interval or (0.0, 0.0),
         bounds=("", "") if likely is None else (likely.baseline_bound, likely.candidate_bound),
         why=f"{timing.reason} {timing.detail}".strip(),
     )
 
 
-def recorded(root: Path = KERNELS) -> dict[str, dict[str, object]]:
-    """What the last whole run wrote."""
+def recorded(root: Path = KERNELS) -> dict[str, dict[str, Any]]:
+    """What earlier runs wrote."""
     return tomllib.loads((root / "good.toml").read_text())
+
+
+def of_record(name: str, row: dict[str, Any]) -> Good:
+    """A pair as it was written."""
+    bounds = (row["first_bound"], row["good_bound"])
+    likely = (row["likely"][0], row["likely"][1])
+    return Good(name, row["gpu"], row["decision"], row["first_us"], row["good_us"], likely, bounds)
 
 
 def write(root: Path, found: list[Good]) -> None:
@@ -119,6 +128,6 @@ def main(argument: str = "") -> None:
     better = [good for good in found if good.is_better]
     print(f"{len(better)} of {len(found)} good versions are faster", end="")
     print(f", {geometric_mean([good.speed_up for good in better]):.2f}x in the geometric mean" if better else "")
-    if not words:
-        write(root, found)
-        print(f"written: {root / 'good.toml'}")
+    kept = [] if not words else [of_record(name, row) for name, row in recorded(root).items() if name not in words]
+    write(root, sorted([*kept, *found], key=lambda good: good.name))
+    print(f"written: {root / 'good.toml'}")
