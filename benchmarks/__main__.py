@@ -23,6 +23,7 @@ SECTIONS = {
     "causes": "is the first finding the defect that matters, on corpus tasks (causes:test; causes:train,60,mistakes)",
     "gate": "false improvements, power and cost of the gate, idle and under load (gate:30 compares 30 times)",
     "cpu_seconds": "CPU seconds of profile, check, compare, rewrite by stage, cold (cpu_seconds:check,task=softmax)",
+    "perf": "every number that a release keeps, with its ratio to the last (perf:check,native; perf:json=FILE)",
     "same_sass": "are machine-code texts read in bulk those of a listing of each file (same_sass:40 held-out kernels)",
     "verdicts": "CPU seconds of a full verdict on six tasks (verdicts:TREE compares with another checkout)",
     "corpus": "corpus tasks built per minute, cold and warm, and where the time goes",
@@ -31,9 +32,11 @@ SECTIONS = {
     "goods": "kernels as people write them first, each against the good version beside it (goods:NAME,NAME for some)",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
+    "firsts": "kernels as written first, by the default search, beside versions by hand (firsts:FOLDER,NAME,NAME)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
+    "programs": "the programs of a HeCBench checkout through `warpsight run` (programs:PATH; n=, cpu=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 
@@ -45,7 +48,7 @@ def main(names: list[str]) -> int:
         print(f"unknown section {unknown[0]!r}; sections: {', '.join(SECTIONS)}", file=sys.stderr)
         return 2
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for name, argument in asked or [(name, "") for name in SECTIONS]:
+    for name, argument in asked or [(name, "") for name in SECTIONS if name != "perf"]:  # of other sections
         print(f"\n== {name}: {SECTIONS[name]}", flush=True)
         importlib.import_module(f"benchmarks.{name}").main(*([argument] if argument else []))
     return 0

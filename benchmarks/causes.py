@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warpsight.bench.rivals import answer_of
-from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.corpus.truth import BelowRoof, measure
 from warpsight.lens.findings import find
@@ -34,7 +34,7 @@ SEED = 1  # of the contents that are profiled, as the bench does
 class Judged(NamedTuple):
     """One task: what the first finding says, what is right now, and what was right when the corpus was made."""
 
-    row: Row
+    row: CorpusRow
     findings: tuple[Finding, ...]
     said: str
     right: tuple[str, ...]
@@ -50,7 +50,7 @@ def _store() -> Cache:
     return Cache(folder / "causes" if folder else None)
 
 
-def profile_of(row: Row) -> Profile:
+def profile_of(row: CorpusRow) -> Profile:
     """The counters of a task's kernel; kept while the simulator and the compiler are the same."""
     key = content_key(
         "profile", row.spec.key, plain_of(row.spec)[0], compiler_identity(), parts_digest("vgpu", "devices")
@@ -64,7 +64,7 @@ def profile_of(row: Row) -> Profile:
     return Profile.model_validate_json(gzip.decompress(kept))
 
 
-def judge(row: Row) -> Judged | None:
+def judge(row: CorpusRow) -> Judged | None:
     """None where today's time model contradicts the roofline: no corpus would have the task."""
     try:
         right = measure(row.spec, checked=True).right

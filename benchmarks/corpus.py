@@ -68,12 +68,14 @@ def where_it_goes(folder: Path) -> None:
         print(f"  {what:14} {seconds:6.1f} s  {seconds / whole:5.0%}")
 
 
-def main() -> None:
+def main() -> dict[str, float]:
     cores = os.cpu_count() or 1
     print(f"load average {os.getloadavg()[0]:.1f}, {len(families())} families")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with empty_cache(folder / "cache"):
-            print(f"cold, {cores} cores: {per_minute(folder / 'cold.jsonl', cores):.0f} tasks a minute")
+            cold = per_minute(folder / "cold.jsonl", cores)
+            print(f"cold, {cores} cores: {cold:.0f} tasks a minute")
             print(f"warm, {cores} cores: {per_minute(folder / 'warm.jsonl', cores):.0f} tasks a minute")
         where_it_goes(folder / "alone")
+    return {"corpus": cold}

@@ -27,7 +27,7 @@ from warpsight.devices.opencl_lane import OpenClLane
 from warpsight.gate.compare_pair import measured_timing
 from warpsight.gate.evaluate import evaluate, timed_workload
 from warpsight.gate.fresh import FreshContents
-from warpsight.gate.timing import PairTimer, Side
+from warpsight.gate.timing import PairTimer, TimedSide
 from warpsight.nouns import Candidate, Task, Timing
 from warpsight.nouns.timing import Measurement
 from warpsight.tasks import evaluate_launch, read_candidate
@@ -51,7 +51,7 @@ class Pool:
         self.size = evaluate_launch(candidate, timed_workload(task).axes)
         self.lanes: list[tuple[OpenClLane, int]] = []
 
-    def take(self, random: np.random.Generator, count: int) -> list[Side]:
+    def take(self, random: np.random.Generator, count: int) -> list[TimedSide]:
         fresh = [(lane, used) for lane, used in self.lanes if not lane.ended and used < RENEW_EVERY]
         for lane, _ in self.lanes:
             if all(lane is not kept for kept, _ in fresh):
@@ -59,7 +59,7 @@ class Pool:
         while len(fresh) < POOL:
             fresh.append((self.device.open_lane(self.build, self.task.entry), 0))
         self.lanes = [(lane, used + 1) for lane, used in fresh]
-        return [Side(self.lanes[int(k)][0], self.size) for k in random.permutation(POOL)[:count]]
+        return [TimedSide(self.lanes[int(k)][0], self.size) for k in random.permutation(POOL)[:count]]
 
     def close(self) -> None:
         for lane, _ in self.lanes:

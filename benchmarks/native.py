@@ -161,7 +161,8 @@ def _child(call: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def main(other: str = "") -> None:
+def main(other: str = "") -> dict[str, float]:
+    """Prints the table; returns the geometric means of this core and its bytes, none where PoCL is missing."""
     cores = {"before": other, "now": ""} if other else {"now": ""}
     native: list[Any] = []
     rounds: dict[str, list[Any]] = {name: [] for name in cores}
@@ -170,7 +171,8 @@ def main(other: str = "") -> None:
         for name, path in cores.items():
             rounds[name].append(_child(f"ours({path!r})"))
     if None in native or any(None in found for found in rounds.values()):
-        return
+        return {}
+    numbers: dict[str, float] = {}
     ratios: dict[str, list[float]] = {}
     print(f"CPU ms, the least of {ROUNDS} x {REPEATS}; in brackets: times the native kernel")
     for kernel in KERNELS:
@@ -183,9 +185,12 @@ def main(other: str = "") -> None:
                 line += f" | {name} {mode} {ms:8.1f} ({ms / base:.1f})"
         print(line)
     for name, found in ratios.items():
+        numbers["native_" + name.removeprefix("now ")] = geometric_mean(found)
         print(f"{name:16} geometric mean {geometric_mean(found):5.2f} times native over {len(found)} kernels")
     for name, path in cores.items():
         floats, octets = (_child(f"memory_of_check({path!r}, {what!r})") for what in ("floats", "u8"))
         print(
             f"{name:16} a checked launch takes {floats:.2f} bytes for each writable byte of floats, {octets:.2f} of u8"
         )
+        numbers |= {"shadow_floats": floats, "shadow_u8": octets} if name == "now" else {}
+    return numbers

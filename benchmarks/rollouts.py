@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from benchmarks.corpus import empty_cache
 from warpsight.bench.rivals import open_rival
-from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import WarpsightError
 from warpsight.models.errors import ModelError
@@ -74,8 +74,8 @@ class TimedBox(SmallBox):
             TimedBox.seconds += time.perf_counter() - started
 
 
-def rollouts(what: str, rows: Sequence[Row], model: Model, suite: Suite, *, listed: bool) -> None:
-    """All rows once, one after the other."""
+def rollouts(what: str, rows: Sequence[CorpusRow], model: Model, suite: Suite, *, listed: bool) -> float:
+    """All rows once, one after the other; how many an hour."""
     timed, TimedBox.seconds = TimedModel(model), 0.0
     started = time.perf_counter()
     for row in rows:
@@ -84,9 +84,10 @@ def rollouts(what: str, rows: Sequence[Row], model: Model, suite: Suite, *, list
     whole = time.perf_counter() - started
     parts = {"model": timed.seconds, "tools": TimedBox.seconds, "loop": whole - timed.seconds - TimedBox.seconds}
     tell(what, len(rows), whole, parts)
+    return 3600 * len(rows) / whole
 
 
-def groups(what: str, rows: Sequence[Row], model: Model, shipped: Shipped) -> None:
+def groups(what: str, rows: Sequence[CorpusRow], model: Model, shipped: Shipped) -> None:
     """As reinforcement does it: the answers to a question are drawn and asked together."""
     timed, started = TimedModel(model), time.perf_counter()
     for row in rows:
@@ -117,7 +118,7 @@ def open_shipped(shipped: Shipped) -> Model | None:
         return None
 
 
-def main() -> None:
+def main() -> dict[str, float]:
     rows = read_rows(CORPUS)[:TASKS]
     print(f"load average {os.getloadavg()[0]:.1f}; {len(rows)} held-out tasks, one conversation at a time;")
     print(f"then {GROUPS} training tasks, {GROUP} at a time")
@@ -126,10 +127,11 @@ def main() -> None:
     model = None if shipped is None else open_shipped(shipped)
     with tempfile.TemporaryDirectory() as scratch, empty_cache(Path(scratch)):
         store.cache_clear()
-        rollouts("findings and any in one call, tools cold", rows, rival, "optimize", listed=True)
+        cold = rollouts("findings and any in one call, tools cold", rows, rival, "optimize", listed=True)
         rollouts("findings and any in one call, results kept", rows, rival, "optimize", listed=True)
         if shipped is not None and model is not None:
             rollouts("the model that ships, results kept", rows, model, shipped.suite, listed=shipped.listed)
             learned = sorted(read_rows(TRAIN), key=lambda row: row.truth.time_us)[:GROUPS]
             groups("the same, in groups of 8, tools cold", learned, model, shipped)
             groups("the same, in groups of 8, results kept", learned, model, shipped)
+    return {"rollouts": cold}

@@ -22,7 +22,7 @@ from warpsight.vgpu.constants import PUBLISHED, Constants, listed
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
 from warpsight.vgpu.schedule import mnemonic
-from warpsight.vgpu.timemodel import TERMS, Prediction
+from warpsight.vgpu.timemodel import TERMS, PredictedTime
 
 GPU = "rtx-a6000"
 STEP_BUDGET = 4_000_000
@@ -50,7 +50,7 @@ def predicted(
     without: tuple[str, ...] = (),
     step_budget: int = STEP_BUDGET,
     constants: Constants = PUBLISHED,
-) -> Prediction:
+) -> PredictedTime:
     n = PUBLISHED_SIZE
     size = launch_size(rung.kernel, {"M": n, "N": n, "K": n})
     return timed(

@@ -11,7 +11,7 @@ from warpsight.tasks import LaunchSize
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction
+from warpsight.vgpu.timemodel import STEP_BUDGET, PredictedTime
 
 
 def timed(
@@ -24,7 +24,7 @@ def timed(
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
-) -> Prediction:
+) -> PredictedTime:
     """Raises when the kernel does not compile or its machine code has a form that is not read."""
     build = compile_cuda(kernel.source, gpu_arch=gpu.arch, options=kernel.options, entry=entry)
     if not build.ok:

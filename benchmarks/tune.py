@@ -29,7 +29,7 @@ from warpsight.runs.memory import MemoryStore
 from warpsight.tasks import read_candidate, read_task
 from warpsight.tuning import run as tuning
 from warpsight.tuning.declared import space_of
-from warpsight.tuning.journal import ASKED, Journal
+from warpsight.tuning.journal import ASKED, TuningJournal
 
 TASKS = Path(__file__).parents[1] / "tasks"
 WORK = Path(__file__).parents[1] / "build" / "tune-bench"  # tunings that were cut off go on from here
@@ -125,9 +125,9 @@ def searched(task: Task, text: str) -> Searched:
         asked = tuning.plan(task, given, space_of(task, given, None, {}), tries=TRIES, secret_seed=1)
     except UsageError:
         return Searched(0, 0, 1.0, "nothing varies")
-    journal = Journal(folder)
+    journal = TuningJournal(folder)
     if not (folder / ASKED).exists():
-        journal = Journal.create(asked.model_copy(update={"id": folder.name}), WORK)
+        journal = TuningJournal.create(asked.model_copy(update={"id": folder.name}), WORK)
     found = tuning.tune(journal, WORK / "ledger")
     ratio = _ratio(found.final)
     config = "the given one" if found.final is None or found.best is None else _config(found.best.config)

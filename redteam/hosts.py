@@ -17,7 +17,7 @@ from redteam.entries import FOLDER, Attack
 from redteam.kernels import SPIN_STEPS, Outcome, attacked_task, told
 from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.opencl_build import build_opencl, worker_files
-from warpsight.devices.opencl_lane import GUARD_BYTES, OpenClLane, Settings
+from warpsight.devices.opencl_lane import GUARD_BYTES, LaneSettings, OpenClLane
 from warpsight.gate.check import check_candidate
 from warpsight.gate.compare_pair import compare_measured, kernel_on
 from warpsight.gate.evaluate import timed_workload
@@ -33,7 +33,7 @@ CANARY = Path("/tmp/warpsight-redteam-was-here")
 class HostileLane(OpenClLane):
     """The parent's side as it is, with another program as the worker."""
 
-    def __init__(self, build: Build, entry: str, settings: Settings, attack: Path) -> None:
+    def __init__(self, build: Build, entry: str, settings: LaneSettings, attack: Path) -> None:
         super().__init__(build, entry, settings)
         self.attack = attack
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from warpsight.nouns import Evaluation, Timing
 from warpsight.nouns.timing import Likelihood
-from warpsight.vgpu.model_error import ANY, QUANTILES, ErrorTable, ModelError
+from warpsight.vgpu.model_error import ANY, QUANTILES, ErrorTable, ErrorTables
 
 
-def even_errors(most: float) -> ModelError:
+def even_errors(most: float) -> ErrorTables:
     """Errors spread evenly over `most` doublings either way, whatever limits the kernels."""
     table = ErrorTable(1000, tuple(most * (2.0 * share - 1.0) for share in QUANTILES))
-    return ModelError({(ANY, ANY): table}, {ANY: table})
+    return ErrorTables({(ANY, ANY): table}, {ANY: table})
 
 
 EXACT = even_errors(0.01)  # what is simulated faster is FASTER

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpsight.gate import likely
-from warpsight.vgpu.model_error import ANY, QUANTILES, ErrorTable, ModelError, binding_of, binding_of_pair, bucket_of
+from warpsight.vgpu.model_error import ANY, QUANTILES, ErrorTable, ErrorTables, binding_of, binding_of_pair, bucket_of
 
 CALLED = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
 LEVEL = 0.9
@@ -62,7 +62,7 @@ def pairs_of(rows: Sequence[Timed]) -> list[Pair]:
     return found
 
 
-def model_error(rows: Sequence[Timed], widen: float = 1.0) -> ModelError:
+def model_error(rows: Sequence[Timed], widen: float = 1.0) -> ErrorTables:
     """The tables that the library asks, their errors stretched about the median."""
     times: dict[str, list[tuple[str, float]]] = {}
     for row in rows:
@@ -77,7 +77,7 @@ def model_error(rows: Sequence[Timed], widen: float = 1.0) -> ModelError:
             pairs.setdefault(key, []).extend((pair.set, error) for error in (_error(pair), *near))
         for key in ((both, ANY), (ANY, ANY)):
             pairs.setdefault(key, []).append((pair.set, _error(pair)))
-    return ModelError(
+    return ErrorTables(
         {key: _table(values, widen, halves=2 if key[1] == "0" else 1) for key, values in pairs.items()},
         {key: _table(values, widen) for key, values in times.items()},
     )
@@ -173,7 +173,7 @@ def widening(rows: Sequence[Timed], level: float = LEVEL) -> float:
     return max(1.0, math.ceil(100 * _weighted(needed, [level])[0]) / 100) if needed else 1.0
 
 
-def _needed(pair: Pair, tables: ModelError, level: float) -> float:
+def _needed(pair: Pair, tables: ErrorTables, level: float) -> float:
     """The stretch that takes the interval of a pair just to what was measured."""
     table = tables.pair_table(pair.predicted, pair.bound_slower, pair.bound_faster)
     off, rest = _error(pair) - table.at(0.5), (1.0 - level) / 2.0

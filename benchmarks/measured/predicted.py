@@ -31,7 +31,7 @@ from warpsight.vgpu.bytecode import OPS, Program
 from warpsight.vgpu.counters import INDEX, Selector, derive
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.timemodel import Prediction
+from warpsight.vgpu.timemodel import PredictedTime
 
 SOURCES = (".py", ".cpp", ".hpp", ".h", ".def")
 NOT_THE_MODEL = ("gpu.py", "gpus.py", "model_error.py")
@@ -93,7 +93,7 @@ def outcome_of(one: MeasuredSet, row: Row, source: str, without: Sequence[str] =
     )
 
 
-def _traffic(p: Prediction, counts: dict[str, float]) -> dict[str, float]:
+def _traffic(p: PredictedTime, counts: dict[str, float]) -> dict[str, float]:
     """Sectors between SMs, L2 and DRAM; each way where the model tells them apart."""
     stored = counts.get("global_store_sectors", 0.0) + counts.get("local_store_sectors", 0.0)
     found = {"dram_sectors": p.dram_bytes / 32, "l2_sectors": p.l2_bytes / 32}

@@ -9,15 +9,15 @@ from tests.learn.rows import small_row
 
 from warpsight.bench.apply import Applied, apply_answers, as_optimized, read_applied
 from warpsight.bench.suite import read_outcomes
-from warpsight.bench.units import Outcome, Unit
+from warpsight.bench.units import BenchOutcome, BenchUnit
 from warpsight.cli.app import main
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.errors import UsageError
 
 
-def outcome(row: Row, answer: str | None, model: str = "m") -> Outcome:
-    unit = Unit(suite="recommend", model=model, feedback="curated", row=row.number)
-    return Outcome(unit=unit, task=row.spec.key, answer=answer, right_answers=row.truth.right)
+def outcome(row: CorpusRow, answer: str | None, model: str = "m") -> BenchOutcome:
+    unit = BenchUnit(suite="recommend", model=model, feedback="curated", row=row.number)
+    return BenchOutcome(unit=unit, task=row.spec.key, answer=answer, right_answers=row.truth.right)
 
 
 def test_an_answer_that_no_rule_can_type_leaves_the_given_kernel() -> None:

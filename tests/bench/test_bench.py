@@ -13,9 +13,9 @@ from tests.learn.rows import some_rows
 from warpsight.bench.execute import Processes
 from warpsight.bench.metrics import alike, by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
 from warpsight.bench.rivals import answer_of, most_common
-from warpsight.bench.suite import Plan, asked_of, jobs_of, read_outcomes, run_bench, units_of, work, work_with
+from warpsight.bench.suite import BenchPlan, asked_of, jobs_of, read_outcomes, run_bench, units_of, work, work_with
 from warpsight.bench.table import comparison, conditions, report
-from warpsight.bench.units import Outcome, Unit
+from warpsight.bench.units import BenchOutcome, BenchUnit
 from warpsight.cli.app import main
 from warpsight.corpus.folder import write_folder
 from warpsight.errors import UsageError
@@ -31,8 +31,8 @@ def corpus(tmp_path: Path) -> Path:
     return file
 
 
-def plan_of(corpus: Path, model: str, feedback: tuple[Feedback, ...] = ("curated",)) -> Plan:
-    return Plan(corpus=corpus, suite="recommend", model=model, feedback=feedback, train=corpus, allow_train=True)
+def plan_of(corpus: Path, model: str, feedback: tuple[Feedback, ...] = ("curated",)) -> BenchPlan:
+    return BenchPlan(corpus=corpus, suite="recommend", model=model, feedback=feedback, train=corpus, allow_train=True)
 
 
 def test_a_rival_that_follows_findings_really_looks(corpus: Path, tmp_path: Path) -> None:
@@ -43,7 +43,9 @@ def test_a_rival_that_follows_findings_really_looks(corpus: Path, tmp_path: Path
 
 
 def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True)
+    plan = BenchPlan(
+        corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True
+    )
     found = run_bench(plan, tmp_path / "out.jsonl")
     assert all(outcome.ended == "submitted" and outcome.is_right for outcome in found)
     assert all(outcome.tool_calls >= 1 and outcome.source == "simulated" for outcome in found)
@@ -52,13 +54,17 @@ def test_a_rival_that_tries_hands_in_what_the_gate_accepts(corpus: Path, tmp_pat
 
 
 def test_a_rival_that_tries_without_a_look_makes_one_call(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=corpus, suite="optimize", model="rival:any", feedback=("curated",), count=2, allow_train=True)
+    plan = BenchPlan(
+        corpus=corpus, suite="optimize", model="rival:any", feedback=("curated",), count=2, allow_train=True
+    )
     found = run_bench(plan, tmp_path / "out.jsonl")
     assert all(outcome.ended == "submitted" and outcome.is_right and outcome.tool_calls == 1 for outcome in found)
 
 
 def test_rounds_go_on_from_the_faster_kernel_and_never_lose_what_was_gained(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True)
+    plan = BenchPlan(
+        corpus=corpus, suite="optimize", model="rival:tries", feedback=("curated",), count=2, allow_train=True
+    )
     once = run_bench(plan, tmp_path / "once.jsonl")
     more = run_bench(dataclasses.replace(plan, rounds=2), tmp_path / "more.jsonl")
     for one, two in zip(once, more, strict=True):
@@ -139,7 +145,7 @@ def test_an_adapter_is_known_by_its_weights_and_not_by_its_name(corpus: Path, tm
 
 
 def test_a_model_that_cannot_be_had_is_no_wrong_answer(corpus: Path, tmp_path: Path) -> None:
-    plan, unit = plan_of(corpus, "scripted"), Unit(suite="recommend", model="m", feedback="none", row=0)
+    plan, unit = plan_of(corpus, "scripted"), BenchUnit(suite="recommend", model="m", feedback="none", row=0)
     with pytest.raises(NotAnswered, match="ScriptEnded"):
         work_with(plan, unit, ScriptedModel([], name="gone"))
 
@@ -151,15 +157,17 @@ def test_false_diagnoses_are_the_same_however_many_tasks_are_asked(corpus: Path,
 
 
 def test_tasks_that_are_trained_on_are_refused(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=corpus, suite="recommend", model="rival:random", feedback=("curated",))
+    plan = BenchPlan(corpus=corpus, suite="recommend", model="rival:random", feedback=("curated",))
     with pytest.raises(UsageError, match="trained on"):
         run_bench(plan, tmp_path / "out.jsonl")
 
 
-def outcome(row: int, *, right: bool = True, ratio: float = 1.0, verdict: str = "right", model: str = "m") -> Outcome:
+def outcome(
+    row: int, *, right: bool = True, ratio: float = 1.0, verdict: str = "right", model: str = "m"
+) -> BenchOutcome:
     decision = "FASTER" if ratio > 1.03 else "SAME"
-    return Outcome(
-        unit=Unit(suite="optimize", model=model, feedback="curated", row=row), task=f"t{row}", answer="spills",
+    return BenchOutcome(
+        unit=BenchUnit(suite="optimize", model=model, feedback="curated", row=row), task=f"t{row}", answer="spills",
         right_answers=("spills",) if right else ("tail",), diagnosed=right, verdict=verdict,
         decision=decision if verdict == "right" else "", ratio=ratio if verdict == "right" else None,
         source="simulated" if verdict == "right" else "",
@@ -289,7 +297,7 @@ def test_a_bench_needs_its_corpus_and_adds_to_no_other_kind_of_file(corpus: Path
     assert corpus.read_bytes() == before
 
 
-def _plain(outcomes: list[Outcome]) -> list[dict[str, object]]:
+def _plain(outcomes: list[BenchOutcome]) -> list[dict[str, object]]:
     """Without the clock."""
     return sorted((o.model_dump(exclude={"seconds"}) for o in outcomes), key=lambda found: str(found["unit"]))
 
@@ -304,7 +312,7 @@ def folders(tmp_path: Path) -> Path:
 
 
 def test_task_folders_are_benched_with_the_short_tools_and_not_scored(folders: Path, tmp_path: Path) -> None:
-    plan = Plan(corpus=folders, suite="optimize", model="rival:any", feedback=("curated",))
+    plan = BenchPlan(corpus=folders, suite="optimize", model="rival:any", feedback=("curated",))
     found = run_bench(plan, tmp_path / "out.jsonl")
     assert len(found) == 2 and all(one.is_right and one.right_answers == () and not one.trained_on for one in found)
     told = summary_of(found)
@@ -324,7 +332,7 @@ def test_all_ten_tools_are_a_condition_of_their_own(folders: Path, corpus: Path,
         ScriptedTurn(text="", calls=(ScriptedCall(name="submit", arguments={"cause": "it was block_too_small"}),)),
     )
     for place in (folders, corpus):
-        plan = Plan(
+        plan = BenchPlan(
             corpus=place, suite="optimize", model="scripted", feedback=("curated",), box="full", count=1, calls=5,
             allow_train=True,
         )  # fmt: skip
@@ -332,12 +340,12 @@ def test_all_ten_tools_are_a_condition_of_their_own(folders: Path, corpus: Path,
         assert found.answer == "block_too_small" and found.ended == "submitted" and found.is_right
         assert found.diagnosed == ("block_too_small" in found.right_answers) and found.tool_calls == 2
         assert list(conditions([found])) == [("optimize", "scripted (ten tools)", "curated")]
-    again = Outcome.model_validate_json(found.model_dump_json())
+    again = BenchOutcome.model_validate_json(found.model_dump_json())
     assert again == found and again.unit.key != again.unit.model_copy(update={"box": "short"}).key
     with pytest.raises(UsageError, match="full box"):
         units_of(dataclasses.replace(plan, suite="recommend"))
 
 
 def test_units_of_the_short_tools_are_written_as_before() -> None:
-    unit = Unit(suite="recommend", model="m", feedback="none", row=3)
+    unit = BenchUnit(suite="recommend", model="m", feedback="none", row=3)
     assert "box" not in unit.model_dump() and unit.key == "recommend|m|none|3|0"

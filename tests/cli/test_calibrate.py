@@ -11,7 +11,7 @@ import sys
 from rich.console import Console
 
 from warpsight.cli.text.calibrate import render
-from warpsight.lens.profilers.calibration import Calibration, Comparison
+from warpsight.lens.profilers.calibration import Calibration, CounterComparison
 
 
 def test_doctor_calibrates_the_virtual_gpu() -> None:
@@ -31,9 +31,9 @@ def test_doctor_calibrates_the_virtual_gpu() -> None:
 
 def test_wrong_counters_stand_out() -> None:
     rows = (
-        Comparison("copy", "global_load_sectors", 2048, 4096, "wrong"),
-        Comparison("copy", "flops", 8, None, "not measured"),
-        Comparison("copy", "global_load_requests", 512, 512, "agrees"),
+        CounterComparison("copy", "global_load_sectors", 2048, 4096, "wrong"),
+        CounterComparison("copy", "flops", 8, None, "not measured"),
+        CounterComparison("copy", "global_load_requests", 512, 512, "agrees"),
     )
     console = Console(file=io.StringIO(), width=120)
     render(console, (Calibration("a GPU [x]", rows, {"banks": "it faults"}),))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.truth import Truth
 
@@ -33,7 +33,7 @@ def file(tmp_path: Path) -> Path:
         decisions={"scalar_access": "SAME", "too_few_blocks": "FASTER"},
     )
     written = tmp_path / "rows.jsonl"
-    row = Row(number=0, draw=0, split="train", seed=0, spec=spec, truth=truth)
+    row = CorpusRow(number=0, draw=0, split="train", seed=0, spec=spec, truth=truth)
     written.write_text(row.model_dump_json() + "\n")
     return written
 

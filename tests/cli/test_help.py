@@ -24,8 +24,8 @@ DOCS = Path(__file__).parents[2] / pages.FOLDER
 HELPED_BY_THE_VERB = ("WarpsightError", "UsageError", "ToolMissing")  # they come from anywhere
 
 
-def help_of(words: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("COLUMNS", "200")
+def help_of(words: list[str], monkeypatch: pytest.MonkeyPatch, columns: int = 200) -> str:
+    monkeypatch.setenv("COLUMNS", str(columns))
     out = io.StringIO()
     with redirect_stdout(out), pytest.raises(SystemExit) as end:
         main([*words, "--help"])
@@ -42,6 +42,17 @@ def test_help_has_an_example_that_works(words: list[str], monkeypatch: pytest.Mo
         asked = shlex.split(example.partition(" >")[0])[1:]
         assert asked[: len(words)] == words or asked[:1] == words[:1], f"{example} is about something else"
         assert refusal(asked, whole=True) is None, f"{example}: {refusal(asked, whole=True)}"
+
+
+@pytest.mark.parametrize("words", [[], *leaves()], ids=lambda words: " ".join(words) or "warpsight")
+def test_help_is_whole_on_a_narrow_terminal(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is cut, and an example can be copied: it stands on one line."""
+    told = help_of(words, monkeypatch, columns=80)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in told
+    examples = re.search(r"Examples?:(.*?)(?:\n\s*\n|Page:|\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT})", told, re.DOTALL)
+    assert examples is not None
+    lines = [line.strip() for line in examples[1].splitlines() if line.strip()]
+    assert [line for line in lines if not re.match(r"(?:[A-Z_]+=\S+ )?warpsight ", line)] == []
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from warpsight.cli.text.sass import Row, hot_addresses
+from warpsight.cli.text.sass import SassRow, hot_addresses
 from warpsight.errors import UsageError
 from warpsight.verbs.sass import line_range
 
@@ -121,8 +121,8 @@ def test_line_ranges() -> None:
 
 
 def test_only_a_real_share_is_marked() -> None:
-    def row(address: int, samples: int) -> Row:
-        return Row(address, "NOP", 1, 1, None, None, (), {"stall_samples": samples} if samples else {})
+    def row(address: int, samples: int) -> SassRow:
+        return SassRow(address, "NOP", 1, 1, None, None, (), {"stall_samples": samples} if samples else {})
 
     assert hot_addresses([row(0, 96), row(16, 4), row(32, 0)]) == {0}
     assert hot_addresses([row(0, 0), row(16, 0)]) == frozenset()

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from warpsight.corpus.build import PATIENCE, Row, balanced, build_corpus, read_rows, truth_or_reason
+from warpsight.corpus.build import PATIENCE, CorpusRow, balanced, build_corpus, read_rows, truth_or_reason
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.stats import summarise
 from warpsight.corpus.truth import Truth
 from warpsight.errors import UsageError
 
 
-def row(number: int, right: tuple[str, ...], *, gpu: str = "a100", traps: bool = False) -> Row:
+def row(number: int, right: tuple[str, ...], *, gpu: str = "a100", traps: bool = False) -> CorpusRow:
     spec = Spec(family="saxpy", defects=("a", "b"), constants=(), size={"N": 4}, gpu=gpu, style_seed=number)
     truth = Truth(time_us=2.0, without_us={"a": 1.0, "b": 2.0 if traps else 1.5}, fast_us=1.0, right=right)
-    return Row(number=number, draw=number, split="train", seed=0, spec=spec, truth=truth)
+    return CorpusRow(number=number, draw=number, split="train", seed=0, spec=spec, truth=truth)
 
 
 def test_a_build_goes_on_after_a_cut_line_and_gives_the_same_file(tmp_path: Path) -> None:

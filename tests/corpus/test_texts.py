@@ -12,9 +12,9 @@ from warpsight.corpus.families import families
 from warpsight.corpus.removal import difference, removal_edits
 from warpsight.corpus.specs import TEST_GPUS, TRAIN_GPUS, Spec, draw_specs, style_of, task_of, text_of
 from warpsight.corpus.variants import choose_style, plant, restyle
-from warpsight.reason.edits import apply_edits
 from warpsight.tasks import read_candidate
 from warpsight.toolchain.compile import compile_cuda
+from warpsight.tools.edits import apply_edits
 from warpsight.vgpu.gpus import find_gpu
 
 SOME = 80

@@ -7,7 +7,7 @@ import pytest
 from warpsight.causes import NOTHING
 from warpsight.corpus.looks import BadDefect, look
 from warpsight.corpus.specs import Spec, task_of
-from warpsight.corpus.trial import Trial
+from warpsight.corpus.trial import DefectTrial
 from warpsight.corpus.truth import measure, right_answers
 
 
@@ -49,6 +49,6 @@ def test_a_kernel_that_is_wrong_is_never_timed() -> None:
 
 
 def test_a_defect_that_teaches_nothing_is_named() -> None:
-    assert Trial(family="f", defects=("d",), ratios={"a": 0.9, "b": 0.95}).says == "helps everywhere"
-    assert Trial(family="f", defects=("d",), ratios={"a": 0.9, "b": 1.05}).says == "matters nowhere"
-    assert Trial(family="f", defects=("d",), ratios={"a": 0.9, "b": 1.2}).says == ""
+    assert DefectTrial(family="f", defects=("d",), ratios={"a": 0.9, "b": 0.95}).says == "helps everywhere"
+    assert DefectTrial(family="f", defects=("d",), ratios={"a": 0.9, "b": 1.05}).says == "matters nowhere"
+    assert DefectTrial(family="f", defects=("d",), ratios={"a": 0.9, "b": 1.2}).says == ""

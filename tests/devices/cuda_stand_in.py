@@ -160,4 +160,4 @@ if __name__ == "__main__":
         worker.replay(Path(sys.argv[-1]))
         print(f"{len(launched_at)} launches")
     else:
-        worker.serve("CUDA", worker.Session, worker.REFUSALS)
+        worker.serve("CUDA", worker.CudaSession, worker.REFUSALS)

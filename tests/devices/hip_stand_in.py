@@ -99,7 +99,7 @@ if __name__ == "__main__":
     worker: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(worker)
     if "--replay" in sys.argv:
-        worker.replay(Path(sys.argv[-1]), worker.Session)
+        worker.replay(Path(sys.argv[-1]), worker.HipSession)
         print(f"{len(launches)} launches")
     else:
-        worker.serve("HIP", worker.Session, worker.REFUSALS)
+        worker.serve("HIP", worker.HipSession, worker.REFUSALS)

@@ -29,7 +29,7 @@ from warpsight.devices.cuda_state import (
 )
 from warpsight.devices.device import TimedDevice, Value
 from warpsight.devices.hip import HipDevice
-from warpsight.devices.opencl_lane import Settings
+from warpsight.devices.opencl_lane import LaneSettings
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import DeviceError, GpuPackageMissing, ToolMissing, UsageError
 from warpsight.gate import copy_floor
@@ -68,7 +68,7 @@ def lane(
     return GpuLane(
         build,
         kernel,
-        Settings(threads=1, deadline_s=limits.get("deadline_s", 30.0)),
+        LaneSettings(threads=1, deadline_s=limits.get("deadline_s", 30.0)),
         worker=STAND_IN,
         words=[],
         request=cuda_request(build, kernel, fits=True),

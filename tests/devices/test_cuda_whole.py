@@ -15,7 +15,7 @@ from tests.lens.profilers import recorded
 
 from warpsight.cli.app import main
 from warpsight.devices import cuda, cuda_lane, cuda_state
-from warpsight.devices.cuda import OWN_LAUNCH, CudaDevice, Looked
+from warpsight.devices.cuda import OWN_LAUNCH, CheckerResult, CudaDevice
 from warpsight.devices.cuda_lane import LEFT_OUT
 from warpsight.devices.cuda_state import arch_for, runs
 from warpsight.devices.device import caveats, missing_walls
@@ -113,7 +113,9 @@ def test_what_the_sanitizer_sees_is_a_fault_of_the_kernel(on_stand_ins: Path) ->
 
 def test_a_kernel_built_otherwise_is_looked_at_again(on_stand_ins: Path) -> None:
     seen: list[str] = []
-    with CudaDevice(checker=lambda program, entry, text: Looked(not_looked=(str(seen.append(entry)),))) as device:
+    with CudaDevice(
+        checker=lambda program, entry, text: CheckerResult(not_looked=(str(seen.append(entry)),))
+    ) as device:
         for options in ((), ("-DTILE=8",), ()):
             build = twice().model_copy(update={"options": options})
             device.execute(build, "twice", values(), SIZE, check=True, source_text=SOURCE)

@@ -17,7 +17,7 @@ from tests.tasks.importers.gpumode_problem import TASK, write
 from tests.tasks.importers.problems import PROBLEMS
 from tests.tasks.importers.programs import PROGRAMS
 
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.models.scripted import shipped_script
 
 Run = Callable[..., int]
@@ -25,13 +25,21 @@ STOPPED = 6  # the script had nothing more to say
 
 
 def readme(folder: Path, run: Run) -> None:
-    """A second version of the kernel that `warpsight new` makes, and a certificate: the demo may not get one."""
+    """A second version of the kernel that `warpsight new` makes."""
     assert run("new", "scratch") == 0
     text = (folder / "scratch" / "kernel.cu").read_text().replace("scratch_kernel", "my_kernel_kernel")
     (folder / "mine.cu").write_text(text.replace("256", "128"))
+
+
+def speed_up(folder: Path, run: Run) -> None:
+    """A certificate, as a FASTER kernel gets one: the page's own kernel is only LIKELY_FASTER."""
     certificate(folder, run)
     words = ("--baseline", "slow.cu", "--candidate", "fast.cu", "--ledger", "runs")
     assert run("compare", "vector_add", *words) == 0
+
+
+def guard(folder: Path, run: Run) -> None:
+    assert run("new", "my_kernel") == 0
 
 
 def certificate(folder: Path, run: Run) -> None:
@@ -71,6 +79,11 @@ def training(folder: Path, run: Run) -> None:
         shutil.copyfile(ROOT / "results" / name, folder / "results" / name)
 
 
+def train_a_model(folder: Path, run: Run) -> None:
+    training(folder, run)
+    bench(folder, run)
+
+
 def bench(folder: Path, run: Run) -> None:
     """Two tasks of a family that is not trained on."""
     from warpsight.corpus.families import families
@@ -101,7 +114,10 @@ def a_stopped_run(folder: Path, run: Run) -> None:
 
 PREPARED: dict[str, Callable[[Path, Run], None]] = {
     "README.md": readme,
+    "docs/speed-up-my-kernel.md": speed_up,
+    "docs/train-a-model.md": train_a_model,
     "docs/certificate.md": certificate,
+    "docs/guard.md": guard,
     "docs/opencl.md": opencl,
     "docs/triton.md": triton,
     "docs/tune.md": tune,
@@ -123,6 +139,6 @@ def stands_for(word: str, folder: Path) -> str:
     return str(newest) if word == "CERTIFICATE" and newest is not None else known.get(word, word)
 
 
-def _write(file: Path, rows: list[Row]) -> None:
+def _write(file: Path, rows: list[CorpusRow]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(row.model_dump_json() + "\n" for row in rows))

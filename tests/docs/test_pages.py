@@ -19,6 +19,23 @@ def test_every_link_has_its_end(page: str) -> None:
     assert not missing, f"{page} links to {missing}"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_into_a_page_has_its_heading(page: str) -> None:
+    text = (ROOT / page).read_text()
+    links = re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text.replace("\n", " "))
+    inner = [
+        (ROOT / page if not end else (ROOT / page).parent / end, anchor) for end, anchor in links if ":" not in end
+    ]
+    missing = [f"{end.name}#{anchor}" for end, anchor in inner if end.suffix == ".md" and anchor not in anchors(end)]
+    assert not missing, f"{page} links to {missing}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that its headings get."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_every_page_is_in_the_list() -> None:
     listed = set(LINK.findall((ROOT / "docs/index.md").read_text()))
     assert {Path(page).name for page in PAGES if page.startswith("docs/")} - {"index.md"} <= listed

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from warpsight.jail import Answer, Level, Limits, run_jailed
+from warpsight.jail import Level, Limits, WorkerAnswer, run_jailed
 from warpsight.jail.worker import STAGE
 
 SMALL = Limits(wall_s=20, cpu_s=10, memory_bytes=1 << 30, threads=32, scratch_bytes=8 << 20, file_bytes=4 << 20)
@@ -41,7 +41,7 @@ def answer(value):
     worker_io.write_frame(json.dumps(value).encode())
 """
 
-Hostile = Callable[..., Answer]
+Hostile = Callable[..., WorkerAnswer]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def hostile(tmp_path: Path) -> Hostile:
         request: bytes = b"",
         readable: Sequence[Path] = (),
         without: Sequence[str] = (),
-    ) -> Answer:
+    ) -> WorkerAnswer:
         path = tmp_path / f"hostile-{next(numbers)}.py"
         path.write_text(f"LEVEL = {level!r}\n" + HEAD + textwrap.dedent(body))
         argv = [sys.executable, "-I", str(path)]
@@ -69,7 +69,7 @@ def hostile(tmp_path: Path) -> Hostile:
     return run
 
 
-def said(answer: Answer) -> object:
+def said(answer: WorkerAnswer) -> object:
     """The JSON a worker answered with."""
     assert answer.event is None and answer.body is not None, answer
     return json.loads(answer.body)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.jail.conftest import said
 
-from warpsight.jail import Answer
+from warpsight.jail import WorkerAnswer
 
-Hostile = Callable[..., Answer]
+Hostile = Callable[..., WorkerAnswer]
 PARENT = os.getpid()
 
 # Calls that no honest worker makes: the kernel ends the process. Numbers are those of x86-64.

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tests.jail.conftest import HEAD, SMALL, processes_with, said
 
-from warpsight.jail import Answer, JailedWorker, WorkerLost
+from warpsight.jail import JailedWorker, WorkerAnswer, WorkerLost
 
-Hostile = Callable[..., Answer]
+Hostile = Callable[..., WorkerAnswer]
 
 
-def kind(answer: Answer) -> str:
+def kind(answer: WorkerAnswer) -> str:
     assert answer.event is not None, answer
     return answer.event.kind
 

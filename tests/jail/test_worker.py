@@ -17,10 +17,10 @@ from tests.jail.conftest import HEAD, SMALL, said
 
 from warpsight.errors import BrokenMachine
 from warpsight.jail import (
-    Answer,
-    Event,
     JailedWorker,
     Limits,
+    WorkerAnswer,
+    WorkerEvent,
     WorkerLost,
     package_files,
     protections,
@@ -31,7 +31,7 @@ from warpsight.jail.probes import KNOWN
 from warpsight.jail.view import make_view
 from warpsight.jail.worker import REQUIRED, told_unsafe
 
-Hostile = Callable[..., Answer]
+Hostile = Callable[..., WorkerAnswer]
 SRC = Path(__file__).parents[2] / "src"
 
 
@@ -153,9 +153,9 @@ def test_a_package_can_be_shown(hostile: Hostile) -> None:
 
 def test_records_refuse_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="exactly one"):
-        Answer(None, None, b"", 0, 0)
+        WorkerAnswer(None, None, b"", 0, 0)
     with pytest.raises(ValueError, match="exactly one"):
-        Answer(b"", Event("deadline", ""), b"", 0, 0)
+        WorkerAnswer(b"", WorkerEvent("deadline", ""), b"", 0, 0)
     assert Limits().wall_s == 60 and issubclass(WorkerLost, Exception) and BrokenMachine.exit_code == 5
 
 

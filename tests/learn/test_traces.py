@@ -12,7 +12,7 @@ from tests.learn.rows import small_row, some_rows
 
 from warpsight.causes import answers
 from warpsight.cli.app import main
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.corpus.removal import removal_edits
 from warpsight.errors import UsageError
 from warpsight.learn.oracle import among
@@ -27,7 +27,7 @@ from warpsight.short.prompting import job_for
 from warpsight.short.words import most_of
 
 
-def helped() -> Row:
+def helped() -> CorpusRow:
     """A task that one removal makes faster."""
     return next(row for row in some_rows() if row.truth.right != ("nothing",))
 
@@ -271,7 +271,7 @@ def test_the_same_job_for_the_same_question() -> None:
     assert job_for(task, "recommend", run_id="a", model="m") == job_for(task, "recommend", run_id="a", model="m")
 
 
-def _run(row: Row, feedback: Feedback) -> Run:
+def _run(row: CorpusRow, feedback: Feedback) -> Run:
     return oracle_run(row, "recommend", feedback, seed=0)
 
 

@@ -11,10 +11,10 @@ import pytest
 from tests.learn.child import training
 from tests.learn.rows import many_rows, some_rows
 
-from warpsight.cli.train import PACKAGES
 from warpsight.errors import UsageError
 from warpsight.learn.config import Rl, Scratch, Sft, Start, Train, read_config
 from warpsight.learn.traces import Words, build_traces
+from warpsight.verbs.train import PACKAGES
 
 TINY = Scratch(vocabulary=400, hidden=32, layers=1, heads=2)
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -56,7 +56,7 @@ def test_a_misspelt_key_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(traces: tuple[str, ...], tmp_path: Path) -> None:
-    from warpsight.bench.suite import Plan, run_bench
+    from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.learn.rl import train_rl
     from warpsight.learn.sft import train_sft
     from warpsight.models.local import open_local
@@ -70,7 +70,7 @@ def test_two_steps_of_tuning_a_bench_and_two_of_reinforcement(traces: tuple[str,
     corpus = tmp_path / "rows.jsonl"
     corpus.write_text("".join(row.model_dump_json() + "\n" for row in many_rows()))
     name = f"local:{final}"
-    plan = Plan(corpus, "recommend", name, feedback=("none", "curated"), count=2, allow_train=True)
+    plan = BenchPlan(corpus, "recommend", name, feedback=("none", "curated"), count=2, allow_train=True)
     measured = run_bench(plan, tmp_path / "bench.jsonl", batch=2)
     assert len(measured) == 4 and all(each.output_tokens > 0 for each in measured)
     apart = run_bench(plan, tmp_path / "apart.jsonl", batch=2, processes=2)
@@ -244,7 +244,7 @@ def test_reinforcement_with_the_same_seed_ends_the_same(traces: tuple[str, ...],
 def test_what_was_trained_is_what_is_generated(tmp_path: Path) -> None:
     """A model that has seen a few traces many times makes them again, through the loop and with the real tools."""
     needs_torch()
-    from warpsight.bench.suite import Plan, run_bench
+    from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.learn.sft import train_sft
 
     rows, file, corpus = some_rows()[-3:], tmp_path / "traces.jsonl", tmp_path / "rows.jsonl"
@@ -253,7 +253,7 @@ def test_what_was_trained_is_what_is_generated(tmp_path: Path) -> None:
     start = Start(scratch=Scratch(vocabulary=600, hidden=64, layers=2, heads=2), lora_rank=0, dtype="float32")
     train = Train(max_steps=130, batch=3, max_tokens=2000, learning_rate=5e-3, warmup_steps=10, log_steps=20)
     final = train_sft(Sft(traces=(str(file),), start=start, train=train, output=str(tmp_path / "out")))
-    plan = Plan(corpus=corpus, suite="recommend", model=f"local:{final}", feedback=("curated",), allow_train=True)
+    plan = BenchPlan(corpus=corpus, suite="recommend", model=f"local:{final}", feedback=("curated",), allow_train=True)
     found = run_bench(plan, tmp_path / "bench.jsonl", batch=3)
     assert all(each.diagnosed and each.tool_calls == 1 and each.ended == "submitted" for each in found)
 

@@ -17,7 +17,7 @@ from warpsight.devices.device import Value
 from warpsight.devices.virtual import VirtualGpu, spread_blocks
 from warpsight.errors import ToolMissing, UsageError, WarpsightError
 from warpsight.lens import find_findings, rederive
-from warpsight.lens.measured import Launch, choose, make_profile, plain_name
+from warpsight.lens.measured import MeasuredLaunch, choose, make_profile, plain_name
 from warpsight.lens.ncu_csv import read_csv
 from warpsight.lens.ncu_report import MARK, read_report
 from warpsight.lens.vocabulary import Metric, vocabulary
@@ -216,26 +216,26 @@ def instruction(index: int, text: str, **counters: int) -> InstructionCounters:
 
 def test_a_half_guarded_load_has_unknown_requests() -> None:
     load = instruction(0, "@P0 LDG.E R2, [R2.64]", warps=4, threads=128, threads_on=64, sectors=8, bytes=256)
-    found = make_profile(Launch("k", "gpu", {}, 1, (load,), ALL))
+    found = make_profile(MeasuredLaunch("k", "gpu", {}, 1, (load,), ALL))
     assert found.counters["global_load_sectors"] == 8 and found.counters["global_load_efficiency"] == 100
     assert {"global_load_requests", "global_load_sectors_per_request"} <= set(found.not_measured)
 
 
 def test_what_was_not_collected_is_not_zero() -> None:
     load = instruction(0, "LDG.E R2, [R2.64]", warps=4, threads=128, threads_on=128)
-    found = make_profile(Launch("k", "gpu", {}, 1, (load,), frozenset({"warps", "threads", "threads_on"})))
+    found = make_profile(MeasuredLaunch("k", "gpu", {}, 1, (load,), frozenset({"warps", "threads", "threads_on"})))
     assert found.counters["global_load_requests"] == 4
     assert {"global_load_sectors", "global_load_bytes", "shared_wavefronts", "local_sectors"} <= set(found.not_measured)
 
 
 def test_tensor_operations_are_not_guessed() -> None:
     tensor = instruction(0, "HMMA.16816.F32 R4, R8, R2, R4", warps=1, threads=32, threads_on=32)
-    assert "flops" in make_profile(Launch("k", "gpu", {}, 1, (tensor,), ALL)).not_measured
+    assert "flops" in make_profile(MeasuredLaunch("k", "gpu", {}, 1, (tensor,), ALL)).not_measured
 
 
 def test_divergence() -> None:
     branch = instruction(0, "@P0 BRA 0x100", warps=10, threads=320, threads_on=160, branches_divergent=4)
-    found = make_profile(Launch("k", "gpu", {}, 1, (branch,), ALL))
+    found = make_profile(MeasuredLaunch("k", "gpu", {}, 1, (branch,), ALL))
     assert (found.counters["branches"], found.counters["branch_efficiency"]) == (10, 60)
 
 
@@ -247,7 +247,7 @@ def test_foreign_stall_reasons_are_noted() -> None:
         f"{stalled}drain": 6,
         f"{stalled}drain_not_issued": 6,
     }
-    found = make_profile(Launch("k", "gpu", {name: Metric(value) for name, value in metrics.items()}, 1))
+    found = make_profile(MeasuredLaunch("k", "gpu", {name: Metric(value) for name, value in metrics.items()}, 1))
     assert found.counters["stall_wait"] == 40 and any("drain 60.0 %" in note for note in found.notes)
 
 

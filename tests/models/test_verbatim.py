@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpsight.models.sse import Event, events
+from warpsight.models.sse import ServerEvent, events
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, parse, span
 
 TEXT = ' { "a" : [ 1.0 , {"b\\u0063":  "x\\/y" } ,[] ] , "a2":{}, "d": 1, "d" : 2e0 } '
@@ -77,8 +77,12 @@ def test_chunks_may_be_cut_anywhere(cuts: list[int]) -> None:
     raw = STREAM.encode()
     places = sorted({min(cut, len(raw)) for cut in cuts} | {0, len(raw)})
     chunks = [raw[start:end] for start, end in pairwise(places)]
-    assert list(events(chunks)) == [Event("a", '{"x":\n1}'), Event("message", "größer"), Event("message", "")]
+    assert list(events(chunks)) == [
+        ServerEvent("a", '{"x":\n1}'),
+        ServerEvent("message", "größer"),
+        ServerEvent("message", ""),
+    ]
 
 
 def test_carriage_returns_alone_end_lines() -> None:
-    assert list(events([b"data: a\r\rdata: b\r", b"\r"])) == [Event("message", "a"), Event("message", "b")]
+    assert list(events([b"data: a\r\rdata: b\r", b"\r"])) == [ServerEvent("message", "a"), ServerEvent("message", "b")]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from warpsight.cli.train import PACKAGES
+from warpsight.verbs.train import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 KILLER = Path(__file__).with_name("last_parent.py")

@@ -28,7 +28,8 @@ STARTS = {
 }
 # These run in a jail only, and end with it.
 JAILED = {
-    "jail/probe_worker.py", "tasks/importers/build_worker.py", "toolchain/tool_worker.py",
+    "jail/probe_worker.py", "programs/nvcc_wrapper.py", "programs/program_worker.py",
+    "tasks/importers/build_worker.py", "toolchain/tool_worker.py",
     "toolchain/triton_assemble_worker.py", "toolchain/triton_worker.py", "toolchain/worker.py",
 }  # fmt: skip
 MODULES = {"multiprocessing", "pty", "concurrent.futures.process"}

@@ -20,9 +20,9 @@ from pydantic import JsonValue
 from warpsight.models.scripted import ScriptedCall, ScriptedTurn
 from warpsight.nouns import Check, Evaluation, Evidence, Finding, Profile, Timing, WorkloadResult
 from warpsight.reason.budget import Budget
-from warpsight.reason.edits import offer_edits
 from warpsight.reason.job import Job, Opening
 from warpsight.tools.box import ToolResult, ToolSpec
+from warpsight.tools.edits import offer_edits
 
 KERNEL = "// launch: grid=(64) block=(256)\n// reads x once\nstride = 32\nunroll = 1\n"
 KERNEL_SCHEMA: dict[str, JsonValue] = {

@@ -20,7 +20,7 @@ from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
 from warpsight.nouns.run import Run
 from warpsight.reason.budget import Budget
 from warpsight.reason.job import Job
-from warpsight.reason.journal import Journal
+from warpsight.reason.journal import RunJournal
 from warpsight.reason.loop import run_loop
 from warpsight.reason.predictions import accuracy
 from warpsight.reason.replay import replay
@@ -258,13 +258,13 @@ def test_what_is_not_the_models_fault_stops_and_resumes(problem: Callable[[], Ba
 def test_a_call_that_was_recorded_is_counted_also_if_an_interrupt_comes_at_that_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = Journal.result
+    whole = RunJournal.result
 
-    def interrupted(self: Journal, *given: Any, **named: Any) -> Never:
+    def interrupted(self: RunJournal, *given: Any, **named: Any) -> Never:
         whole(self, *given, **named)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Journal, "result", interrupted)
+    monkeypatch.setattr(RunJournal, "result", interrupted)
     run = run_loop(job(), ScriptedModel(GOOD), SmallBox(), MemoryStore())
     assert (run.outcome, run.spent.tool_calls) == ("stopped", 1)
 

@@ -15,18 +15,18 @@ from tests.reason.small_box import KERNEL, SPECS, evaluate
 from warpsight.errors import UsageError
 from warpsight.nouns.run import Spent
 from warpsight.reason.budget import Budget, add_spent, exhausted, left_line, parse_budget, remaining, share
-from warpsight.reason.edits import Edit, EditFailed, apply_edits, offer_edits, whole_kernel
 from warpsight.reason.opening import opening_of
 from warpsight.reason.predictions import accuracy, score, submission_of
 from warpsight.reason.progress import best_of, better, roofline_left
 from warpsight.reason.schema import problems, require_known
 from warpsight.tasks import read_task
+from warpsight.tools.edits import EditBlock, EditFailed, apply_edits, offer_edits, whole_kernel
 
 TEXT = "int a = 1;\nint b = 2;\n  int b = 2;\n"
 
 
 def test_edits_are_applied_in_order_each_on_what_came_before() -> None:
-    edits = (Edit("int a = 1;", "int a = 3;\nint c = 4;"), Edit("int c = 4;\n", ""))
+    edits = (EditBlock("int a = 1;", "int a = 3;\nint c = 4;"), EditBlock("int c = 4;\n", ""))
     assert apply_edits(TEXT, edits) == TEXT.replace("a = 1", "a = 3")
 
 
@@ -42,12 +42,12 @@ def test_edits_are_applied_in_order_each_on_what_came_before() -> None:
 )
 def test_an_edit_that_does_not_match_once_is_told(search: str, said: str) -> None:
     with pytest.raises(EditFailed, match=said):
-        apply_edits(TEXT, (Edit(search, "x"),))
+        apply_edits(TEXT, (EditBlock(search, "x"),))
 
 
 def test_places_that_overlap_are_not_one() -> None:
     with pytest.raises(EditFailed, match="occurs 2 times"):
-        apply_edits("aaa", (Edit("aa", "b"),))
+        apply_edits("aaa", (EditBlock("aa", "b"),))
 
 
 @given(st.text(), st.text(min_size=1), st.text(), st.text())
@@ -55,10 +55,10 @@ def test_an_edit_changes_its_place_and_nothing_else(before: str, search: str, re
     text = before + search + after
     places = sum(text.startswith(search, at) for at in range(len(text)))
     if places == 1:
-        assert apply_edits(text, (Edit(search, replace),)) == before + replace + after
+        assert apply_edits(text, (EditBlock(search, replace),)) == before + replace + after
     else:
         with pytest.raises(EditFailed, match=f"occurs {places} times"):
-            apply_edits(text, (Edit(search, replace),))
+            apply_edits(text, (EditBlock(search, replace),))
 
 
 def test_only_tools_that_take_a_kernel_are_offered_edits() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tests.learn.rows import some_rows
 
-from warpsight.bench.suite import Plan, run_bench
+from warpsight.bench.suite import BenchPlan, run_bench
 from warpsight.session.feedback import Feedback
 
 FOLLOWER, DRAWER = "rival:top-finding", "rival:random"
@@ -33,7 +33,7 @@ def make_bench(folder: Path) -> Made:
         (DRAWER, ("curated",)),
     )
     for model, feedback in asked:
-        plan = Plan(made.corpus, "recommend", model, feedback, allow_train=True, keep=made.runs)
+        plan = BenchPlan(made.corpus, "recommend", model, feedback, allow_train=True, keep=made.runs)
         run_bench(plan, made.outcomes)
     made.training.mkdir()
     rows = [{"step": step, "loss": 2 * math.exp(-step / 40), "reward": step / 100 - 0.5} for step in range(0, 101, 5)]

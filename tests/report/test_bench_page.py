@@ -15,7 +15,7 @@ from tests.report.made import HARM, Outline
 from warpsight.bench.kept import read_kept, run_name
 from warpsight.bench.metrics import diagnosed, difference, mean_of
 from warpsight.bench.suite import read_outcomes
-from warpsight.bench.units import Outcome, Unit
+from warpsight.bench.units import BenchOutcome, BenchUnit
 from warpsight.errors import UsageError
 from warpsight.report.bench_charts import compared
 from warpsight.report.bench_data import RIGHT, read_bench, sides_of
@@ -31,12 +31,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return make_bench(tmp_path_factory.mktemp("bench"))
 
 
-def outcome(row: int, model: str = "m", *, right: bool = True, suite: str = "recommend", **more: Any) -> Outcome:
-    unit = Unit.model_validate(
+def outcome(row: int, model: str = "m", *, right: bool = True, suite: str = "recommend", **more: Any) -> BenchOutcome:
+    unit = BenchUnit.model_validate(
         {"suite": suite, "model": model, "feedback": more.pop("feedback", "curated"), "row": row}
     )
     fields = {"answer": "spills", "right_answers": ("spills",) if right else ("tail",), "diagnosed": right, **more}
-    return Outcome(unit=unit, task=f"saxpy|spills||N={row}|a100", **fields)
+    return BenchOutcome(unit=unit, task=f"saxpy|spills||N={row}|a100", **fields)
 
 
 def test_the_page_has_every_part_and_every_condition(made: Made, command: Command, tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ from warpsight.errors import UsageError
 from warpsight.lens import tokens
 from warpsight.runs.artefacts import Artefacts
 from warpsight.serve.documents import Documents
-from warpsight.serve.jobs import MOST_KEPT, MOST_WAITING, Job, Jobs, Say
-from warpsight.serve.reply import Reply, shortened
+from warpsight.serve.jobs import MOST_KEPT, MOST_WAITING, Jobs, Say, ServedCall
+from warpsight.serve.reply import ServedReply, shortened
 from warpsight.serve.service import told
 from warpsight.tools.task_box import tools
 
 
-def ended(job: Job[Any]) -> Any:
+def ended(job: ServedCall[Any]) -> Any:
     done = threading.Event()
     with job.watched(done.set):
         while not job.ended:
@@ -148,10 +148,10 @@ def test_open_tables_are_cut_and_records_are_not() -> None:
 
 
 def test_failures_become_words(capfd: pytest.CaptureFixture[str]) -> None:
-    def wrong() -> Reply:
+    def wrong() -> ServedReply:
         raise UsageError("expected this, got that", hint="try this")
 
-    def fault() -> Reply:
+    def fault() -> ServedReply:
         raise KeyError("/a/secret/path")
 
     assert told(wrong).text == "error: expected this, got that\n  try: try this"

@@ -83,11 +83,11 @@ def test_a_kernel_is_found_by_its_plain_name() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ((np.float64(2), 0, 1, 1000), "expected float32, float64 came"),
-        ((np.int32(2), 0, 1, 1000), "expected float32, int32 came"),
+        ((np.float64(2), 0, 1, 1000), "expected float32, got float64"),
+        ((np.int32(2), 0, 1, 1000), "expected float32, got int32"),
         ((2.0, 0, 1, 3.5), "expected an integer"),
         ((2.0, 0, 1, 1 << 40), "does not fit 32 bits"),
-        ((2.0, 0, 1, np.float32(3)), "no float, float32 came"),
+        ((2.0, 0, 1, np.float32(3)), "no float, got float32"),
         ((2.0, 0, 0, 1000), "share memory"),
         ((2.0, [1.0], 1, 1000), "expected a NumPy array or a number"),
     ],
@@ -101,7 +101,7 @@ def test_arguments_that_do_not_fit(axpy: RawKernel, given: tuple[object, ...], p
 
 
 def test_too_few_arguments(axpy: RawKernel) -> None:
-    with pytest.raises(ParameterMismatch, match="takes 4 arguments, 1 came"):
+    with pytest.raises(ParameterMismatch, match="takes 4 arguments, got 1"):
         axpy(1, 32, 1.0)
 
 

@@ -98,3 +98,15 @@ def test_the_task_is_named_when_a_workload_does_not_fit(task: Task, folder: Path
         generate_inputs(task, Workload(name="mad", axes={"N": -5}), 1)
     assert caught.value.file == str(folder / "task.toml")
     assert "mad" in caught.value.key
+
+
+def test_what_is_kept_is_no_ones_to_change() -> None:
+    first = made(1, dtype="float32")
+    first[:] = 0
+    assert made(1, dtype="float32").any()
+
+
+def test_bounds_that_are_equal_but_of_another_kind_are_not_mistaken_for_one_another() -> None:
+    made(1, fill="integers", low=0, high=3)
+    with pytest.raises(ExpressionError, match="integer"):
+        made(1, fill="integers", low=0.0, high=3)

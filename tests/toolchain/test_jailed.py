@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from warpsight.errors import ToolchainError
-from warpsight.jail import Event
+from warpsight.jail import WorkerEvent
 from warpsight.nouns import Build
 from warpsight.toolchain import nvrtc, packages
 from warpsight.toolchain.nvrtc import NvrtcProcess
@@ -79,7 +79,7 @@ def test_assembly_outside_functions_is_dropped(compiled: Compile, secret: Path) 
 
 def test_logs_name_no_folder_of_this_machine(compiled: Compile) -> None:
     build = compiled("#define __half 3\n#include <cuda_fp16.h>\n#include <no_such.h>\n")
-    assert not build.ok and str(packages.cuda_root()) not in build.log and "site-packages" not in build.log
+    assert not build.ok and str(packages.include_dirs()[1]) not in build.log and "site-packages" not in build.log
 
 
 def test_each_source_gets_a_compiler_no_other_has_used(process: NvrtcProcess, compiled: Compile) -> None:
@@ -134,7 +134,7 @@ def test_a_right_answer_is_taken(process: NvrtcProcess, compiled: Compile) -> No
 
 
 def test_events_become_errors_of_the_toolchain() -> None:
-    assert type(ended_badly("x", Event("cpu_limit", ""), 1)) is DeadlinePassed
-    assert type(ended_badly("x", Event("deadline", ""), 1)) is MachineTooBusy
-    died = ended_badly("x", Event("seccomp_violation", "made a call"), 1, b"a message")
+    assert type(ended_badly("x", WorkerEvent("cpu_limit", ""), 1)) is DeadlinePassed
+    assert type(ended_badly("x", WorkerEvent("deadline", ""), 1)) is MachineTooBusy
+    died = ended_badly("x", WorkerEvent("seccomp_violation", "made a call"), 1, b"a message")
     assert isinstance(died, ProgramDied) and died.event is not None and "seccomp_violation" in died.message

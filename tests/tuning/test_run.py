@@ -18,8 +18,8 @@ from warpsight.cli.device_argument import device_for
 from warpsight.errors import UsageError
 from warpsight.gate.certificate import read_certificate
 from warpsight.tuning.declared import space_of
-from warpsight.tuning.journal import TRIALS, Journal, find_tuning
-from warpsight.tuning.records import Asked, Trial
+from warpsight.tuning.journal import TRIALS, TuningJournal, find_tuning
+from warpsight.tuning.records import TuneRequest, TuningTrial
 from warpsight.tuning.run import Tuned, finalists, is_better, plan, tune
 from warpsight.vgpu import model_error
 
@@ -27,17 +27,17 @@ TILED = {"TILE": (16, 32), "ROWS": (2, 8)}  # three configurations besides the g
 CLI = ("tune", "transpose_tiled", "--set", "TILE=16,32", "--set", "ROWS=2,8", "--quiet", "--strategy", "exhaustive")
 
 
-def planned(task_name: str = "transpose_tiled", tries: int = 60, **values: tuple[int, ...]) -> Asked:
+def planned(task_name: str = "transpose_tiled", tries: int = 60, **values: tuple[int, ...]) -> TuneRequest:
     task, kernel = example(task_name)
     return plan(
         task, kernel, space_of(task, kernel, None, values or TILED), tries=tries, secret_seed=7, strategy="exhaustive"
     )
 
 
-def run(journal: Journal, tmp_path: Path, stop_after: int | None = None, top: int = 0) -> Tuned:
-    seen = list[Trial]()
+def run(journal: TuningJournal, tmp_path: Path, stop_after: int | None = None, top: int = 0) -> Tuned:
+    seen = list[TuningTrial]()
 
-    def watch(trial: Trial, _: Trial | None) -> None:
+    def watch(trial: TuningTrial, _: TuningTrial | None) -> None:
         seen.append(trial)
         if len(seen) == stop_after:
             raise KeyboardInterrupt
@@ -51,14 +51,14 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     folder = tmp_path_factory.mktemp("certified")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_error, "built_in", lambda: EXACT)
-        return run(Journal.create(planned(), folder / "tuning"), folder)
+        return run(TuningJournal.create(planned(), folder / "tuning"), folder)
 
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """A tuning over more values, with its best three."""
     folder = tmp_path_factory.mktemp("wide")
-    return run(Journal.create(planned(TILE=(8, 16, 32), ROWS=(2, 8)), folder / "tuning"), folder, top=3)
+    return run(TuningJournal.create(planned(TILE=(8, 16, 32), ROWS=(2, 8)), folder / "tuning"), folder, top=3)
 
 
 def test_a_tuning_ends_with_a_certified_kernel(certified: Tuned) -> None:
@@ -76,12 +76,12 @@ def test_a_tuning_ends_with_a_certified_kernel(certified: Tuned) -> None:
 @pytest.mark.usefixtures("exact_model")
 def test_an_interrupted_tuning_goes_on_and_loses_nothing(certified: Tuned, tmp_path: Path) -> None:
     whole = certified
-    journal = Journal.create(planned(), tmp_path / "cut")
+    journal = TuningJournal.create(planned(), tmp_path / "cut")
     first = run(journal, tmp_path, stop_after=1)
     assert first.stopped == "interrupted" and len(first.trials) == 1 and first.final is None
     before = (journal.folder / TRIALS).read_bytes()
     (journal.folder / TRIALS).write_bytes(before + b'{"number": 1, "conf')  # a kill in the middle of a line
-    again = run(Journal(journal.folder), tmp_path)
+    again = run(TuningJournal(journal.folder), tmp_path)
     assert (journal.folder / TRIALS).read_bytes().startswith(before)
     assert [(t.config, t.ratio) for t in again.trials] == [(t.config, t.ratio) for t in whole.trials]
     assert again.kernel == whole.kernel and again.certificate_file != whole.certificate_file
@@ -89,7 +89,7 @@ def test_an_interrupted_tuning_goes_on_and_loses_nothing(certified: Tuned, tmp_p
 
 @pytest.mark.slow
 def test_tries_are_kept_to_and_can_be_added(tmp_path: Path) -> None:
-    journal = Journal.create(planned(tries=1))
+    journal = TuningJournal.create(planned(tries=1))
     found = run(journal, tmp_path)
     assert found.stopped == "tries_spent" and len(found.trials) == 1
     journal.write_asked(journal.asked().model_copy(update={"tries": 2}))
@@ -98,16 +98,16 @@ def test_tries_are_kept_to_and_can_be_added(tmp_path: Path) -> None:
 
 def test_a_wrong_configuration_is_a_trial_and_no_winner(tmp_path: Path) -> None:
     """MAX_C below the rows' length overruns its array: the gate says so, the search goes on."""
-    found = run(Journal.create(planned("bitonic_sort", MAX_C=(64, 1024), block_x=(128,))), tmp_path)
+    found = run(TuningJournal.create(planned("bitonic_sort", MAX_C=(64, 1024), block_x=(128,))), tmp_path)
     bad = [trial for trial in found.trials if trial.config["MAX_C"] == 64]
     assert len(bad) == 1 and bad[0].verdict == "fault" and bad[0].ratio is None and "out_of_bounds" in bad[0].reason
     assert found.best is None or found.best.config["MAX_C"] == 1024
 
 
 def test_better_means_faster_by_the_gate() -> None:
-    def trial(decision: str | None, ratio: float | None) -> Trial:
+    def trial(decision: str | None, ratio: float | None) -> TuningTrial:
         verdict = "wrong" if decision is None else "right"
-        return Trial.model_validate(
+        return TuningTrial.model_validate(
             {"number": 0, "config": {}, "kernel_sha256": "0" * 64, "verdict": verdict, "decision": decision,
              "ratio": ratio, "seconds": 0.0}
         )  # fmt: skip
@@ -119,7 +119,7 @@ def test_better_means_faster_by_the_gate() -> None:
 
 
 def test_a_tuning_is_of_one_task_and_one_process(tmp_path: Path) -> None:
-    journal = Journal.create(planned())
+    journal = TuningJournal.create(planned())
     with journal.hold(), pytest.raises(UsageError, match="another process"):
         run(journal, tmp_path)
     changed = journal.asked().model_copy(update={"task_sha256": "0" * 64})
@@ -172,7 +172,7 @@ def test_ctrl_c_in_a_real_process(tmp_path: Path) -> None:
     out, _ = process.communicate(timeout=240)
     assert process.returncode == 130 and "interrupted; " in out and "--resume" in out
     (journal,) = (tmp_path / "data" / "tunings").iterdir()
-    kept = len(Journal(journal).trials())
+    kept = len(TuningJournal(journal).trials())
     assert kept >= 1
     again = [*words[:3], "tune", "--resume", "last", "--out", str(tmp_path / "new.cu")]
     ended = subprocess.run(again, cwd=ROOT, env=env, capture_output=True, text=True, timeout=240)
@@ -192,7 +192,7 @@ def test_triton_runs_where_ptx_does() -> None:
     assert device_for(None, triton, "k.py") == device_for("virtual", triton, "k.py") == "virtual"
     assert device_for("cuda", triton, "k.py") == "cuda"
     assert device_for("hip", cuda, "k.cu") == "hip"
-    with pytest.raises(UsageError, match=r"the hip device runs CUDA C\+\+, k\.py came"):
+    with pytest.raises(UsageError, match=r"the hip device runs CUDA C\+\+, got k\.py"):
         device_for("hip", triton, "k.py")
     with pytest.raises(UsageError, match="OpenCL C"):
         device_for("opencl", triton, "k.py")
@@ -232,7 +232,7 @@ def test_what_would_not_beat_the_best_so_far_is_not_checked(wide: Tuned) -> None
 
 @pytest.mark.usefixtures("rough_model")
 def test_a_likely_winner_is_handed_over_without_a_certificate(tmp_path: Path) -> None:
-    found = run(Journal.create(planned()), tmp_path)
+    found = run(TuningJournal.create(planned()), tmp_path)
     assert found.final is not None and found.final.timing is not None and found.kernel is not None
     assert found.final.timing.decision == "LIKELY_FASTER" and found.certificate_file is None
 
@@ -262,8 +262,8 @@ def test_the_best_few_are_written_into_a_folder(
 
 
 def test_where_the_best_is_not_accepted_the_next_are_asked_about_checked_or_not() -> None:
-    def trial(number: int, **found: object) -> Trial:
-        return Trial.model_validate(
+    def trial(number: int, **found: object) -> TuningTrial:
+        return TuningTrial.model_validate(
             {"number": number, "config": {}, "kernel_sha256": "0" * 64, "seconds": 0.0, **found}
         )
 

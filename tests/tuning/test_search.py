@@ -10,7 +10,7 @@ import pytest
 from tests.tuning.conftest import configurations
 
 from warpsight.errors import ToolMissing, UsageError
-from warpsight.tuning.search import Spent, chosen_strategy, search_of
+from warpsight.tuning.search import BudgetUsed, chosen_strategy, search_of
 from warpsight.tuning.space import Configurations, Key
 
 OPTUNA = importlib.util.find_spec("optuna") is not None
@@ -51,7 +51,7 @@ class Asked:
     def of(self, key: Key) -> float | None:
         assert key in self.space and key not in self.keys
         if len(self.keys) >= self.tries:
-            raise Spent
+            raise BudgetUsed
         self.keys.append(key)
         return bowl(key)
 
@@ -59,7 +59,7 @@ class Asked:
 def ran(strategy: str, tries: int, seed: int = 1) -> list[Key]:
     space = configurations("matmul_register_blocked")
     asked = Asked(space, tries)
-    with contextlib.suppress(Spent):
+    with contextlib.suppress(BudgetUsed):
         search_of(strategy)(space, asked.of, seed=seed, tries=tries)
     return asked.keys
 

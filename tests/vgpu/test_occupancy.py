@@ -16,7 +16,7 @@ import pytest
 
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.toolchain.packages import include_dirs
-from warpsight.vgpu.gpu import Limits
+from warpsight.vgpu.gpu import GpuLimits
 from warpsight.vgpu.gpus import block_limits, find_gpu
 from warpsight.vgpu.occupancy import BLOCK_SIZES, REGISTER_COUNTS, Occupancy, most_registers, occupancy, occupancy_table
 
@@ -244,7 +244,7 @@ def reason(found: Occupancy) -> tuple[int, tuple[str, ...]]:
 
 
 def test_more_of_anything_never_holds_more_blocks() -> None:
-    limits: Limits = find_gpu("h100")
+    limits: GpuLimits = find_gpu("h100")
     table = {(o.threads, o.registers): o.blocks_per_sm for o in occupancy_table(limits, shared_bytes=8192)}
     assert len(table) == len(BLOCK_SIZES) * len(REGISTER_COUNTS)
     for (threads, registers), blocks in table.items():

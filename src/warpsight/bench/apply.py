@@ -14,9 +14,9 @@ from concurrent.futures import as_completed
 from contextlib import closing
 from pathlib import Path
 
-from warpsight.bench.units import Outcome, Unit, share_of_roof
+from warpsight.bench.units import BenchOutcome, BenchUnit, share_of_roof
 from warpsight.causes import NOTHING
-from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.nouns.base import Noun
@@ -48,13 +48,13 @@ class Applied(Noun):
 
 def apply_answers(
     corpus: Path,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[BenchOutcome],
     file: Path,
     *,
     count: int | None = None,
     processes: int = 1,
     progress: Progress = lambda _done, _all: None,
-) -> list[Outcome]:
+) -> list[BenchOutcome]:
     """The recommendations as outcomes of the suite `optimize`; pairs that the file lacks are tried and added to it."""
     rows = {row.number: row for row in read_rows(corpus)[:count]}
     asked = [o for o in outcomes if o.unit.suite == "recommend" and o.unit.row in rows]
@@ -75,11 +75,11 @@ def apply_answers(
     return [as_optimized(o, known.get((o.unit.row, o.answer or NOTHING))) for o in asked]
 
 
-def right_answers(corpus: Path, count: int | None = None) -> list[Outcome]:
+def right_answers(corpus: Path, count: int | None = None) -> list[BenchOutcome]:
     """What somebody would answer who always knew, to be held beside what models answer."""
     return [
-        Outcome(
-            unit=Unit(suite="recommend", model=CEILING, feedback="none", row=row.number),
+        BenchOutcome(
+            unit=BenchUnit(suite="recommend", model=CEILING, feedback="none", row=row.number),
             task=row.spec.key,
             answer=row.truth.right[0],
             right_answers=row.truth.right,
@@ -89,7 +89,7 @@ def right_answers(corpus: Path, count: int | None = None) -> list[Outcome]:
     ]
 
 
-def apply_one(row: Row, answer: str) -> Applied:
+def apply_one(row: CorpusRow, answer: str) -> Applied:
     """The rewrite for this answer, tried by the tools that models of the suite `optimize` have."""
     box = SmallBox(task_of(row.spec), "optimize", plain=plain_of(row.spec))
     result = box.call(REWRITE, {CAUSES: [answer]})
@@ -109,7 +109,7 @@ def apply_one(row: Row, answer: str) -> Applied:
     )
 
 
-def as_optimized(outcome: Outcome, applied: Applied | None) -> Outcome:
+def as_optimized(outcome: BenchOutcome, applied: Applied | None) -> BenchOutcome:
     """A recommendation with the kernel that it leads to; without one the given kernel is handed in."""
     unit = outcome.unit.model_copy(update={"suite": "optimize"})
     kept = {"unit": unit, "source": "simulated", "verdict": "right", "decision": "SAME", "ratio": 1.0}
@@ -123,7 +123,7 @@ def read_applied(file: Path) -> list[Applied]:
     return read_records(file, Applied, "an answer that `bench apply` tried")
 
 
-def _tried(pairs: Sequence[tuple[Row, str]], processes: int) -> Generator[Applied]:
+def _tried(pairs: Sequence[tuple[CorpusRow, str]], processes: int) -> Generator[Applied]:
     if processes == 1:
         yield from (apply_one(row, answer) for row, answer in pairs)
         return

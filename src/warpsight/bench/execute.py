@@ -13,24 +13,24 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import as_completed
 from typing import Protocol
 
-from warpsight.bench.units import Outcome, Unit
+from warpsight.bench.units import BenchOutcome, BenchUnit
 from warpsight.processes.pool import worker_pool
 
-Job = tuple[Unit, ...]
-Work = Callable[[Job], list[Outcome]]
+Job = tuple[BenchUnit, ...]
+Work = Callable[[Job], list[BenchOutcome]]
 
 
 class Executor(Protocol):
     """Runs jobs. `work` opens what it needs itself, so that it can run elsewhere. Closing the answer gives up the
     rest."""
 
-    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]: ...
+    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[BenchOutcome]: ...
 
 
 class Here:
     """In this process, one after the other."""
 
-    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[BenchOutcome]:
         for job in jobs:
             yield from work(job)
 
@@ -41,7 +41,7 @@ class Processes:
     def __init__(self, count: int) -> None:
         self._count = count
 
-    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, work: Work, jobs: Sequence[Job]) -> Generator[BenchOutcome]:
         threads = max(1, (os.cpu_count() or 1) // self._count)
         with worker_pool(self._count, _share, (threads,)) as pool:
             waiting = [pool.submit(work, job) for job in jobs]

@@ -8,18 +8,18 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from warpsight.bench.units import Outcome, Unit
+from warpsight.bench.units import BenchOutcome, BenchUnit
 from warpsight.causes import NOTHING
 from warpsight.files import write_whole
 from warpsight.nouns.run import Run
 
 
-def run_name(unit: Unit) -> str:
+def run_name(unit: BenchUnit) -> str:
     """The id of a unit's run: the same for the same question."""
     return f"bench-{hashlib.sha256(unit.key.encode()).hexdigest()[:16]}"
 
 
-def keep_failure(folder: Path | None, outcome: Outcome, run: Run) -> None:
+def keep_failure(folder: Path | None, outcome: BenchOutcome, run: Run) -> None:
     """Keep the run where the outcome is not what it should be."""
     faster = outcome.unit.suite == "recommend" or outcome.speed > 1 or NOTHING in outcome.right_answers
     fine = faster and (outcome.diagnosed or not outcome.right_answers)

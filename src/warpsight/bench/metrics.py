@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warpsight.bench.units import Outcome
+from warpsight.bench.units import BenchOutcome
 from warpsight.errors import UsageError
 
 FAST_P = (1.0, 1.2, 1.5, 2.0)
 DRAWS = 4000
 LEVEL = 0.95
 AS_FAST = 1e-3  # speeds that differ by less are those of the same kernel
-Measure = Callable[[Outcome], float]
+Measure = Callable[[BenchOutcome], float]
 
 
-class Interval(NamedTuple):
+class MeanInterval(NamedTuple):
     """A mean over tasks with its 95 % bootstrap interval."""
 
     value: float
@@ -32,11 +32,11 @@ class Interval(NamedTuple):
     tasks: int
 
 
-def diagnosed(outcome: Outcome) -> float:
+def diagnosed(outcome: BenchOutcome) -> float:
     return float(outcome.diagnosed)
 
 
-def log_speed(outcome: Outcome) -> float:
+def log_speed(outcome: BenchOutcome) -> float:
     return math.log(outcome.speed)
 
 
@@ -45,7 +45,9 @@ def faster_than(p: float) -> Measure:
     return lambda outcome: float(outcome.speed > p)
 
 
-def mean_of(outcomes: Sequence[Outcome], measure: Measure, *, seed: int = 0, geometric: bool = False) -> Interval:
+def mean_of(
+    outcomes: Sequence[BenchOutcome], measure: Measure, *, seed: int = 0, geometric: bool = False
+) -> MeanInterval:
     """The mean over tasks; seeds of one task are averaged first, since they are not independent."""
     values = np.array(list(by_task(outcomes, measure).values()))
     if not len(values):
@@ -53,10 +55,12 @@ def mean_of(outcomes: Sequence[Outcome], measure: Measure, *, seed: int = 0, geo
     low, high = _bootstrap(values, seed)
     shown = (float(values.mean()), low, high)
     told = tuple(map(math.exp, shown)) if geometric else shown
-    return Interval(told[0], told[1], told[2], len(values))
+    return MeanInterval(told[0], told[1], told[2], len(values))
 
 
-def difference(one: Sequence[Outcome], other: Sequence[Outcome], measure: Measure, *, seed: int = 0) -> Interval:
+def difference(
+    one: Sequence[BenchOutcome], other: Sequence[BenchOutcome], measure: Measure, *, seed: int = 0
+) -> MeanInterval:
     """The mean of `one` minus that of `other` on the tasks that both have, in pairs."""
     mine, theirs = by_task(one, measure), by_task(other, measure)
     both = sorted(mine.keys() & theirs.keys())
@@ -64,10 +68,10 @@ def difference(one: Sequence[Outcome], other: Sequence[Outcome], measure: Measur
         raise UsageError("the two have no task in common")
     values = np.array([mine[task] - theirs[task] for task in both])
     low, high = _bootstrap(values, seed)
-    return Interval(float(values.mean()), low, high, len(values))
+    return MeanInterval(float(values.mean()), low, high, len(values))
 
 
-def alike(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, int]:
+def alike(one: Sequence[BenchOutcome], other: Sequence[BenchOutcome]) -> dict[str, int]:
     """Of the units that both have, how many got the same answer, and how many a kernel as fast."""
     theirs = {(o.unit.row, o.unit.seed, o.task): o for o in other}
     pairs = [(o, theirs[key]) for o in one if (key := (o.unit.row, o.unit.seed, o.task)) in theirs]
@@ -78,13 +82,13 @@ def alike(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, int]:
     }
 
 
-def answers_of(outcomes: Iterable[Outcome]) -> dict[str, int]:
+def answers_of(outcomes: Iterable[BenchOutcome]) -> dict[str, int]:
     """How often each answer was given, the most common first; no answer is not counted."""
     found = Counter(outcome.answer for outcome in outcomes if outcome.answer is not None)
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[tuple[int, str], float]:
+def by_task(outcomes: Iterable[BenchOutcome], measure: Measure) -> dict[tuple[int, str], float]:
     """The mean of each task, by its number and what it is: the same number of another corpus is another task."""
     found: dict[tuple[int, str], list[float]] = {}
     for outcome in outcomes:
@@ -92,18 +96,18 @@ def by_task(outcomes: Iterable[Outcome], measure: Measure) -> dict[tuple[int, st
     return {task: sum(values) / len(values) for task, values in found.items()}
 
 
-def scored(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def scored(outcomes: Sequence[BenchOutcome]) -> list[BenchOutcome]:
     """Those of tasks whose right answer is known."""
     return [outcome for outcome in outcomes if outcome.right_answers]
 
 
-def accuracy_of(outcomes: Sequence[Outcome]) -> dict[str, float] | None:
+def accuracy_of(outcomes: Sequence[BenchOutcome]) -> dict[str, float] | None:
     """How often the answer is right; None where of no task a right one is known."""
     known = scored(outcomes)
     return mean_of(known, diagnosed)._asdict() if known else None
 
 
-def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
+def summary_of(outcomes: Sequence[BenchOutcome]) -> dict[str, object]:
     """Everything that is reported of one condition (a model with one kind of feedback)."""
     sources = sorted({outcome.source for outcome in outcomes if outcome.source})
     if len(sources) > 1:
@@ -134,11 +138,11 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, object]:
     return found
 
 
-def _mean(outcomes: Sequence[Outcome], measure: Measure) -> float:
+def _mean(outcomes: Sequence[BenchOutcome], measure: Measure) -> float:
     return sum(map(measure, outcomes)) / len(outcomes)
 
 
-def _share(outcomes: Sequence[Outcome], test: Callable[[Outcome], bool]) -> float:
+def _share(outcomes: Sequence[BenchOutcome], test: Callable[[BenchOutcome], bool]) -> float:
     return _mean(outcomes, lambda outcome: float(test(outcome)))
 
 

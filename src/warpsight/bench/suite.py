@@ -19,7 +19,7 @@ from warpsight.bench.full import ask_full
 from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
 from warpsight.bench.tasks import BenchTask, read_bench_tasks
-from warpsight.bench.units import BoxName, Outcome, Unit, outcome_of
+from warpsight.bench.units import BenchOutcome, BenchUnit, BoxName, outcome_of
 from warpsight.errors import UsageError
 from warpsight.models.local import embedded_weights, open_local
 from warpsight.models.model import BatchModel, Model
@@ -39,7 +39,7 @@ DECOYS = 12
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchPlan:
     """What is to be measured. `corpus` is where the tasks are: a corpus file, or a folder of task folders. `train` is
     the corpus that rivals may learn from; `box` is which tools the model has, `calls` how many calls (full box)."""
 
@@ -61,11 +61,13 @@ class Plan:
     calls: int | None = None
 
 
-def units_of(plan: Plan) -> list[Unit]:
+def units_of(plan: BenchPlan) -> list[BenchUnit]:
     """Every unit, in an order that spreads an early stop over tasks and not over modes."""
     rows = rows_of(plan)
     return [
-        Unit(suite=plan.suite, model=plan.name or plan.model, feedback=mode, row=row.number, seed=seed, box=plan.box)
+        BenchUnit(
+            suite=plan.suite, model=plan.name or plan.model, feedback=mode, row=row.number, seed=seed, box=plan.box
+        )
         for seed in plan.seeds
         for row in rows
         for mode in plan.feedback
@@ -73,8 +75,8 @@ def units_of(plan: Plan) -> list[Unit]:
 
 
 def run_bench(
-    plan: Plan, file: Path, *, processes: int = 1, batch: int = 8, progress: Progress = lambda _done, _all: None
-) -> list[Outcome]:
+    plan: BenchPlan, file: Path, *, processes: int = 1, batch: int = 8, progress: Progress = lambda _done, _all: None
+) -> list[BenchOutcome]:
     """Run what is not in the file yet, and return all outcomes of the plan."""
     units = units_of(plan)
     wanted = {unit.key for unit in units}
@@ -99,7 +101,7 @@ def run_bench(
     return found
 
 
-def _require_same(plan: Plan, found: Sequence[Outcome]) -> None:
+def _require_same(plan: BenchPlan, found: Sequence[BenchOutcome]) -> None:
     """Refuse to go on with results of another model under the same name, or of other tasks."""
     tasks = {row.number: row.key for row in rows_of(plan)}
     asked = asked_of(plan)
@@ -114,7 +116,7 @@ def _require_same(plan: Plan, found: Sequence[Outcome]) -> None:
 
 
 @functools.lru_cache(maxsize=4)
-def asked_of(plan: Plan) -> str:
+def asked_of(plan: BenchPlan) -> str:
     """A digest of what an outcome depends on beyond its unit."""
     calls = f" {plan.calls}" if plan.calls else ""
     digest = hashlib.sha256(f"{plan.model} {plan.base_url} {plan.rounds} {plan.temperature}{calls}".encode())
@@ -124,12 +126,12 @@ def asked_of(plan: Plan) -> str:
     return digest.hexdigest()[:16]
 
 
-def read_outcomes(file: Path) -> list[Outcome]:
+def read_outcomes(file: Path) -> list[BenchOutcome]:
     """All finished lines of a file, also of one that a bench is adding to."""
-    return read_records(file, Outcome, "an outcome of a bench", hint="make some: warpsight bench run CORPUS FILE")
+    return read_records(file, BenchOutcome, "an outcome of a bench", hint="make some: warpsight bench run CORPUS FILE")
 
 
-def work(plan: Plan, job: Job) -> list[Outcome]:
+def work(plan: BenchPlan, job: Job) -> list[BenchOutcome]:
     """One job, in whatever process."""
     model = _model(plan)
     if len(job) == 1:
@@ -137,7 +139,7 @@ def work(plan: Plan, job: Job) -> list[Outcome]:
     return Together(cast(BatchModel, model)).run([functools.partial(work_with, plan, unit) for unit in job])
 
 
-def work_with(plan: Plan, unit: Unit, model: Model) -> Outcome:
+def work_with(plan: BenchPlan, unit: BenchUnit, model: Model) -> BenchOutcome:
     """One unit with a model that is open."""
     row = next(row for row in rows_of(plan) if row.number == unit.row)
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
@@ -168,7 +170,7 @@ def _all_tasks(place: Path) -> tuple[BenchTask, ...]:
 
 
 @functools.lru_cache(maxsize=4)
-def rows_of(plan: Plan) -> tuple[BenchTask, ...]:
+def rows_of(plan: BenchPlan) -> tuple[BenchTask, ...]:
     """The tasks; those of training families are refused, since a number on them would mean nothing."""
     if plan.box == "full" and (plan.suite != "optimize" or plan.rounds > 1):
         raise UsageError("the full box makes kernels faster, in one round", hint="--suite optimize, no --rounds")
@@ -181,7 +183,7 @@ def rows_of(plan: Plan) -> tuple[BenchTask, ...]:
     return rows[: plan.count]
 
 
-def _decoys(plan: Plan, row: BenchTask) -> tuple[Task, ...]:
+def _decoys(plan: BenchPlan, row: BenchTask) -> tuple[Task, ...]:
     """Tasks of other families, for a diagnosis that is not of this kernel."""
     others = [other for other in _all_tasks(plan.corpus) if other.family != row.family]
     step = max(1, len(others) // DECOYS)
@@ -190,13 +192,13 @@ def _decoys(plan: Plan, row: BenchTask) -> tuple[Task, ...]:
     return tuple(other.task for other in turned[::step][:DECOYS])
 
 
-def _folder_of(plan: Plan) -> Path | None:
+def _folder_of(plan: BenchPlan) -> Path | None:
     """Where a local model says how it is asked."""
     kind, _, path = plan.model.partition(":")
     return plan.adapter or (Path(path) if kind == "local" and path else None)
 
 
-def jobs_of(plan: Plan, units: Sequence[Unit], batch: int) -> list[Job]:
+def jobs_of(plan: BenchPlan, units: Sequence[BenchUnit], batch: int) -> list[Job]:
     """Units one by one, or in batches for a local model; those of one mode together, since a batch that asks alike is
     as long as its longest."""
     ordered = sorted(units, key=lambda unit: (unit.seed, unit.row // 8, unit.feedback, unit.row))
@@ -205,7 +207,7 @@ def jobs_of(plan: Plan, units: Sequence[Unit], batch: int) -> list[Job]:
 
 
 @functools.lru_cache(maxsize=2)
-def _model(plan: Plan) -> Model:
+def _model(plan: BenchPlan) -> Model:
     if plan.model.startswith(PREFIX):
         return open_rival(plan.model.removeprefix(PREFIX), train=plan.train)
     kind, _, path = plan.model.partition(":")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from warpsight.bench.metrics import Interval, alike, diagnosed, difference, log_speed, scored, summary_of
-from warpsight.bench.units import Outcome
+from warpsight.bench.metrics import MeanInterval, alike, diagnosed, difference, log_speed, scored, summary_of
+from warpsight.bench.units import BenchOutcome
 
 Condition = tuple[str, str, str]  # suite, model, feedback
 
 
-def conditions(outcomes: Sequence[Outcome]) -> dict[Condition, list[Outcome]]:
+def conditions(outcomes: Sequence[BenchOutcome]) -> dict[Condition, list[BenchOutcome]]:
     """Outcomes by what was asked of whom, in the order they came."""
-    found: dict[Condition, list[Outcome]] = {}
+    found: dict[Condition, list[BenchOutcome]] = {}
     for outcome in outcomes:
         unit = outcome.unit
         found.setdefault((unit.suite, unit.label, unit.feedback), []).append(outcome)
     return dict(sorted(found.items()))
 
 
-def report(outcomes: Sequence[Outcome]) -> str:
+def report(outcomes: Sequence[BenchOutcome]) -> str:
     """All conditions in one table for each suite."""
     found = conditions(outcomes)
     made: list[str] = []
@@ -30,7 +30,7 @@ def report(outcomes: Sequence[Outcome]) -> str:
     return "\n\n".join(made)
 
 
-def comparison(one: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, Any]:
+def comparison(one: Sequence[BenchOutcome], other: Sequence[BenchOutcome]) -> dict[str, Any]:
     """`one` against `other`, in pairs: points of accuracy and, where kernels were handed in, the ratio of speeds."""
     known = scored(one), scored(other)
     found: dict[str, Any] = {"accuracy": difference(*known, diagnosed)._asdict() if all(known) else None}
@@ -75,12 +75,12 @@ def percent(found: dict[str, float] | None) -> str:
     """A share with its interval; a dash where there is none."""
     if found is None:
         return "-"
-    part = Interval(**cast(Any, found))
+    part = MeanInterval(**cast(Any, found))
     return f"{100 * part.value:.1f} % ({100 * part.low:.1f} to {100 * part.high:.1f})"
 
 
 def times(found: dict[str, float], source: str) -> str:
-    part = Interval(**cast(Any, found))
+    part = MeanInterval(**cast(Any, found))
     said = f" {source}" if source else ""
     return f"{part.value:.2f}x{said} ({part.low:.2f} to {part.high:.2f})"
 

@@ -24,7 +24,7 @@ BoxName = Literal["short", "full"]
 BOXES: tuple[BoxName, ...] = ("short", "full")
 
 
-class Unit(Noun):
+class BenchUnit(Noun):
     """What is asked. `model` is a name as `--model` takes it, or a rival's; `box` which tools it has: the few short
     ones of small models, or all ten."""
 
@@ -45,12 +45,12 @@ class Unit(Noun):
         return self.model if self.box == "short" else f"{self.model} (ten tools)"
 
 
-class Outcome(Noun):
+class BenchOutcome(Noun):
     """What came. `ratio` is to the given kernel and 1 where nothing faster was handed in; `source` says what kind of
     time it is. `roofline_share` is the gate's floor, with the gate's margin, over the time of the final kernel: 1 is
     the fastest that the gate believes."""
 
-    unit: Unit
+    unit: BenchUnit
     task: str
     asked: str = ""  # what else it depends on, as a digest: the adapter, the rounds, the temperature
     trained_on: bool = False  # of a family that models are trained on: no result
@@ -82,13 +82,15 @@ class Outcome(Noun):
         return self.ratio if accepted and self.ratio is not None else 1.0
 
 
-def outcome_of(unit: Unit, task: BenchTask, run: Run, asked: str = "", final: Evaluation | None = None) -> Outcome:
+def outcome_of(
+    unit: BenchUnit, task: BenchTask, run: Run, asked: str = "", final: Evaluation | None = None
+) -> BenchOutcome:
     """The record of a run; `final` is the kernel it ends with, by default the submitted one."""
     found, said = final or run.submitted, run.submission
     timing = found.timing if found is not None else None
     guessed = accuracy([said])
     answer = canonical(cause_in(said.cause) if unit.box == "full" else said.cause) if said is not None else None
-    return Outcome(
+    return BenchOutcome(
         unit=unit,
         task=task.key,
         asked=asked,

@@ -66,7 +66,7 @@ def require_named(word: str) -> tuple[str, ...]:
     if not found:
         near = difflib.get_close_matches(word, (*causes(), *_by_alias()), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`warpsight explain` lists them"
-        raise UsageError(f"expected a cause: {', '.join(causes())}; {word[:60]!r} came", hint=hint)
+        raise UsageError(f"expected a cause: {', '.join(causes())}; got {word[:60]!r}", hint=hint)
     return found
 
 

@@ -18,12 +18,16 @@ import typer
 
 from warpsight import __version__
 from warpsight.cli import output
-from warpsight.cli.memory import require_memory
+from warpsight.cli.memory import keep_freed_memory, require_memory
 from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
 UNSAFE_HELP = "Go on without the protections that this system lacks (`doctor` lists them); every result then says so."
-START = "Example: warpsight optimize transpose --model scripted:demo\n\nPage: docs/index.md"
+PASSES_ON = {"allow_interspersed_args": False}
+VERBOSE = ("-v", "--verbose")
+VERBOSE_HELP = "Print events on stderr, a line each: compiles, cache hits, workers, launches."
+START = "Example: warpsight demo\n\nPages: warpsight docs"
+WITH_MODELS = ("optimize", "resume", "bench", "train", "mcp")
 
 
 class Verb(NamedTuple):
@@ -32,40 +36,46 @@ class Verb(NamedTuple):
     name: str
     help: str
     module: str = ""
+    passes_on: bool = False  # what stands after its first argument is for a program
 
 
 VERBS = (
-    Verb("optimize", "Let a model make a kernel faster, with the tools; get the kernel and the evidence."),
-    Verb("rewrite", "Known rewrites of a kernel for a named cause, or for all, tried through the gate (simulated)."),
-    Verb("tune", "Search launch and named constants of a kernel through the gate: what plain autotuning gives."),
-    Verb("check", "Is a kernel right? Run it on every workload, compare, look for faults."),
+    Verb("demo", "Make an example kernel faster, to see what that looks like; needs no model and no GPU (simulated)."),
+    Verb("optimize", "Let a model make a kernel faster: it profiles, edits, checks and times."),
+    Verb("rewrite", "Try the known rewrites for a finding, or for all; the best is checked and timed (simulated)."),
+    Verb("tune", "Search the launch and the named constants of a kernel; no model takes part."),
+    Verb("check", "Is a kernel right? Run it on every size, compare with the reference, look for faults."),
     Verb("time", "How long a kernel takes: simulated, or measured on this machine (OpenCL, CUDA, HIP)."),
-    Verb("compare", "Is a kernel right and faster than another? The whole gate, with a certificate for a winner."),
-    Verb("verify", "Does a certificate hold? Recompute every hash and number of it; --rerun runs it again."),
-    Verb("keys", "The key that signs this machine's certificates, and the keys of others that you trust."),
-    Verb(
-        "profile", "What a kernel does and how long that takes, by source line: simulated, measured, or from a report."
-    ),
+    Verb("compare", "Is a kernel right, and faster than another? With --ledger a winner gets a certificate."),
+    Verb("verify", "Does a certificate hold? Compute every hash and number again; --rerun runs the kernels too."),
+    Verb("keys", "Show the key that signs this machine's certificates, and trust keys of others."),
+    Verb("profile", "What a kernel does and where time goes, by source line: simulated, measured or from a report."),
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
-    Verb("sass", "The machine code of a kernel, with how often each instruction ran and where warps waited."),
-    Verb("explain", "What a counter means and what each tool calls it."),
+    Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
+    Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
+    Verb("explain", "What a counter or a finding means."),
+    Verb(
+        "guard",
+        "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+    ),
     Verb("new", "Make a task folder to start from."),
-    Verb("import", "Other people's tasks: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
-    Verb("corpus", "Tasks with planted defects, whose right answer was measured (simulated)."),
-    Verb("train", "Traces from a corpus, supervised tuning, reinforcement."),
-    Verb("bench", "What models do with the tools, on tasks that nobody was trained on (simulated)."),
+    Verb("import", "Read tasks that others wrote: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
+    Verb("corpus", "Generate tasks with planted defects, of which the right answer is known (simulated)."),
+    Verb("train", "Train a model: write traces from a corpus, tune on them, reinforce."),
+    Verb("bench", "How well models find causes and make kernels faster, on tasks they never saw (simulated)."),
     Verb("vgpu", "The virtual GPU: which PTX it runs."),
-    Verb("gpus", "The GPUs that are known, their data sheets, and how many blocks fit on them."),
-    Verb("runs", "The runs that are stored, newest first."),
-    Verb("show", "What was said and done in a run, step by step, and how it ended."),
-    Verb("report", "One HTML file with all about a run: result, charts, changes, reasons, transcript."),
-    Verb("view", "The stored runs as a local page: list, compare, follow a run that goes on."),
+    Verb("gpus", "Show known GPUs, their data sheets, and how many blocks of a kernel fit on them."),
+    Verb("runs", "List the stored runs, newest first."),
+    Verb("show", "Show a run step by step: what was said and done, and how it ended."),
+    Verb("report", "Write one HTML file about a run: result, charts, changes, reasons, transcript."),
+    Verb("view", "Look at the stored runs in a browser: list, compare, follow one that goes on."),
     Verb("resume", "Go on with a run that was interrupted."),
-    Verb("replay", "Make a stored run again from its records, with no model and no device, and compare."),
-    Verb("export", "A run as ATIF JSON, as a training row or as flashinfer-trace."),
+    Verb("replay", "Repeat a stored run from its records, without model and device, and compare."),
+    Verb("export", "Write a run as ATIF JSON, as a training row or as flashinfer-trace."),
     Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
     Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
-    Verb("doctor", "Say what is here, what is missing and how to get it."),
+    Verb("docs", "List these pages, or print one."),
+    Verb("doctor", "Say what is installed, what is missing and how to get it."),
 )
 
 
@@ -94,7 +104,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
             more = f"{example}\n\n{page}" if isinstance(example, str) else page
             app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more)
         else:
-            app.command(verb.name, epilog=page)(loaded)
+            app.command(verb.name, epilog=page, context_settings=PASSES_ON if verb.passes_on else None)(loaded)
     return app
 
 
@@ -103,11 +113,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         stop.install()
         gc.set_threshold(20_000, 20, 20)  # a command makes much that stays: looking through it again costs a twentieth
+        keep_freed_memory()
+        os.environ.setdefault(
+            "OPENBLAS_NUM_THREADS", "1"
+        )  # nothing here multiplies matrices; its threads spin at start
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else every installed package is looked through
     words = list(sys.argv[1:] if argv is None else argv)
-    if UNSAFE in words:  # before or after the verb: it is about the machine, not about the question
-        words = [word for word in words if word != UNSAFE]
+    ours, theirs = _ours(words)
+    if UNSAFE in ours:  # before or after the verb: it is about the machine, not about the question
         os.environ["WARPSIGHT_UNSAFE"] = "1"
+    if any(word in VERBOSE for word in ours):
+        os.environ["WARPSIGHT_VERBOSE"] = "1"  # for the processes of a pool, too
+    words = [*(word for word in ours if word != UNSAFE and word not in VERBOSE), *theirs]
+    if os.environ.get("WARPSIGHT_VERBOSE", "") not in ("", "0"):
+        from warpsight.events import print_events
+
+        print_events()
     try:
         require_memory()
         build_app(words)(args=words, prog_name="warpsight")
@@ -120,14 +141,25 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(output.fail(problem, as_json="--json" in words, verb=_verb_of(words)))
 
 
+def _ours(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words that are for us, and those of the program that a verb runs: its options are its own."""
+    if not any(verb.passes_on and verb.name == _verb_of(words) for verb in VERBS):
+        return words, []
+    begin = words.index(_verb_of(words) or "") + 1
+    for at, word in enumerate(words[begin:], begin):
+        if word == "--" or word.endswith(".cu") or (not word.startswith("-") and os.path.exists(word)):  # noqa: PTH110
+            return words[:at], words[at:]
+    return words, []
+
+
 def _verb_of(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if not word.startswith("-")), None)
 
 
 def _page_line(verb: str) -> str:
-    from warpsight.cli.pages import page_of_verb  # here, so that help alone loads nothing more
+    from warpsight.cli.pages import page_of_verb, way_to  # here, so that help alone loads nothing more
 
-    return f"Page: {page_of_verb(verb)}"
+    return f"Page: {way_to(page_of_verb(verb))}"
 
 
 def _print_version(wanted: bool) -> None:
@@ -141,6 +173,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     unsafe: Annotated[bool, typer.Option(UNSAFE, help=UNSAFE_HELP)] = False,
+    verbose: Annotated[bool, typer.Option(*VERBOSE, help=VERBOSE_HELP)] = False,
 ) -> None:
     """Options that stand before any verb."""
 

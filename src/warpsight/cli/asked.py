@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedKernel:
     """An open session, the kernel that is asked about and the name it is shown by."""
 
     session: Session
@@ -54,7 +54,7 @@ def asked(
     ledger: Path | None = None,
     keep_reports: bool = False,
     baseline: Candidate | None = None,
-) -> Generator[Asked, None, None]:
+) -> Generator[AskedKernel, None, None]:
     """The session that the words of a command ask for. `baseline` is the kernel to beat, by default the one asked."""
     from warpsight.cli.device_argument import device_for, language_for
     from warpsight.cli.progress import progress_on_stderr
@@ -75,10 +75,10 @@ def asked(
             tells_sizes=True, say=say,
         ) as session,
     ):  # fmt: skip
-        yield Asked(session, candidate, file)
+        yield AskedKernel(session, candidate, file)
 
 
-def require_build(asked: Asked, as_json: bool, outcome: str = "nothing to profile") -> Build:
+def require_build(asked: AskedKernel, as_json: bool, outcome: str = "nothing to profile") -> Build:
     """The kernel compiled; where it does not, the compiler's messages are the result and the command ends."""
     build = asked.session.build(asked.kernel)
     if not build.ok:
@@ -86,12 +86,12 @@ def require_build(asked: Asked, as_json: bool, outcome: str = "nothing to profil
     return build
 
 
-def does_not_compile(asked: Asked, build: Build, as_json: bool, outcome: str) -> NoReturn:
+def does_not_compile(asked: AskedKernel, build: Build, as_json: bool, outcome: str) -> NoReturn:
     """There is no program: the compiler's messages are the result."""
     from warpsight.cli.task_argument import document_of
     from warpsight.cli.text import check as check_text
 
-    shown = check_text.Shown(asked.session.task, asked.file, asked.kernel.source, (), build, 0)
+    shown = check_text.ShownCheck(asked.session.task, asked.file, asked.kernel.source, (), build, 0)
     diagnostics = [document_of(diagnostic) for diagnostic in build.diagnostics]
     document = {**asked.what_ran, "verdict": "does_not_compile", "diagnostics": diagnostics}
 

@@ -55,6 +55,6 @@ def check(
         "gpu_arch": build.gpu_arch,
         "usage": usage_of(build, session.task.entry),
     }
-    shown = check_text.Shown(session.task, question.file, question.kernel.source, chosen, build, seed)
+    shown = check_text.ShownCheck(session.task, question.file, question.kernel.source, chosen, build, seed)
     emit(document, as_json=as_json, render=lambda console: check_text.render(console, result, shown))
     raise typer.Exit(int(ExitCode.FINE if result.verdict == "right" else ExitCode.WRONG))

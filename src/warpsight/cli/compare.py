@@ -17,7 +17,7 @@ from warpsight.cli.profile import GPU_HELP
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
-    from warpsight.cli.asked import Asked
+    from warpsight.cli.asked import AskedKernel
     from warpsight.nouns import Candidate
     from warpsight.session.session import Session
 
@@ -83,7 +83,7 @@ def compare(
     raise typer.Exit(int(ExitCode.WRONG if rejected else ExitCode.FINE))
 
 
-def _require_pair(asked: Asked, theirs: Candidate, their_file: str) -> None:
+def _require_pair(asked: AskedKernel, theirs: Candidate, their_file: str) -> None:
     if (theirs.language == "opencl") != (asked.kernel.language == "opencl"):
         told = f"{their_file} is {theirs.language}, {asked.file} is {asked.kernel.language}"
         raise UsageError(f"expected two kernels for one device, {told}")

@@ -17,7 +17,7 @@ DEVICES = "virtual|opencl|cuda|hip"
 DEVICE_HELP = (
     "Where it runs: the virtual GPU, this machine's processor through OpenCL, its NVIDIA GPU through CUDA, its AMD GPU "
     "through HIP, or a device of another package. "
-    "By default the kernel tells, and CUDA C++ goes to the virtual GPU."
+    "By default the kernel's language decides: CUDA C++ goes to the virtual GPU."
 )
 _WORDS = {"cuda": "CUDA C++", "triton": "Triton", "opencl": "OpenCL C, in a .cl file"}
 
@@ -41,5 +41,5 @@ def device_for(device: str | None, candidate: Candidate, file: str) -> str:
         return device
     needed = " and ".join(_WORDS.get(language, language) for language in runs)
     raise UsageError(
-        f"the {device} device runs {needed}, {file} came", hint=f"leave --device out, or use --device {fitting}"
+        f"the {device} device runs {needed}, got {file}", hint=f"leave --device out, or use --device {fitting}"
     )

@@ -14,12 +14,14 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import emit
-from warpsight.cli.profile import GPU_HELP
+from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 from warpsight.cli.text.findings import render_findings
+from warpsight.errors import UsageError
 
 
 def diagnose(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     kernel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Diagnose this file instead of the task's.")
     ] = None,
@@ -38,7 +40,17 @@ def diagnose(
       warpsight diagnose transpose
       warpsight diagnose matmul_naive --gpu rtx-a6000
       warpsight diagnose tasks/transpose --kernel mine.cu --json
+      warpsight diagnose saxpy.cu 1000000
     """
+    from warpsight.verbs.profile_program import is_program
+
+    if is_program(task):
+        from warpsight.cli.profile_program import show_program
+
+        show_program(task, arguments or (), gpu=gpu, cores=cores, as_json=as_json, findings_alone=True)
+        return
+    if arguments:
+        raise UsageError(f"expected arguments for a program, {task} is a task", "leave them out")
     from warpsight.cli.asked import asked, require_build
     from warpsight.cli.task_argument import document_of
     from warpsight.cli.text.diagnosis import target_document

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from warpsight.cli.options import AsJson
 from warpsight.cli.output import ExitCode, emit
-from warpsight.errors import UsageError
 
 
-class Format(StrEnum):
+class ImportFormat(StrEnum):
     """Whose format it is."""
 
     KERNELBENCH = "kernelbench"
@@ -32,6 +32,8 @@ class CompilerChoice(StrEnum):
     NVCC = "nvcc"
 
 
+FORMAT_HELP = "kernelbench, hecbench, gpumode or flashinfer."
+SEED_HELP = "kernelbench: repeat with the seed of a result; a secret one is drawn."
 OUT_HELP = "Write what was imported there, a folder each; nothing is written over."
 RUN_HELP = (
     "kernelbench: run this candidate (or the folder of candidates named like their problems); "
@@ -45,7 +47,7 @@ EXPORT_HELP = "flashinfer, the other way: PATH is one of our tasks, and --out ge
 
 
 def import_task(
-    format: Annotated[Format, typer.Argument(metavar="FORMAT", help="kernelbench, hecbench, gpumode or flashinfer.")],
+    format: Annotated[ImportFormat, typer.Argument(metavar="FORMAT", help=FORMAT_HELP)],
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a folder of many.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=OUT_HELP)] = None,
     run: Annotated[Path | None, typer.Option(metavar="CANDIDATE", help=RUN_HELP)] = None,
@@ -53,14 +55,12 @@ def import_task(
     export: Annotated[bool, typer.Option("--export", help=EXPORT_HELP)] = False,
     compiler: Annotated[CompilerChoice, typer.Option(help=COMPILER_HELP)] = CompilerChoice.AUTO,
     arch: Annotated[str | None, typer.Option(metavar="ARCH", help=ARCH_HELP)] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="kernelbench: repeat with the seed of a result; a secret one is drawn.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help=SEED_HELP)] = None,
     trials: Annotated[int, typer.Option(min=1, help="kernelbench: inputs a candidate must be right on.")] = 5,
     samples: Annotated[int, typer.Option(min=0, help="kernelbench: timed samples; 0 does not time.")] = 9,
     threads: Annotated[int, typer.Option(min=1, help="kernelbench: threads for reference and candidate.")] = 1,
     deadline: Annotated[float, typer.Option(min=1, help="kernelbench: seconds that one step may take.")] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Import tasks of other people's formats, and say what cannot be imported and why.
 
@@ -76,21 +76,19 @@ def import_task(
     from warpsight.cli.progress import progress_on_stderr
     from warpsight.cli.text import import_task as import_text
     from warpsight.cli.text.import_program import render
-    from warpsight.verbs.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of
+    from warpsight.verbs.import_formats import DEFAULT_ARCH, FORMATS, Wish, export_flashinfer, items_of, require_fitting
     from warpsight.verbs.import_program import compare_changed
 
+    require_fitting(format.value, run, kernel, export=export)
     if export:
-        if format is not Format.FLASHINFER:
-            raise UsageError(f"expected --export with flashinfer, found it with {format.value}")
         written = export_flashinfer(path, kernel, out)
         emit({"format": format.value, "written": written}, as_json=as_json, render=import_text.exported(written))
         return
-    _check_options(format, run, kernel)
     wish = Wish(
         Path(path), out, run, kernel, compiler.value, arch or DEFAULT_ARCH, seed, trials, samples, threads, deadline
     )
     with progress_on_stderr() as say:
-        if format is Format.HECBENCH and run is not None:
+        if format is ImportFormat.HECBENCH and run is not None:
             told = compare_changed(Path(path), run, arch, max(samples, 1), deadline, say)
             emit(told, as_json=as_json, render=render(told))
             raise typer.Exit(int(ExitCode.FINE if told["comparison"]["verdict"] == "right" else ExitCode.WRONG))
@@ -104,12 +102,4 @@ def import_task(
         **import_text.scores(done.attempts),
     }
     emit(document, as_json=as_json, render=import_text.render(done))
-    good = not done.refused and bool(done.found.items) and all(one.verdict == "right" for one in done.attempts)
-    raise typer.Exit(int(ExitCode.FINE if good else ExitCode.WRONG))
-
-
-def _check_options(format: Format, run: Path | None, kernel: Path | None) -> None:
-    if run is not None and format not in (Format.KERNELBENCH, Format.HECBENCH):
-        raise UsageError(f"expected --run with kernelbench or hecbench, found it with {format.value}")
-    if kernel is not None and format is not Format.FLASHINFER:
-        raise UsageError(f"expected --kernel with flashinfer, found it with {format.value}")
+    raise typer.Exit(int(ExitCode.FINE if done.good else ExitCode.WRONG))

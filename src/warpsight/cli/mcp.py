@@ -47,11 +47,11 @@ def serve(
         return
     from warpsight.folders import data_folder
     from warpsight.serve.places import Places
-    from warpsight.serve.settings import Settings
+    from warpsight.serve.settings import ServeSettings
     from warpsight.session.feedback import require_offered
 
     roots = Places(root or [Path.cwd()]).roots
-    settings = Settings(roots, data_folder(), device, require_offered(feedback), unsafe)
+    settings = ServeSettings(roots, data_folder(), device, require_offered(feedback), unsafe)
     try:
         from warpsight.serve.run import serve_http, serve_stdio
     except ModuleNotFoundError as missing:

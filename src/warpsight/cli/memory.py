@@ -12,6 +12,7 @@ import resource
 from warpsight.errors import BrokenMachine
 
 LEAST_BYTES = 384 << 20  # of address space: Python, NumPy and the compiler's bindings
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LOADER_WORDS = ("cannot allocate memory", "failed to map segment", "can't start new thread", "cannot create thread")
 
 
@@ -20,6 +21,16 @@ def require_memory() -> None:
     limit = _limit_bytes()
     if limit is not None and limit < LEAST_BYTES:
         raise _too_little(f"expected at least {LEAST_BYTES >> 20} MB of memory (address space)")
+
+
+def keep_freed_memory() -> None:
+    """Have malloc keep what is freed: a check makes and drops thousands of large arrays, and each page costs."""
+    import ctypes
+
+    malloc = ctypes.CDLL(None)
+    if hasattr(malloc, "mallopt"):  # of glibc
+        malloc.mallopt(_M_TRIM_THRESHOLD, 1 << 30)
+        malloc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)  # the most that it takes
 
 
 def as_memory_problem(problem: BaseException) -> BrokenMachine | None:

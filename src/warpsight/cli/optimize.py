@@ -20,16 +20,18 @@ from warpsight.cli.profile import GPU_HELP
 
 if TYPE_CHECKING:
     from warpsight.reason.job import Job
-    from warpsight.reason.optimize import Outcome
+    from warpsight.reason.optimize import OptimizeResult
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 MODEL_HELP = (
-    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo"
-    " or package.module:Class; by default the trained model of this package, or the embedded local model."
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo,"
+    " guided or package.module:Class; by default the trained model of this package where its weights are installed,"
+    " else guided: a search by rule, with no model."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (
-    "calls=20,tokens=100000,seconds=900,usd=0.50 (with WARPSIGHT_PRICES); by default 24 calls, for the trained model 6."
+    "Limits, joined by commas without spaces: calls=20, tokens=100000, seconds=900, usd=0.50. usd needs "
+    "WARPSIGHT_PRICES or a provider that tells costs. By default 24 calls; 6 for the trained model."
 )
 OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
@@ -72,8 +74,8 @@ def optimize(
     \b
     Examples:
       warpsight optimize transpose --model scripted:demo
-      warpsight optimize tasks/softmax --model anthropic:NAME --budget calls=30,usd=1
-      warpsight optimize matmul_naive --model openai:NAME --base-url http://127.0.0.1:8000/v1 --strategy refine
+      warpsight optimize softmax --model anthropic:NAME --budget calls=30
+      warpsight optimize saxpy --model openai:NAME --base-url http://127.0.0.1/v1
     """
     from warpsight.reason.job import Strategy
     from warpsight.verbs.optimize import plan_job
@@ -91,15 +93,15 @@ def optimize(
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     """Start a job or go on with it, and end the command as it ended."""
-    from warpsight.cli.text.optimize_view import View
+    from warpsight.cli.text.optimize_view import OptimizeView
     from warpsight.verbs.optimize import run
 
-    with View(job.id, job.budget, quiet=quiet) as view:
+    with OptimizeView(job.id, job.budget, quiet=quiet) as view:
         found = run(job, watch=view.watch, say=view.say, begin=view.begin)
     report(found, out, as_json=as_json)
 
 
-def report(found: Outcome, out: Path | None, *, as_json: bool) -> None:
+def report(found: OptimizeResult, out: Path | None, *, as_json: bool) -> None:
     """Write the kernel, say what came of the run, and end with the code that it means."""
     from warpsight.cli.text import optimize as optimize_text
     from warpsight.verbs.optimize import write_kernel

@@ -72,14 +72,14 @@ def fail(problem: BaseException, *, as_json: bool, verb: str | None = None) -> i
     """Report an error on stderr, with the page that helps, and return the exit code it means. Anything unforeseen is
     our fault, with its trace."""
     from warpsight.cli.memory import as_memory_problem
-    from warpsight.cli.pages import page_of_error
+    from warpsight.cli.pages import page_of_error, way_to
 
     page: str | None = None
     if not isinstance(problem, WarpsightError):
         problem = as_memory_problem(problem) or problem
     if isinstance(problem, WarpsightError):
         message, hint, code = problem.message, problem.hint, problem.exit_code
-        page = page_of_error(problem, verb)
+        page = way_to(page_of_error(problem, verb))
         print(f"error: {problem}\n  read: {page}", file=sys.stderr)
     else:
         message, code = f"{type(problem).__name__}: {problem}", int(ExitCode.BROKEN)

@@ -1,4 +1,4 @@
-"""Which page of docs/ helps: with an error by its class, else with the verb that was asked for. Names only.
+"""Which page of docs/ helps: with an error by its class, else with the verb that was asked for; and how to read it.
 
 Errors are named by their class, since most live in parts that a command need not load. What must stay true: every page
 that is named here is there (a test looks).
@@ -7,6 +7,7 @@ that is named here is there (a test looks).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 FOLDER = "docs"
 ANY = "index.md"
@@ -38,10 +39,15 @@ ERRORS: Mapping[str, str] = {
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
     "NoSuchRun": "runs.md",
+    "BadRequest": "programs.md",
+    "BuildFailed": "programs.md",
+    "NoPtx": "programs.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",
 }
 VERBS: Mapping[str, str] = {
+    "demo": "install.md",
+    "doctor": "install.md",
     "optimize": "tools.md",
     "check": "gate.md",
     "time": "timing.md",
@@ -70,6 +76,8 @@ VERBS: Mapping[str, str] = {
     "skills": "mcp.md",
     "import": "importing.md",
     "tune": "tune.md",
+    "run": "programs.md",
+    "guard": "guard.md",
 }
 
 
@@ -83,3 +91,15 @@ def page_of_error(problem: BaseException, verb: str | None) -> str:
     named = (ERRORS[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in ERRORS)
     page = next(named, None)
     return page_of_verb(verb) if page is None else f"{FOLDER}/{page}"
+
+
+def way_to(page: str) -> str:
+    """How to read a page from here: its path where that leads to it, else the command that prints it."""
+    return page if Path(page).is_file() and _is_ours(page) else f"warpsight docs {Path(page).stem}"
+
+
+def _is_ours(page: str) -> bool:
+    from warpsight.bundled import bundled
+
+    root = bundled("docs")
+    return root is not None and Path(page).resolve() == (root / Path(page).name).resolve()

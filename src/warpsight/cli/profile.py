@@ -19,16 +19,20 @@ from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.errors import UsageError
 
 GPU_HELP = (
-    "Compile for this GPU and tell its time; by default the task's. `warpsight gpus` lists them. With --device cuda or "
-    "hip: which of this machine's GPUs, by number, name or UUID."
+    "Compile for this GPU and simulate its time; by default the task's. `warpsight gpus` lists them. With --device "
+    "cuda or hip: which of this machine's GPUs, by number, name or UUID."
 )
 FROM_HELP = "Show a measured report, not a task: .ncu-rep, .sqlite of nsys, or .csv of ncu, nsys, nvprof or rocprof."
-KERNEL_NAME_HELP = "Which kernel of the report, with --from."
+KERNEL_NAME_HELP = "Which kernel of the report, with --from; of a program, show this one in full."
+ARGUMENTS_HELP = (
+    "For a whole program in place of a task (a .cu file with a main, a folder, a binary): its own arguments."
+)
 BLOCKS_HELP = "Count this many blocks and scale; by default all, or as many as the budget allows."
 
 
 def profile(
     task: Annotated[str | None, typer.Argument(metavar="TASK", help=TASK_HELP)] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
     kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,
     kernel: Annotated[
@@ -57,6 +61,7 @@ def profile(
       warpsight profile tasks/transpose --kernel mine.cu --lines 5
       warpsight profile saxpy --device opencl
       warpsight profile --from report.ncu-rep --kernel-name daxpy
+      warpsight profile saxpy.cu 1000000
     """
     if report is not None:
         from warpsight.cli.profile_report import show_report
@@ -65,6 +70,18 @@ def profile(
             raise UsageError("expected --from alone: a report is of no task, and was run already", "leave out the rest")
         show_report(report, kernel_name, None if all_lines else lines, everything=all_counters, as_json=as_json)
         return
+    from warpsight.verbs.profile_program import is_program
+
+    if task is not None and is_program(task):
+        from warpsight.cli.profile_program import show_program
+
+        show_program(
+            task, arguments or (), gpu=gpu, cores=cores, as_json=as_json, kernel=kernel_name,
+            lines=None if all_lines else lines, everything=all_counters,
+        )  # fmt: skip
+        return
+    if arguments:
+        raise UsageError(f"expected arguments for a program, {task} is a task", "leave them out")
     if task is None or kernel_name is not None:
         missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"
         raise UsageError(f"expected {missing}", "warpsight profile matmul_tiled")

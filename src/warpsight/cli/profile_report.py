@@ -28,5 +28,5 @@ def show_report(path: Path, kernel: str | None, lines: int | None, *, everything
         "report": path.name,
         "findings": [document_of(finding) for finding in findings],
     }
-    shown = profile_text.Shown(head, tuple(measured_facts(found)), findings, lines, everything)
+    shown = profile_text.ShownProfile(head, tuple(measured_facts(found)), findings, lines, everything)
     emit(document, as_json=as_json, render=lambda console: profile_text.render(console, found, shown))

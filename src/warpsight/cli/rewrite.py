@@ -18,7 +18,7 @@ from warpsight.cli.profile import GPU_HELP
 from warpsight.cli.text.rewrite import is_draft, ratio, render, search_document
 
 if TYPE_CHECKING:
-    from warpsight.session.search import Search
+    from warpsight.session.search import RewriteSearch
 
 CAUSE_HELP = "What is wrong with the kernel: the name of a finding, such as bank_conflicts; without it all are tried."
 OUT_HELP = "Where to write the new kernel; by default a file named after its id, in this folder."
@@ -53,7 +53,7 @@ def rewrite(
         if cause is None:
             searched = question.session.rewrite_all(tuple(named))
         else:
-            searched: dict[str, Search] = {}
+            searched: dict[str, RewriteSearch] = {}
             for one in named:
                 question.session.say(f"trying {one}")
                 searched[one] = question.session.rewrite(one)

@@ -63,5 +63,5 @@ def sass(
     }
     ran = None if profile is None else session.workload
     source = question.kernel.source
-    shown = sass_text.Shown(session.task.name, question.file, source, target, ran, profile, rows, kept)
+    shown = sass_text.ShownSass(session.task.name, question.file, source, target, ran, profile, rows, kept)
     emit(document, as_json=as_json, render=lambda console: sass_text.render(console, shown))

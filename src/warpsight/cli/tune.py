@@ -20,8 +20,8 @@ from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Task
-    from warpsight.tuning.journal import Journal
-    from warpsight.tuning.records import Space
+    from warpsight.tuning.journal import TuningJournal
+    from warpsight.tuning.records import SearchSpace
 
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 STRATEGY_HELP = (
@@ -63,11 +63,11 @@ def tune(
     Examples:
       warpsight tune matmul_tiled
       warpsight tune transpose_tiled --set TILE=16,32 --set ROWS=2,4,8 --tries 20
-      warpsight tune saxpy --device opencl --strategy kernel-tuner:genetic_algorithm
+      warpsight tune saxpy --device opencl --strategy kernel-tuner
       warpsight tune matmul_tiled --top 5 --out to-measure
       warpsight tune --resume last
     """
-    from warpsight.tuning.journal import Journal, find_tuning
+    from warpsight.tuning.journal import TuningJournal, find_tuning
     from warpsight.tuning.run import plan
 
     if (task is None) == (resume is None):
@@ -90,17 +90,17 @@ def tune(
         found, given, searched, device=where, gpu=gpu, strategy=strategy, tries=tries or 60, seconds=seconds,
         search_seed=seed, unsafe=unsafe,
     )  # fmt: skip
-    run_and_report(Journal.create(asked), out, top=top, quiet=quiet, as_json=as_json)
+    run_and_report(TuningJournal.create(asked), out, top=top, quiet=quiet, as_json=as_json)
 
 
-def run_and_report(journal: Journal, out: Path | None, *, top: int = 0, quiet: bool, as_json: bool) -> None:
+def run_and_report(journal: TuningJournal, out: Path | None, *, top: int = 0, quiet: bool, as_json: bool) -> None:
     """Start a tuning or go on with it, and end the command as it ended."""
     from warpsight.cli.text import tune as tune_text
     from warpsight.folders import data_folder
     from warpsight.tuning.run import ENDINGS, LEDGER, tune
     from warpsight.verbs.tune import write_kernels
 
-    with tune_text.View(journal.asked(), quiet=quiet) as view:
+    with tune_text.TuneView(journal.asked(), quiet=quiet) as view:
         found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say, top=top)
     file, listed = write_kernels(found, out, ENDINGS[found.language], to_folder=top > 0)
     emit(
@@ -122,14 +122,14 @@ def _kernel(word: str, file: Path | None, device: str | None) -> tuple[Task, Can
     return task, candidate, device_for(device, candidate, name)
 
 
-def _space(task: Task, given: Candidate, file: Path | None, words: list[str]) -> Space:
+def _space(task: Task, given: Candidate, file: Path | None, words: list[str]) -> SearchSpace:
     from warpsight.tuning.declared import space_of
     from warpsight.verbs.tune import values
 
     return space_of(task, given, file, dict(values(word) for word in words))
 
 
-def _show(task: Task, given: Candidate, space: Space, as_json: bool) -> None:
+def _show(task: Task, given: Candidate, space: SearchSpace, as_json: bool) -> None:
     from warpsight.cli.task_argument import document_of
     from warpsight.cli.text import tune as tune_text
     from warpsight.tuning.space import Configurations

@@ -39,7 +39,7 @@ def verify(
 
     \b
     Examples:
-      warpsight verify runs/today/certificates/0a1b….json
+      warpsight verify runs/today/certificates/0a1b2c3d.json
       warpsight verify cert.json --ledger ledger.jsonl --task saxpy --rerun
     """
     from warpsight.cli.task_argument import find_task

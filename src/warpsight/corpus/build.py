@@ -34,7 +34,7 @@ MAKE_ONE = "make one: warpsight corpus build FILE, for a bench with --split test
 AHEAD = 1
 
 
-class Row(Noun):
+class CorpusRow(Noun):
     """One task of a corpus file, with its measured truth (simulated times)."""
 
     number: int
@@ -45,7 +45,7 @@ class Row(Noun):
     truth: Truth
 
 
-def read_rows(file: Path) -> list[Row]:
+def read_rows(file: Path) -> list[CorpusRow]:
     """The rows of a corpus file, of which there is at least one; half a last line is left out."""
     rows = _rows_of(file)
     if not rows:
@@ -53,13 +53,13 @@ def read_rows(file: Path) -> list[Row]:
     return rows
 
 
-def _rows_of(file: Path) -> list[Row]:
-    return read_records(file, Row, "a row of a corpus", hint=MAKE_ONE)
+def _rows_of(file: Path) -> list[CorpusRow]:
+    return read_records(file, CorpusRow, "a row of a corpus", hint=MAKE_ONE)
 
 
 def build_corpus(
     file: Path, *, seed: int, split: Split, count: int, cores: int = 1, progress: Progress = lambda _done, _all: None
-) -> list[Row]:
+) -> list[CorpusRow]:
     """Write rows until the file has `count`; rows that are there already are kept."""
     rows = _rows_of(file) if file.exists() else []
     if any(row.seed != seed or row.split != split for row in rows):
@@ -77,7 +77,7 @@ def build_corpus(
                 continue
             if not balanced(rows, draw, spec, truth):
                 continue
-            row = Row(number=len(rows), draw=draw, split=split, seed=seed, spec=spec, truth=truth)
+            row = CorpusRow(number=len(rows), draw=draw, split=split, seed=seed, spec=spec, truth=truth)
             out.write(row.model_dump_json() + "\n")
             out.flush()
             rows.append(row)
@@ -87,7 +87,7 @@ def build_corpus(
     return rows
 
 
-def balanced(rows: Sequence[Row], draw: int, spec: Spec, truth: Truth) -> bool:
+def balanced(rows: Sequence[CorpusRow], draw: int, spec: Spec, truth: Truth) -> bool:
     """Whether a task may join, unless too many were turned away in a row.
 
     Not when its answer is common; and only one in three of those that repeat a text with the answer it had before, so

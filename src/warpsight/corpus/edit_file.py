@@ -14,16 +14,18 @@ from __future__ import annotations
 import re
 
 from warpsight.errors import TaskError
-from warpsight.reason.edits import Edit
+from warpsight.tools.edits import EditBlock
 
 _BLOCK = re.compile(r"<<<<<<< SEARCH\n(.*?)\n=======\n(.*?)>>>>>>> REPLACE\n", re.DOTALL)
 
 
-def parse_edits(text: str, file: str) -> tuple[Edit, ...]:
+def parse_edits(text: str, file: str) -> tuple[EditBlock, ...]:
     """The blocks of one file, at least one."""
     rest = _BLOCK.sub("", text)
     blocks = [(search, replace) for search, replace in _BLOCK.findall(text)]
     if not blocks or rest.strip():
         found = repr(rest.strip()[:80]) if rest.strip() else "none"
         raise TaskError(file=file, key="(blocks)", expected="only SEARCH/REPLACE blocks", found=found)
-    return tuple(Edit(search, replace[:-1]) if replace else Edit(search + "\n", "") for search, replace in blocks)
+    return tuple(
+        EditBlock(search, replace[:-1]) if replace else EditBlock(search + "\n", "") for search, replace in blocks
+    )

@@ -23,14 +23,14 @@ from warpsight.causes import defects as known_defects
 from warpsight.corpus.edit_file import parse_edits
 from warpsight.errors import TaskError, UsageError
 from warpsight.nouns import Noun, Task
-from warpsight.reason.edits import Edit
 from warpsight.tasks import read_task
+from warpsight.tools.edits import EditBlock
 
 FAMILIES = Path(__file__).with_name("families")
 Split = Literal["train", "test"]
 
 
-class Constant(Noun):
+class VariedNumber(Noun):
     """A number in the kernel's text (and launch) that may be another one: the meaning stays."""
 
     find: str
@@ -42,7 +42,7 @@ class FamilyFile(Noun):
 
     split: Split
     sizes: tuple[Mapping[str, int], ...] = Field(min_length=2)
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[VariedNumber, ...] = ()
     names: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
@@ -54,9 +54,9 @@ class Family:
     split: Split
     task: Task
     sizes: tuple[Mapping[str, int], ...]
-    constants: tuple[Constant, ...]
+    constants: tuple[VariedNumber, ...]
     names: Mapping[str, tuple[str, ...]]
-    defects: Mapping[str, tuple[Edit, ...]]
+    defects: Mapping[str, tuple[EditBlock, ...]]
 
 
 def read_family(folder: Path) -> Family:
@@ -88,5 +88,5 @@ def find_family(name: str) -> Family:
     """The family of this name."""
     known = families()
     if name not in known:
-        raise UsageError(f"expected a family: {', '.join(known)}; {name} came")
+        raise UsageError(f"expected a family: {', '.join(known)}; got {name}")
     return known[name]

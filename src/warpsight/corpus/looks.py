@@ -44,7 +44,7 @@ class BadDefect(WarpsightError):
 
 
 @dataclass(frozen=True)
-class Look:
+class KernelTimes:
     """Simulated times of a right kernel."""
 
     boost_us: float
@@ -55,7 +55,7 @@ class Look:
         return self.boost_us, self.base_us
 
 
-def look(task: Task, spent: Spent | None = None, *, checked: bool = False) -> Look:
+def look(task: Task, spent: Spent | None = None, *, checked: bool = False) -> KernelTimes:
     """The task's own kernel at its profiled size on its own GPU; BadDefect unless it is right. `checked`: it was found
     right before, and the time alone is wanted."""
     axes = next(w for w in task.workloads if w.profile).axes
@@ -81,7 +81,7 @@ def look(task: Task, spent: Spent | None = None, *, checked: bool = False) -> Lo
         kept = f"{found.boost_us!r} {found.base_us!r}".encode()
         store().put(key, kept)
     boost, base = kept.split()
-    return Look(float(boost), float(base))
+    return KernelTimes(float(boost), float(base))
 
 
 def require_right(task: Task, candidate: Candidate, build: Build, spent: Spent | None = None) -> None:
@@ -123,7 +123,7 @@ def store() -> Cache:
     return Cache(folder / "truth" if folder else None)
 
 
-def _timed(task: Task, candidate: Candidate, build: Build, spent: Spent | None) -> Look:
+def _timed(task: Task, candidate: Candidate, build: Build, spent: Spent | None) -> KernelTimes:
     workload = next(w for w in task.workloads if w.profile)
     code = _spend(spent, "machine code", lambda: machine_code(build.cubin, task.entry, source_file(build.ptx)))
     program = code.program
@@ -136,7 +136,7 @@ def _timed(task: Task, candidate: Candidate, build: Build, spent: Spent | None) 
         "time",
         lambda: time_launch(program, build, find_gpu(task.gpu), values, size, deadline_seconds=DEADLINE_S),
     )
-    return Look(round(found.time_us, 3), round(found.time_us_base, 3))
+    return KernelTimes(round(found.time_us, 3), round(found.time_us_base, 3))
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,19 @@ import difflib
 from collections.abc import Sequence
 
 from warpsight.corpus.specs import Spec, text_of
-from warpsight.reason.edits import Edit, EditFailed, apply_edits
+from warpsight.tools.edits import EditBlock, EditFailed, apply_edits
 
 _Hunk = tuple[int, int, int, int]  # lines [a, b) of the text before become lines [c, d) of the text after
 
 
-def removal_edits(spec: Spec, defect: str) -> tuple[Edit, ...]:
+def removal_edits(spec: Spec, defect: str) -> tuple[EditBlock, ...]:
     """Search/replace blocks on `text_of(spec)` that take this defect away and leave the others."""
     if defect not in spec.defects:
-        raise ValueError(f"{spec.key}: expected one of {', '.join(spec.defects)}, {defect} came")
+        raise ValueError(f"{spec.key}: expected one of {', '.join(spec.defects)}; got {defect}")
     return difference(text_of(spec), text_of(spec, without=defect))
 
 
-def difference(before: str, after: str) -> tuple[Edit, ...]:
+def difference(before: str, after: str) -> tuple[EditBlock, ...]:
     """Blocks that turn one text into the other."""
     old, new = before.split("\n"), after.split("\n")
     hunks = [
@@ -32,11 +32,11 @@ def difference(before: str, after: str) -> tuple[Edit, ...]:
     ]
     while True:
         widened = _joined([_widened(hunk, old, before) for hunk in hunks])
-        edits = tuple(Edit("\n".join(old[a:b]), "\n".join(new[c:d])) for a, b, c, d in widened)
+        edits = tuple(EditBlock("\n".join(old[a:b]), "\n".join(new[c:d])) for a, b, c, d in widened)
         if _gives(before, after, edits):
             return edits
         if len(widened) == 1:
-            return (Edit(before, after),)
+            return (EditBlock(before, after),)
         hunks = [(widened[0][0], widened[1][1], widened[0][2], widened[1][3]), *widened[2:]]
 
 
@@ -70,7 +70,7 @@ def _joined(hunks: Sequence[_Hunk]) -> list[_Hunk]:
     return joined
 
 
-def _gives(before: str, after: str, edits: Sequence[Edit]) -> bool:
+def _gives(before: str, after: str, edits: Sequence[EditBlock]) -> bool:
     try:
         return apply_edits(before, edits) == after
     except EditFailed:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warpsight.causes import NOTHING
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Stats:
     geomean_gain_of_all: float
 
 
-def summarise(rows: Sequence[Row]) -> Stats:
+def summarise(rows: Sequence[CorpusRow]) -> Stats:
     """The numbers that `warpsight corpus stats` shows."""
     answers = Counter(kind for row in rows for kind in row.truth.right)
     gains = sorted(row.truth.gain for row in rows)
@@ -59,7 +59,7 @@ def summarise(rows: Sequence[Row]) -> Stats:
     )
 
 
-def has_trap(row: Row) -> bool:
+def has_trap(row: CorpusRow) -> bool:
     """A defect stands in the text whose removal gives less than 3 %."""
     return any(row.truth.time_us / time < 1.03 for time in row.truth.without_us.values())
 
@@ -68,14 +68,14 @@ def _geomean(gains: Sequence[float]) -> float:
     return statistics.geometric_mean(gains) if gains else 1.0
 
 
-def _same_text(rows: Sequence[Row]) -> list[list[Row]]:
-    by_text: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+def _same_text(rows: Sequence[CorpusRow]) -> list[list[CorpusRow]]:
+    by_text: dict[tuple[object, ...], list[CorpusRow]] = defaultdict(list)
     for row in rows:
         by_text[(row.spec.family, row.spec.defects, row.spec.constants)].append(row)
     return [group for group in by_text.values() if len(group) > 1]
 
 
-def _text_decides(rows: Sequence[Row]) -> tuple[float | None, int]:
+def _text_decides(rows: Sequence[CorpusRow]) -> tuple[float | None, int]:
     """The best that any reader of the text alone could do, where the same text was measured more than once."""
     groups = _same_text(rows)
     total = sum(len(group) for group in groups)
@@ -85,7 +85,7 @@ def _text_decides(rows: Sequence[Row]) -> tuple[float | None, int]:
     return best / total, total
 
 
-def _text_carries(rows: Sequence[Row]) -> float | None:
+def _text_carries(rows: Sequence[CorpusRow]) -> float | None:
     """The mean over ordered pairs of tasks of one text: the first's answers, one drawn, right for the second?"""
     shares = [
         sum(kind in other.truth.right for kind in row.truth.right) / len(row.truth.right)

@@ -7,9 +7,9 @@ Simulated times.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from warpsight.corpus.families import Family
+from warpsight.corpus.families import Family, find_family
 from warpsight.corpus.looks import BadDefect, require_right
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.truth import look_at
@@ -21,7 +21,7 @@ from warpsight.tasks import read_candidate
 MATTERS, HELPS = 1.1, 0.97
 
 
-class Trial(Noun):
+class DefectTrial(Noun):
     """Time with some defects over the time of the fast kernel, by (GPU, size)."""
 
     family: str
@@ -36,7 +36,19 @@ class Trial(Noun):
         return "" if any(ratio >= MATTERS for ratio in self.ratios.values()) else "matters nowhere"
 
 
-def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], sizes: int | None = None) -> Trial:
+def try_family(name: str, gpus: Sequence[str], *, pairs: bool = False, say: Callable[[str], None]) -> list[DefectTrial]:
+    """Each defect of a family alone at every size; with `pairs` also two together, each at the first size."""
+    family = find_family(name)
+    found: list[DefectTrial] = []
+    for defects in (*((defect,) for defect in family.defects), *(pairs_that_apply(family) if pairs else ())):
+        say(", ".join(defects))
+        found.append(try_together(family, defects, gpus, sizes=1 if len(defects) > 1 else None))
+    return found
+
+
+def try_together(
+    family: Family, defects: tuple[str, ...], gpus: Sequence[str], sizes: int | None = None
+) -> DefectTrial:
     """These defects together, at the first `sizes` sizes (all when None)."""
     ratios: dict[str, float] = {}
     for gpu, size in itertools.product(gpus, family.sizes[:sizes]):
@@ -50,7 +62,7 @@ def try_together(family: Family, defects: tuple[str, ...], gpus: Sequence[str], 
         )
         where = f"{gpu} " + " ".join(f"{axis}={value}" for axis, value in size.items())
         ratios[where] = look_at(spec, defects).boost_us / look_at(spec, ()).boost_us
-    return Trial(family=family.name, defects=defects, ratios=ratios)
+    return DefectTrial(family=family.name, defects=defects, ratios=ratios)
 
 
 def require_right_planted(family: Family, defects: tuple[str, ...], gpu_arch: str | None = None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from warpsight.causes import NOTHING, TIE
 from warpsight.corpus.families import families
-from warpsight.corpus.looks import BadDefect, Look, Spent, look
+from warpsight.corpus.looks import BadDefect, KernelTimes, Spent, look
 from warpsight.corpus.specs import Spec, task_of
 from warpsight.corpus.variants import plant
 from warpsight.errors import WarpsightError
@@ -72,7 +72,7 @@ def right_answers(
     return tuple(sorted(d for d, t in helping.items() if t <= best * TIE))
 
 
-def look_at(spec: Spec, defects: tuple[str, ...], spent: Spent | None = None, *, checked: bool = False) -> Look:
+def look_at(spec: Spec, defects: tuple[str, ...], spent: Spent | None = None, *, checked: bool = False) -> KernelTimes:
     """The family's kernel with these defects, checked and timed at the task's size on the task's GPU."""
     text = plant(families()[spec.family], defects, spec.constants)
     if text is None:
@@ -86,6 +86,6 @@ def _roof(spec: Spec) -> Roof:
     return simulated_roof(families()[spec.family].task, workload, find_gpu(spec.gpu))
 
 
-def _decided(spec: Spec, whole: Look, removal: Look, roof: Roof) -> Decision:
+def _decided(spec: Spec, whole: KernelTimes, removal: KernelTimes, roof: Roof) -> Decision:
     found = simulated_timing(spec.gpu, "profile", removal.times_us, whole.times_us, roof)
     return found.decision or "REJECTED"

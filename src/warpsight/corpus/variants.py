@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from warpsight.corpus.families import Family
-from warpsight.reason.edits import EditFailed, apply_edits
+from warpsight.tools.edits import EditFailed, apply_edits
 
 _INDENT = re.compile(r"^(?: {4})+", re.MULTILINE)
 

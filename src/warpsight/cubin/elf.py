@@ -62,7 +62,7 @@ class Elf:
 
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
-            raise UsageError(f"expected a cubin (a 64-bit ELF file), {data[:6]!r} came")
+            raise UsageError(f"expected a cubin (a 64-bit ELF file), got {data[:6]!r}")
         self._head = data[:64]
         try:
             self.sections = _sections(data)
@@ -77,6 +77,8 @@ class Elf:
     def architecture(self) -> int:
         """Such as 80 for sm_80; 0 where the file is of a kind that says it otherwise."""
         abi, flags = self._head[7:9], struct.unpack_from("<I", self._head, 48)[0]
+        if abi == b"\x33\x07":  # of the compilers of CUDA 12
+            return flags & 0xFF
         return flags >> 8 & 0xFF if abi == b"\x41\x08" else 0
 
     def meaning(self) -> str:

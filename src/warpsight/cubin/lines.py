@@ -145,7 +145,7 @@ class _Reader:
         length = self.number("<I")
         end, version = self.at + length, self.number("<H")
         if length >= 0xFFFFFFF0 or version not in (2, 3, 4) or end > len(self.data):
-            raise UsageError(f"expected a line table of DWARF 2 to 4, version {version} came")
+            raise UsageError(f"expected a line table of DWARF 2 to 4, got version {version}")
         length = self.number("<I")
         program, least = self.at + length, self.number("<B")
         if version == 4:
@@ -185,7 +185,7 @@ class _Reader:
         elif opcode == _DEFINE_FILE:
             raise UsageError("expected no files behind the header of a line table")
         elif opcode != _FUNCTION_NAME:
-            raise UsageError(f"expected a known opcode in a line table, {opcode:#x} came")
+            raise UsageError(f"expected a known opcode in a line table, got {opcode:#x}")
         self.at = end
         return state
 

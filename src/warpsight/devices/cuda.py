@@ -9,18 +9,14 @@ texts never share a process, and a disturbed time is not reported.
 
 from __future__ import annotations
 
-import math
 import os
-import statistics
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
-
-from warpsight.devices.cuda_lane import LEFT_OUT, GpuLane, cuda_request
+from warpsight.devices.cuda_lane import GpuLane, cuda_request
 from warpsight.devices.cuda_state import (
     GpuHere,
     arch_for,
@@ -32,24 +28,26 @@ from warpsight.devices.cuda_state import (
     runs,
     visible,
 )
-from warpsight.devices.device import CannotProfile, Execution, Value
+from warpsight.devices.device import Execution, Value
 from warpsight.devices.opencl_build import worker_argv
-from warpsight.devices.opencl_lane import Settings
 from warpsight.devices.profiles import with_trust
+from warpsight.devices.real_gpu import (
+    MEMORY_BYTES,
+    WARM_UP_LAUNCHES,
+    RealGpu,
+    event_profile,
+    outside,
+    replay_request,
+    timed_launches,
+)
 from warpsight.devices.triton_lane import TRITON_WORKER, triton_request
 from warpsight.errors import UsageError
-from warpsight.jail import wire
 from warpsight.jail.worker import told_unsafe
-from warpsight.nouns import Build, Fault, Language, Profile, Source
-from warpsight.nouns.dtypes import wire_dtype
+from warpsight.nouns import Build, Fault, Language, Profile
 from warpsight.tasks import LaunchSize
 
 WORKER = Path(__file__).with_name("cuda_worker.py")
-WARM_UP_LAUNCHES, TIMED_LAUNCHES = 3, 15
 NO_CHECKER = "reads out of bounds, races and unset memory were not looked for: no checker was given"
-OUTSIDE = (
-    f"the worker ran without these walls of the jail, which a GPU driver cannot live behind: {', '.join(LEFT_OUT)}"
-)
 OWN_LAUNCH = (
     "the sanitizer and the profilers ran the program as it was compiled here, since Triton's Python is not run outside "
     "of the jail; Triton's own compile, which was timed, may differ"
@@ -57,22 +55,21 @@ OWN_LAUNCH = (
 
 
 @dataclass(frozen=True)
-class Looked:
+class CheckerResult:
     """What a checker saw in one launch, and what it could not look for, with the reason."""
 
     faults: tuple[Fault, ...] = ()
     not_looked: tuple[str, ...] = ()
 
 
-Checker = Callable[[Sequence[str], str, str], Looked]
+Checker = Callable[[Sequence[str], str, str], CheckerResult]
 """From a program that launches a kernel, the entry and the kernel's text. It is in `lens`, which devices do not see."""
 
 
-class CudaDevice:
+class CudaDevice(RealGpu):
     """One NVIDIA GPU, locked from the first use until `close`. `gpu` chooses it by index, UUID or name."""
 
     name = "cuda"
-    source: Source = "measured"
     ladder: ClassVar[str] = "nvidia"
     languages: ClassVar[tuple[Language, ...]] = ("cuda", "triton")
 
@@ -81,19 +78,16 @@ class CudaDevice:
         *,
         gpu: str | None = None,
         deadline_seconds: float = 60.0,
-        memory_bytes: int = 8 << 30,
+        memory_bytes: int = MEMORY_BYTES,
         checker: Checker | None = None,
     ) -> None:
-        self.wanted, self.checker = gpu, checker
+        super().__init__(gpu=gpu, deadline_seconds=deadline_seconds, memory_bytes=memory_bytes)
+        self.checker = checker
         self.not_looked: dict[str, None] = {}  # in the order they came up
-        self._looked: dict[tuple[str, tuple[str, ...], str, LaunchSize], Looked] = {}
+        self._looked: dict[tuple[str, tuple[str, ...], str, LaunchSize], CheckerResult] = {}
         self._own_launch: tuple[str, ...] = ()
-        self._walls: set[str] = set()
-        self.settings = Settings(threads=1, deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=True)
         self._gpu: GpuHere | None = None
         self._lock: Any = None
-        self._lane: GpuLane | None = None
-        self._lanes: list[GpuLane] = []
 
     @property
     def gpu(self) -> GpuHere:
@@ -114,25 +108,6 @@ class CudaDevice:
     def caveats(self) -> tuple[str, ...]:
         """What results of this device must say: walls that were not there, faults that were not looked for."""
         return (*outside(self._walls), *self._own_launch, *self.not_looked)
-
-    @property
-    def missing_walls(self) -> tuple[str, ...]:
-        """Walls that every worker goes without, and those that a worker so far really ran without."""
-        return all_missing(self._walls)
-
-    @classmethod
-    def open(
-        cls,
-        *,
-        gpu: str | None = None,
-        default_gpu: str | None = None,
-        cores: int | None = None,
-        deadline_seconds: float = 120.0,
-        unsafe: bool = False,
-    ) -> Self:
-        """`gpu` is one of this machine's."""
-        del default_gpu, cores, unsafe  # a GPU is what it is, and no worker of it lives behind all walls
-        return cls(gpu=gpu, deadline_seconds=deadline_seconds)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
@@ -160,22 +135,11 @@ class CudaDevice:
     def open_lane(self, build: Build, entry: str) -> GpuLane:
         if build.language == "opencl" or not build.ok:
             raise UsageError(
-                f"the CUDA device runs good builds of CUDA C++ and Triton, a {build.language} build came",
+                f"the CUDA device runs good builds of CUDA C++ and Triton, got a {build.language} build",
                 hint="give a CUDA kernel that compiles",
             )
         worker, request = worker_for(build, entry, fits=runs(build.gpu_arch, self.gpu.capability))
-        lane = GpuLane(
-            build,
-            entry,
-            self.settings,
-            worker=worker,
-            words=[f"GPU-{self.gpu.uuid}"],
-            request=request,
-            watch=self._watch,
-            walls=self._walls,
-        )
-        self._lanes = [*(other for other in self._lanes if not other.ended), lane]
-        return lane
+        return self._opened(build, entry, worker, f"GPU-{self.gpu.uuid}", request, self._watch)
 
     def replay_argv(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3
@@ -192,18 +156,10 @@ class CudaDevice:
         return worker_argv(WORKER, f"GPU-{self.gpu.uuid}", "--replay", str(path))
 
     def close(self) -> None:
-        for lane in self._lanes:
-            lane.close()
-        self._lanes, self._lane = [], None
+        super().close()
         if self._lock is not None:
             self._lock.release()
             self._lock = self._gpu = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _looked_for(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, text: str
@@ -225,15 +181,6 @@ class CudaDevice:
         self.not_looked |= dict.fromkeys(looked.not_looked)
         return looked.faults
 
-    def _lane_of(self, build: Build, entry: str) -> GpuLane:
-        kept = self._lane
-        if kept is not None and not kept.ended and kept.build == build and kept.entry == entry:
-            return kept
-        if kept is not None:
-            kept.close()
-        self._lane = self.open_lane(build, entry)
-        return self._lane
-
     def _watch(self) -> Callable[[], tuple[str, ...]]:
         before, uuid = read_state(self.gpu.uuid), self.gpu.uuid
 
@@ -253,84 +200,6 @@ def worker_for(build: Build, entry: str, *, fits: bool) -> tuple[Path, tuple[dic
     if build.language == "triton" and told_unsafe():
         return TRITON_WORKER, triton_request(build, entry)
     return WORKER, cuda_request(build, entry, fits=fits)
-
-
-def all_missing(walls: Collection[str]) -> tuple[str, ...]:
-    """The walls left out on purpose, then the others that a worker lacked."""
-    return (*LEFT_OUT, *sorted(set(walls) - set(LEFT_OUT)))
-
-
-def outside(walls: Collection[str]) -> tuple[str, ...]:
-    """What results say of the walls that workers lacked."""
-    more = all_missing(walls)[len(LEFT_OUT) :]
-    return (OUTSIDE, f"a worker also ran without these walls of the jail: {', '.join(more)}") if more else (OUTSIDE,)
-
-
-def replay_request(
-    request: tuple[dict[str, Any], list[Any]], values: Sequence[Value], size: LaunchSize, *, launches: int
-) -> bytes:
-    """What `--replay` reads: what the worker is told first, the arguments, the launch."""
-    opened, code = request
-    load, blobs = launch_message(values, size)
-    return wire.pack({"open": opened, "load": load, "launches": launches}, [*code, *blobs])
-
-
-def launch_message(values: Sequence[Value], size: LaunchSize) -> tuple[dict[str, Any], list[Any]]:
-    """Arguments and launch, for a worker that gives each array an allocation of its own."""
-    described: list[dict[str, Any]] = []
-    blobs: list[Any] = []
-    for value in values:
-        blobs.append(np.ascontiguousarray(value.array).reshape(-1).view(np.uint8))
-        scalar = {"dtype": wire_dtype(value.array)}
-        described.append(scalar if value.is_scalar else {"initialised": value.initialised})
-    whole = [grid * block for grid, block in zip(size.grid, size.block, strict=True)]
-    return {"values": described, "shared": size.shared_bytes, "global": whole, "local": list(size.block)}, blobs
-
-
-def event_profile(
-    device: Any, entry: str, times_us: Sequence[float], size: LaunchSize, gpu: str, notes: Sequence[str]
-) -> Profile:
-    """A Profile of a device that knows the time alone."""
-    from warpsight.devices.machine_code import RANGE, TIME_UNITS
-    from warpsight.vgpu import counters
-
-    blocks = math.prod(size.grid)
-    spread = f"{min(times_us):.2f} to {max(times_us):.2f} us"
-    return Profile(
-        kernel=entry,
-        device=device.name,
-        source=device.source,
-        isa="native",
-        gpu=_sheet(gpu),
-        notes=(f"median of {len(times_us)} launches on a cold cache by the GPU's events, {spread}", *notes),
-        counters={"duration_us": statistics.median(times_us)},
-        units={"duration_us": "us"},
-        sampled_blocks=blocks,
-        total_blocks=blocks,
-        not_measured=tuple(sorted((set(counters.UNITS) | set(TIME_UNITS)) - {"duration_us", *RANGE})),
-    )
-
-
-def _sheet(name: str) -> str:
-    """The key of the GPU's data sheet, or its name where there is none."""
-    from warpsight.vgpu.gpus import find_gpu
-
-    try:
-        return find_gpu(name).key
-    except UsageError:
-        return name
-
-
-def timed_launches(lane: GpuLane, values: Sequence[Value], size: LaunchSize) -> list[float]:
-    """The times of all launches of a profile, those to warm up first."""
-    times_us: list[float] = []
-    for _ in range(WARM_UP_LAUNCHES + TIMED_LAUNCHES):
-        ran = lane.run(values, size)
-        if ran.refused or ran.faults:
-            why = ran.refused or f"{ran.faults[0].kind}: {ran.faults[0].message}"
-            raise CannotProfile(f"the kernel cannot be timed: {why}", hint="`warpsight check` on it first")
-        times_us.append(ran.device_us)
-    return times_us
 
 
 def _again(lane: GpuLane) -> tuple[str, ...]:

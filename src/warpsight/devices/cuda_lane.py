@@ -14,7 +14,7 @@ from typing import Any
 
 from warpsight.devices.device import Value
 from warpsight.devices.opencl_build import worker_argv
-from warpsight.devices.opencl_lane import GUARD_BYTES, OpenClLane, Ran, Settings
+from warpsight.devices.opencl_lane import GUARD_BYTES, LaneRun, LaneSettings, OpenClLane
 from warpsight.errors import DeviceError, UsageError
 from warpsight.jail import JailedWorker, Limits
 from warpsight.jail.wire import HEADER_CAP_BYTES
@@ -54,7 +54,7 @@ class GpuLane(OpenClLane):
         self,
         build: Build,
         entry: str,
-        settings: Settings,
+        settings: LaneSettings,
         *,
         worker: Path,
         words: Sequence[str],
@@ -67,7 +67,7 @@ class GpuLane(OpenClLane):
         self._walls = walls
         self.disturbed: list[str] = []
 
-    def run(self, values: Sequence[Value], size: LaunchSize) -> Ran:
+    def run(self, values: Sequence[Value], size: LaunchSize) -> LaneRun:
         """One timed launch. A disturbed one is done again; a GPU that does not become quiet is an error, not a time."""
         for _ in range(TRIES):
             finish = self._watch()
@@ -81,7 +81,7 @@ class GpuLane(OpenClLane):
             hint="end what else runs on the GPU, cool it, or lock its clock (root: `nvidia-smi --lock-gpu-clocks`)",
         )
 
-    def run_untimed(self, values: Sequence[Value], size: LaunchSize) -> Ran:
+    def run_untimed(self, values: Sequence[Value], size: LaunchSize) -> LaneRun:
         """One launch for its results: nobody looks whether the GPU was quiet, so its time counts for nothing."""
         _hold_to_one_message(values)
         ran = super().run(values, size)
@@ -124,7 +124,7 @@ class GpuLane(OpenClLane):
     def _prepare(self, worker: JailedWorker, block: Dim3) -> str:
         return ""  # machine code is for every block size
 
-    def _named(self, ran: Ran) -> Ran:
+    def _named(self, ran: LaneRun) -> LaneRun:
         """The fault by the name that the driver gave, where the worker ended over one."""
         if ran.faults[0].kind != "exited_early" or self._worker is None:
             return ran
@@ -133,7 +133,7 @@ class GpuLane(OpenClLane):
             raise DeviceError(f"the GPU is lost: {line[:300]}", hint="`nvidia-smi`; reset the GPU or reboot")
         if (told := sticky_fault(line)) is not None:
             self._lost = told
-            return Ran(faults=(told,), printed=ran.printed)
+            return LaneRun(faults=(told,), printed=ran.printed)
         return ran
 
 

@@ -33,7 +33,7 @@ REFUSALS = (
 )  # fmt: skip
 
 
-class Session:
+class CudaSession:
     """One module, one kernel, an arena of memory slots that take turns: together larger than L2."""
 
     least_fill_bytes = LEAST_FILL_BYTES
@@ -172,7 +172,7 @@ def guarded(label: str, refusals: tuple[str, ...], work: Callable[..., Any], *gi
         os._exit(70)  # no clean-up: the context is poisoned and every call in it would fail
 
 
-def replay(path: Path, open_session: Callable[[dict[str, Any], list[memoryview]], Any] = Session) -> None:
+def replay(path: Path, open_session: Callable[[dict[str, Any], list[memoryview]], Any] = CudaSession) -> None:
     """One launch of a recorded request, for a profiler around this process."""
     header, blobs = wire.unpack(path.read_bytes())
     session = open_session(header["open"], blobs[:1])
@@ -211,4 +211,4 @@ def serve(
 
 if __name__ == "__main__":
     os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
-    replay(Path(sys.argv[3])) if sys.argv[2:3] == ["--replay"] else serve("CUDA", Session, REFUSALS)
+    replay(Path(sys.argv[3])) if sys.argv[2:3] == ["--replay"] else serve("CUDA", CudaSession, REFUSALS)

@@ -41,7 +41,7 @@ def checked(answer: Any) -> Any:
     return rest[0] if len(rest) == 1 else rest
 
 
-class Session:
+class HipSession:
     """One kernel and slots of memory that take turns, as in the CUDA worker."""
 
     def __init__(self, header: dict[str, Any], _: list[memoryview]) -> None:
@@ -153,4 +153,4 @@ class Session:
 
 if __name__ == "__main__":
     os.environ["ROCR_VISIBLE_DEVICES"] = sys.argv[1]
-    replay(Path(sys.argv[3]), Session) if sys.argv[2:3] == ["--replay"] else serve("HIP", Session, REFUSALS)
+    replay(Path(sys.argv[3]), HipSession) if sys.argv[2:3] == ["--replay"] else serve("HIP", HipSession, REFUSALS)

@@ -27,8 +27,7 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.model_error import time_interval
 from warpsight.vgpu.sample import Tracer
-from warpsight.vgpu.sass import load_sass
-from warpsight.vgpu.timemodel import STEP_BUDGET, Prediction, predict
+from warpsight.vgpu.timemodel import STEP_BUDGET, PredictedTime, predict
 
 LIKELY = 0.9
 """The share of measured times that lie in the likely range of a simulated one."""
@@ -46,6 +45,8 @@ class MachineCode:
 @functools.lru_cache(maxsize=64)
 def machine_code(cubin: bytes, entry: str, file: str = "kernel.cu") -> MachineCode:
     """The machine code of one kernel; `file` is the source whose lines count. Kept, since it is asked for often."""
+    from warpsight.vgpu.sass import load_sass  # here: a check runs PTX alone
+
     try:
         program = load_sass(disassemble(cubin, name=file), cubin, entry)
         machine.load(program)
@@ -81,7 +82,7 @@ def time_launch(
     step_budget: int = STEP_BUDGET,
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
-) -> Prediction:
+) -> PredictedTime:
     """A draft of the simulated time on `gpu`, from a few blocks run by themselves; `without` leaves terms out."""
 
     def run(blocks: Sequence[int], max_steps: int) -> machine.Launched:
@@ -187,7 +188,7 @@ _SHARES = {
 }
 
 
-def time_counters(p: Prediction) -> dict[str, int | float]:
+def time_counters(p: PredictedTime) -> dict[str, int | float]:
     """A prediction as counters of a profile."""
     low, high = time_interval(p.time_us, p.bound, LIKELY)
     found: dict[str, int | float] = {
@@ -208,7 +209,7 @@ def time_counters(p: Prediction) -> dict[str, int | float]:
     return found
 
 
-def stall_samples(p: Prediction) -> NDArray[np.uint64]:
+def stall_samples(p: PredictedTime) -> NDArray[np.uint64]:
     """Samples in which a warp stood at each instruction without issuing it."""
     issued = schedule.STALLS.index("selected")
     return p.stalls.sum(axis=1) - p.stalls[:, issued]

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 
 from warpsight.devices.device import CannotProfile, Execution, Value
 from warpsight.devices.opencl_build import compiler_identity, processor
-from warpsight.devices.opencl_lane import OpenClLane, Settings
+from warpsight.devices.opencl_lane import LaneSettings, OpenClLane
 from warpsight.errors import UsageError
 from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
@@ -39,8 +39,8 @@ class OpenClDevice:
         memory_bytes: int = 4 << 30,
         unsafe: bool = False,
     ) -> None:
-        given = Settings(deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=unsafe)
-        self.settings = given if threads is None else Settings(threads, deadline_seconds, memory_bytes, unsafe)
+        given = LaneSettings(deadline_s=deadline_seconds, memory_bytes=memory_bytes, unsafe=unsafe)
+        self.settings = given if threads is None else LaneSettings(threads, deadline_seconds, memory_bytes, unsafe)
         self._lane: OpenClLane | None = None
 
     @classmethod
@@ -95,7 +95,7 @@ class OpenClDevice:
     def open_lane(self, build: Build, entry: str) -> OpenClLane:
         if build.language != "opencl" or not build.ok:
             raise UsageError(
-                f"the OpenCL device runs good builds of OpenCL C, a {build.language} build came",
+                f"the OpenCL device runs good builds of OpenCL C, got a {build.language} build",
                 hint="give an OpenCL kernel: a .cl file, or a task with `opencl` in its task.toml",
             )
         lane = OpenClLane(build, entry, self.settings)

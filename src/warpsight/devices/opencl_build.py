@@ -18,6 +18,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from warpsight.devices.opencl_assembly import NO_ASSEMBLY, refused_assembly
+from warpsight.devices.opencl_cpu import instructions_of_this_machine, relative_of_this_machine
 from warpsight.errors import TaskError, ToolMissing, UsageError
 from warpsight.jail import Limits, package_files, run_jailed, wire
 from warpsight.jail.scrub import scrubbed
@@ -31,7 +32,7 @@ from warpsight.toolchain.process import cpu_limit_s, ended_badly, wall_limit_s
 
 SCHEMA = "opencl-2"
 COMPILE_WORKER = Path(__file__).with_name("opencl_compile_worker.py")
-SHARED_FILES = (Path(wire.__file__), Path(__file__).with_name("opencl_worker.py"))
+SHARED_FILES = (Path(wire.__file__), *(Path(__file__).with_name(f"opencl_{name}.py") for name in ("worker", "cpu")))
 PACKAGES = (
     "pyopencl", "pocl_binary_distribution", "numpy", "pytools", "platformdirs", "siphash24", "typing_extensions",
 )  # fmt: skip
@@ -85,7 +86,8 @@ def compile_opencl(
     checked = _checked_options(options)
     cache = cache if cache is not None else build_cache()
     wanted = repr([tuple(block) for block in blocks])
-    key = content_key(SCHEMA, source, name, entry, wanted, compiler_identity(), processor(), *checked)
+    native = (processor(), instructions_of_this_machine())
+    key = content_key(SCHEMA, source, name, entry, wanted, compiler_identity(), *native, *checked)
     if (stored := stored_build(cache.get(key), source, "", checked)) is not None:
         return stored
     build, keep = _compile(source, entry, checked, name, blocks, deadline_s, unsafe)
@@ -164,7 +166,7 @@ def _compile(
         return failed(refused), True
     request = {"text": source, "options": [*ALWAYS, *options], "entry": entry, "blocks": [list(b) for b in blocks]}
     answer = run_jailed(
-        worker_argv(COMPILE_WORKER),
+        worker_argv(COMPILE_WORKER, relative_of_this_machine()),
         wire.pack(request),
         limits=Limits(wall_s=wall_limit_s(deadline_s), cpu_s=cpu_limit_s(deadline_s), answer_bytes=64 << 20),
         readable=(*worker_files(), *_linker()),

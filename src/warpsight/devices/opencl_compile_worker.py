@@ -33,7 +33,7 @@ SCALAR_SIZES = (4, 8, 1, 2, 16, 32, 64, 128, 12, 24, 48)
 _kept: list[Any] = []
 
 
-class Refused(Exception):
+class _CompileRefused(Exception):
     """The text does not compile, or has no such kernel; the message is the log."""
 
 
@@ -49,7 +49,7 @@ def built(cl: Any, device: Any, header: dict[str, Any]) -> tuple[Any, Any, Path,
     try:
         program.build(options=header["options"], cache_dir=False)
     except cl.Error as error:
-        raise Refused(program.get_build_info(device, cl.program_build_info.LOG) or str(error)) from None
+        raise _CompileRefused(program.get_build_info(device, cl.program_build_info.LOG) or str(error)) from None
     (folder,) = program_folders() - before
     return context, program, folder, program.get_build_info(device, cl.program_build_info.LOG) or ""
 
@@ -73,7 +73,9 @@ def set_arguments(cl: Any, context: Any, kernel: Any) -> None:
             except cl.Error:
                 continue
         else:
-            raise Refused(f"error: parameter {at + 1} of {kernel.function_name} has a type that cannot be passed")
+            raise _CompileRefused(
+                f"error: parameter {at + 1} of {kernel.function_name} has a type that cannot be passed"
+            )
 
 
 def compile_block(cl: Any, context: Any, kernel: Any, block: list[int]) -> list[Any]:
@@ -86,7 +88,7 @@ def compile_block(cl: Any, context: Any, kernel: Any, block: list[int]) -> list[
         try:
             kept += [queue, never, cl.enqueue_nd_range_kernel(queue, kernel, size, tuple(block), wait_for=[never])]
         except cl.Error as error:
-            raise Refused(f"error: a block of {tuple(block)} cannot be compiled: {error}") from None
+            raise _CompileRefused(f"error: a block of {tuple(block)} cannot be compiled: {error}") from None
         queue.flush()
     return kept
 
@@ -96,7 +98,7 @@ def compiled(header: dict[str, Any], cl: Any, devices: list[Any]) -> tuple[dict[
     _, program, folder, log = built(cl, by_kind["pthread"], header)
     kernels = program.get_info(cl.program_info.KERNEL_NAMES).split(";")
     if header["entry"] not in kernels:
-        raise Refused(f"error: no kernel named {header['entry']}; kernels in this source: {', '.join(kernels)}")
+        raise _CompileRefused(f"error: no kernel named {header['entry']}; kernels in this source: {', '.join(kernels)}")
     if header["blocks"]:
         context, twin, twin_folder, _ = built(cl, by_kind["basic"], header)
         kernel = cl.Kernel(twin, header["entry"])
@@ -109,7 +111,7 @@ def compiled(header: dict[str, Any], cl: Any, devices: list[Any]) -> tuple[dict[
 
 
 def main() -> None:
-    cl, devices = open_pocl("pthread basic")
+    cl, devices = open_pocl("pthread basic", sys.argv[1])
     worker_io.lock_down("tools")
     message = worker_io.read_frame()
     if message is None:
@@ -117,7 +119,7 @@ def main() -> None:
     header, _ = wire.unpack(message)
     try:
         answer, blobs = compiled(header, cl, devices)
-    except Refused as refused:
+    except _CompileRefused as refused:
         answer, blobs = {"ok": False, "log": str(refused), "names": list[str]()}, list[bytes]()
     worker_io.write_frame(wire.pack(answer, blobs))
     os._exit(0)  # an orderly end would wait for the launches

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from warpsight.devices.device import TimedCall, Value
 from warpsight.devices.opencl_build import ALWAYS, compile_opencl, has_block, worker_argv, worker_files
-from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, scrubbed, wire
+from warpsight.devices.opencl_cpu import relative_of_this_machine
+from warpsight.jail import JailedWorker, Limits, WorkerEvent, WorkerLost, scrubbed, wire
 from warpsight.nouns import Build, Dim3, Fault
 from warpsight.nouns.dtypes import wire_dtype
 from warpsight.tasks import LaunchSize
@@ -36,7 +37,7 @@ NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class Settings:
+class LaneSettings:
     """What every worker of a device may use."""
 
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
@@ -46,7 +47,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Ran:
+class LaneRun:
     """What one launch did, as far as the parent could see."""
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
@@ -73,7 +74,7 @@ class OpenClLane:
     `start` lets the worker load while the caller does something else, such as starting another one.
     """
 
-    def __init__(self, build: Build, entry: str, settings: Settings) -> None:
+    def __init__(self, build: Build, entry: str, settings: LaneSettings) -> None:
         self.build, self.entry, self.settings = build, entry, settings
         self._worker: JailedWorker | None = None
         self._open = False
@@ -96,21 +97,21 @@ class OpenClLane:
             self._worker.close()
         self._lost = self._lost or Fault(kind="closed", message="the lane was closed")
 
-    def run(self, values: Sequence[Value], size: LaunchSize) -> Ran:
+    def run(self, values: Sequence[Value], size: LaunchSize) -> LaneRun:
         """Launch once on these contents. The arrays given are not changed."""
         if self._lost is not None:
-            return Ran(faults=(self._lost,))
+            return LaneRun(faults=(self._lost,))
         try:
             worker = self._opened()
             if refused := self._prepare(worker, size.block):
-                return Ran(refused=refused)
+                return LaneRun(refused=refused)
             return self._launch(worker, values, size)
         except WorkerLost as lost:
             self._lost = fault_of(lost.event)
         except (wire.BadMessage, KeyError, TypeError, ValueError) as problem:
             self._lost = Fault(kind="bad_answer", message=f"the worker's answer is not one: {problem}")
         self.close()
-        return Ran(faults=(self._lost,))
+        return LaneRun(faults=(self._lost,))
 
     @property
     def worker_pid(self) -> int | None:
@@ -132,7 +133,7 @@ class OpenClLane:
             scratch_bytes=64 << 20,
         )
         return JailedWorker(
-            worker_argv(RUN_WORKER, str(settings.threads)),
+            worker_argv(RUN_WORKER, relative_of_this_machine(), str(settings.threads)),
             limits=limits,
             readable=worker_files(),
             unsafe=settings.unsafe,
@@ -172,12 +173,12 @@ class OpenClLane:
         self._blocks.add(block)
         return ""
 
-    def _launch(self, worker: JailedWorker, values: Sequence[Value], size: LaunchSize) -> Ran:
+    def _launch(self, worker: JailedWorker, values: Sequence[Value], size: LaunchSize) -> LaneRun:
         placed, pool = self._lay_out(values)
         request, blobs = _load_request(values, placed, pool, size)
         started = time.perf_counter_ns()
         if refused := self._ask(request, blobs)[0].get("refused"):
-            return Ran(refused=scrubbed(str(refused)[:1000]))
+            return LaneRun(refused=scrubbed(str(refused)[:1000]))
         go = wire.pack({"op": "go"})
         before = time.perf_counter_ns()
         body = worker.ask(go, self.settings.deadline_s)
@@ -185,14 +186,14 @@ class OpenClLane:
         printed = worker.log()
         done, _ = wire.unpack(body)
         if refused := done.get("refused"):
-            return Ran(refused=scrubbed(str(refused)[:1000]))
+            return LaneRun(refused=scrubbed(str(refused)[:1000]))
         _, back = self._ask({"op": "fetch"})
         ended = time.perf_counter_ns()
         printed += worker.log()
         arrays, faults = _taken(placed, back)
         device_us = _time(done["device_us"])
         text = printed.decode(errors="replace")
-        return Ran(arrays, faults, "", text, device_us, (after - before) / 1000, (ended - started) / 1000)
+        return LaneRun(arrays, faults, "", text, device_us, (after - before) / 1000, (ended - started) / 1000)
 
     def _ask(self, header: dict[str, Any], blobs: Sequence[Any] = ()) -> tuple[dict[str, Any], list[memoryview]]:
         assert self._worker is not None
@@ -255,7 +256,7 @@ def _taken(placed: Sequence[Placed], back: Sequence[memoryview]) -> tuple[dict[s
     return arrays, tuple(faults)
 
 
-def fault_of(event: Event) -> Fault:
+def fault_of(event: WorkerEvent) -> Fault:
     """The end of a worker as a fault of the kernel in it."""
     return Fault(kind=FAULT_KINDS.get(event.kind, event.kind), message=event.detail)
 

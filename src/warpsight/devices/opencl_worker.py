@@ -18,18 +18,23 @@ from typing import TYPE_CHECKING, Any
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "jail")]
 
 if TYPE_CHECKING:
+    from warpsight.devices.opencl_cpu import name_the_processor
     from warpsight.jail import wire, worker_io
 else:
     import wire
     import worker_io
+    from opencl_cpu import name_the_processor
 
 SCRATCH = Path.cwd()  # the jail starts a worker in its scratch folder
 ALIGNMENT = 4096
 MEMORY_BYTES = 4 << 30
 
 
-def open_pocl(kind: str, threads: int = 0) -> tuple[Any, list[Any]]:
-    """pyopencl and the PoCL devices of these kinds; all files that PoCL makes go to the scratch folder."""
+def open_pocl(kind: str, relative: str, threads: int = 0) -> tuple[Any, list[Any]]:
+    """pyopencl and the PoCL devices of these kinds; all files that PoCL makes go to the scratch folder.
+
+    `relative` is the processor to compile for if PoCL does not know this one.
+    """
     os.environ.update(
         POCL_DEVICES=kind,
         POCL_CACHE_DIR=str(SCRATCH / "pocl"),
@@ -44,6 +49,7 @@ def open_pocl(kind: str, threads: int = 0) -> tuple[Any, list[Any]]:
     )
     if threads:
         os.environ["POCL_MAX_PTHREAD_COUNT"] = str(threads)
+    name_the_processor(relative)
     import pyopencl as cl
 
     platforms = [p for p in cl.get_platforms() if p.name == "Portable Computing Language"]
@@ -58,7 +64,7 @@ def write_files(names: list[str], blobs: list[memoryview]) -> None:
         path.write_bytes(blob)
 
 
-class Session:
+class OpenclSession:
     """One program, one kernel, one pool of memory that the arrays are laid out in."""
 
     def __init__(self, cl: Any, device: Any, header: dict[str, Any], blobs: list[memoryview]) -> None:
@@ -142,15 +148,15 @@ def widen_pipes() -> None:
 
 def main() -> None:
     widen_pipes()
-    cl, devices = open_pocl("pthread", int(sys.argv[1]))
+    cl, devices = open_pocl("pthread", sys.argv[1], int(sys.argv[2]))
     worker_io.lock_down("work")
-    session: Session | None = None
+    session: OpenclSession | None = None
     while (message := worker_io.read_frame()) is not None:
         header, blobs = wire.unpack(message)
         answer: dict[str, Any] = {}
         back: list[Any] = []
         if header["op"] == "open":
-            session = Session(cl, devices[0], header, blobs)
+            session = OpenclSession(cl, devices[0], header, blobs)
         elif session is None:
             return
         elif header["op"] == "files":

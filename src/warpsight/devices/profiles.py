@@ -14,7 +14,7 @@ from warpsight.tasks import LaunchSize
 from warpsight.vgpu import counters
 from warpsight.vgpu.bytecode import Flag, Program
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US, Prediction
+from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US, PredictedTime
 
 LAUNCH_UNITS = {
     "blocks": "blocks",
@@ -31,7 +31,7 @@ NOT_TIMED = ("duration_us", "dram_bytes", "l1_hit_rate", "occupancy", "stall_sam
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedBlocks:
     """What ran: the counts of `run` of `total` blocks, and what is known of the launch (`launch_counters`)."""
 
     program: Program
@@ -56,7 +56,11 @@ def launch_counters(build: Build, entry: str, size: LaunchSize, gpu: Gpu | None)
 
 
 def make_profile(
-    counted: Counted, source_text: str, device: str, time: Prediction | None = None, notes: tuple[str, ...] = ()
+    counted: CountedBlocks,
+    source_text: str,
+    device: str,
+    time: PredictedTime | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Profile:
     """Counters are scaled when only some blocks ran; with a time there are its counters too."""
     program = counted.program

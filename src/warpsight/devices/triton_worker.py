@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
-    from warpsight.devices.cuda_worker import REFUSALS, Session, serve
+    from warpsight.devices.cuda_worker import REFUSALS, CudaSession, serve
 else:
-    from cuda_worker import REFUSALS, Session, serve
+    from cuda_worker import REFUSALS, CudaSession, serve
 
 del sys.path[:1]  # the files beside this one are named after the packages they use
 
@@ -43,7 +43,7 @@ class Pointer:
         return self.address
 
 
-class TritonSession(Session):
+class TritonSession(CudaSession):
     """One candidate's module; its function is launched with the constants of its first lines."""
 
     least_fill_bytes = LEAST_FILL_BYTES

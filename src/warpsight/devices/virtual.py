@@ -24,7 +24,7 @@ from warpsight.devices.machine_code import (
     time_launch,
 )
 from warpsight.devices.memory import lay_out
-from warpsight.devices.profiles import Counted, launch_counters, make_profile, with_trust
+from warpsight.devices.profiles import CountedBlocks, launch_counters, make_profile, with_trust
 from warpsight.devices.whole_launch import time_whole_launch
 from warpsight.nouns import Build, Language, Profile, Source
 from warpsight.tasks import LaunchSize
@@ -33,7 +33,6 @@ from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import block_limits, find_gpu, known_gpus
 from warpsight.vgpu.occupancy import occupancy
-from warpsight.vgpu.ptx import load_ptx
 
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
@@ -46,6 +45,8 @@ Modules = dict[tuple[str, Isa], machine.Variables]
 @functools.lru_cache(maxsize=64)
 def program_of(ptx: str, entry: str) -> Program:
     """The bytecode of one kernel; kept, since the same kernel is run on many workloads."""
+    from warpsight.vgpu.ptx import load_ptx  # here: what is known by its machine code never needs the front end
+
     return load_ptx(ptx, entry)
 
 
@@ -201,7 +202,7 @@ class VirtualGpu:
             what = f"{first.kind} at line {first.line}: {first.message}"
             raise CannotProfile(f"the kernel faulted while it was profiled: {what}", hint=CHECK_FIRST)
         launched = launch_counters(build, entry, size, self.gpu)
-        counted = Counted(program, done.counts, done.blocks_run, total, launched)
+        counted = CountedBlocks(program, done.counts, done.blocks_run, total, launched)
         untimed = "" if code.program is None else no_time_for(code.program)
         if self.gpu is None or code.program is None or untimed:
             notes = (f"counted on PTX, without a time: {code.reason}",) if code.reason else ()
@@ -257,7 +258,7 @@ class VirtualGpu:
         )
         total = size.grid[0] * size.grid[1] * size.grid[2]
         launched = launch_counters(build, entry, size, self.gpu)
-        counted = Counted(code.program, found.launched.counts, total, total, launched)
+        counted = CountedBlocks(code.program, found.launched.counts, total, total, launched)
         profile = with_trust(make_profile(counted, source_text, self.name, found.time, self._told), build)
         return Observed(profile, found.arrays, found.time, found.order_matters)
 

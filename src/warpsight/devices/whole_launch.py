@@ -27,7 +27,7 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.reach import watched_waves
-from warpsight.vgpu.timemodel import WHOLE_STEP_BUDGET, Prediction, predict
+from warpsight.vgpu.timemodel import WHOLE_STEP_BUDGET, PredictedTime, predict
 
 MOST_WATCHED_BLOCKS = 1 << 24
 BEFORE = 8, 24  # launches before the one that is timed on a module that is in use
@@ -46,7 +46,7 @@ class WholeLaunch:
 
     arrays: Mapping[str, np.ndarray]
     launched: machine.Launched
-    time: Prediction
+    time: PredictedTime
     order_matters: int = 0
 
 

@@ -34,7 +34,7 @@ class BrokenCertificate(WarpsightError):
     """A certificate that is not what was written, or never was one."""
 
 
-class Read(NamedTuple):
+class ReadCertificate(NamedTuple):
     """A certificate as its file holds it. `signature` is None for a file without; it is not yet looked at."""
 
     certificate: Certificate
@@ -57,7 +57,7 @@ def signed_text(certificate: Certificate) -> bytes:
     return text_of(certificate)[0]
 
 
-def read_certificate(raw: bytes) -> Read:
+def read_certificate(raw: bytes) -> ReadCertificate:
     """What is in these bytes; any byte that differs from what was written is found, unless the hash was made anew."""
     try:
         found: Any = json.loads(raw)
@@ -75,7 +75,7 @@ def read_certificate(raw: bytes) -> Read:
         raise BrokenCertificate(f"its sha256 is not that of its text: stated {stated}, computed {computed}")
     try:
         signed = None if signature is None else Signature.model_validate(signature)
-        return Read(Certificate.model_validate_json(canonical(document)), computed, signed)
+        return ReadCertificate(Certificate.model_validate_json(canonical(document)), computed, signed)
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = ".".join(map(str, first["loc"]))

@@ -27,10 +27,10 @@ from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
 from warpsight.gate.initial import CONTENTS, changed_starts, free_contents, start_told
 from warpsight.gate.placement import CROWDED, PLACEMENTS
-from warpsight.gate.plan import Planned, contents_plan, declared_plan, families_plan, placements_of
+from warpsight.gate.plan import PlannedRun, contents_plan, declared_plan, families_plan, placements_of
 from warpsight.gate.precision import named_precision
 from warpsight.gate.repeat import kept_loaded, run_again, told_if_only_first
-from warpsight.gate.run import Refused, Skipped, Subject, Trial, prepare, run
+from warpsight.gate.run import LaunchRefused, Skipped, Subject, Trial, prepare, run
 from warpsight.gate.run_far import Unjudged, run_far
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
@@ -174,7 +174,7 @@ def _declared(subject: Subject, workloads: Sequence[Workload], seed: int, found:
             return
 
 
-def _families(subject: Subject, plan: Sequence[Planned], found: _Findings, progress: Progress) -> None:
+def _families(subject: Subject, plan: Sequence[PlannedRun], found: _Findings, progress: Progress) -> None:
     for planned in plan:
         progress(f"workload {planned.workload.name}, {planned.family} inputs")
         _run_one(subject, planned, found)
@@ -198,7 +198,7 @@ def _generated(
         chosen = [plain, *([families[(secret + at) % len(families)]] if families else [])]
         for family in chosen:
             try:
-                _run_one(subject, Planned(workload, family, secret, again=family == plain), found)
+                _run_one(subject, PlannedRun(workload, family, secret, again=family == plain), found)
             except TaskError as not_taken:
                 found.skipped.append(SkippedFamily(workload=workload.name, family=family, why=not_taken.found))
                 break
@@ -231,7 +231,7 @@ def _large(
             return
         progress(f"workload {workload.name}")
         try:
-            _run_one(subject, Planned(workload, family, secret, checked=False), found)
+            _run_one(subject, PlannedRun(workload, family, secret, checked=False), found)
         except TaskError as not_taken:
             found.skipped.append(SkippedFamily(workload=workload.name, family=family, why=not_taken.found))
 
@@ -287,10 +287,10 @@ def _plain(subject: Subject) -> str:
     return CONTENTS if free_contents(subject.task, subject.values) else DECLARED
 
 
-def _run_one(subject: Subject, planned: Planned, found: _Findings) -> None:
+def _run_one(subject: Subject, planned: PlannedRun, found: _Findings) -> None:
     workload, family = planned.workload, planned.family
     trial = prepare(subject, workload, family=family, seed=planned.seed)
-    if isinstance(trial, Refused):
+    if isinstance(trial, LaunchRefused):
         found.refused = trial.why
         return
     if isinstance(trial, Skipped):

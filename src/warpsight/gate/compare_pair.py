@@ -26,7 +26,7 @@ from warpsight.gate.copy_floor import copy_roof
 from warpsight.gate.fresh import FreshContents
 from warpsight.gate.machine_check import machine_code_difference
 from warpsight.gate.roofline_cap import simulated_roof
-from warpsight.gate.timing import PairTimer, Progress, Side
+from warpsight.gate.timing import PairTimer, Progress, TimedSide
 from warpsight.gate.values import verify_outputs
 from warpsight.nouns import HOST_CODE_NOTE, Build, Candidate, Profile, Task, Timing, Workload
 from warpsight.nouns.timing import Likelihood, Measurement, Roof, TimingReason
@@ -264,11 +264,11 @@ def _measure(
     """One measurement in two new processes; `swapped` opens the candidate's first."""
     timer = PairTimer(task, workload, seed=seed, budget_s=budget_s, progress=progress)
     with ExitStack() as open_lanes:
-        sides: dict[str, Side] = {}
+        sides: dict[str, TimedSide] = {}
         order = [("baseline", baseline), ("candidate", candidate)]
         for name, kernel in reversed(order) if swapped else order:
             progress(f"starting the worker of the {name}")
             lane = device.open_lane(kernel.build, task.entry)
             open_lanes.enter_context(closing(lane))
-            sides[name] = Side(lane, kernel.size)
+            sides[name] = TimedSide(lane, kernel.size)
         return timer.measure(sides["baseline"], sides["candidate"])

@@ -32,7 +32,7 @@ from warpsight.gate.certificate import environment, write_certificate
 from warpsight.gate.check import build_candidate, check_candidate
 from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on, trusted
 from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
-from warpsight.gate.ledger import Ledger, Line
+from warpsight.gate.ledger import Ledger, LedgerLine
 from warpsight.gate.timing import Progress
 from warpsight.nouns import Build, Candidate, Check, Evaluation, Profile, Task, Timing, Workload
 from warpsight.nouns.certificate import Certificate, CommittedSeed, LedgerPlace, SourceText
@@ -160,7 +160,7 @@ def _time(attempt: _Attempt, build: Build) -> tuple[Timing, Profile | None]:
         ), None
 
 
-def _commit(attempt: _Attempt, ledger: Ledger) -> Line:
+def _commit(attempt: _Attempt, ledger: Ledger) -> LedgerLine:
     return ledger.append(
         "commit",
         {
@@ -197,7 +197,7 @@ def _asked(attempt: _Attempt) -> dict[str, object]:
     }
 
 
-def _result(attempt: _Attempt, ledger: Ledger, check: Check, timing: Timing | None) -> Line:
+def _result(attempt: _Attempt, ledger: Ledger, check: Check, timing: Timing | None) -> LedgerLine:
     return ledger.append(
         "result",
         {
@@ -214,8 +214,8 @@ def _result(attempt: _Attempt, ledger: Ledger, check: Check, timing: Timing | No
 def _certify(
     attempt: _Attempt,
     ledger: Ledger,
-    committed: Line,
-    result: Line,
+    committed: LedgerLine,
+    result: LedgerLine,
     build: Build,
     found: Evaluation,
     missing: tuple[str, ...],

@@ -32,7 +32,7 @@ class BrokenLedger(WarpsightError):
 
 
 @dataclass(frozen=True)
-class Line:
+class LedgerLine:
     """One entry."""
 
     seq: int
@@ -42,7 +42,7 @@ class Line:
     hash: str
 
 
-def read_line(raw: bytes, seq: int, prev: str) -> Line:
+def read_line(raw: bytes, seq: int, prev: str) -> LedgerLine:
     """The line in `raw` (without its newline), held to its place in the chain."""
     where = f"ledger line {seq + 1}"
     try:
@@ -61,10 +61,10 @@ def read_line(raw: bytes, seq: int, prev: str) -> Line:
         raise BrokenLedger(f"{where}: it does not follow the line before it")
     if not isinstance(entry["kind"], str) or not isinstance(entry["body"], dict):
         raise BrokenLedger(f"{where}: expected a kind and a body")
-    return Line(seq, prev, entry["kind"], cast(dict[str, Any], entry["body"]), entry["hash"])
+    return LedgerLine(seq, prev, entry["kind"], cast(dict[str, Any], entry["body"]), entry["hash"])
 
 
-def read_ledger(path: Path) -> tuple[Line, ...]:
+def read_ledger(path: Path) -> tuple[LedgerLine, ...]:
     """All lines, each checked; BrokenLedger names the first that does not hold."""
     try:
         raw = path.read_bytes()
@@ -72,7 +72,7 @@ def read_ledger(path: Path) -> tuple[Line, ...]:
         raise BrokenLedger(f"expected a ledger at {path}: {problem}") from None
     if raw and not raw.endswith(b"\n"):
         raise BrokenLedger("the last line of the ledger is not whole")
-    lines: list[Line] = []
+    lines: list[LedgerLine] = []
     for row in raw.split(b"\n")[:-1]:
         lines.append(read_line(row, len(lines), lines[-1].hash if lines else START))
     return tuple(lines)
@@ -89,7 +89,7 @@ class Ledger:
         self._places: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         self._lock = threading.Lock()
 
-    def append(self, kind: str, body: dict[str, Any]) -> Line:
+    def append(self, kind: str, body: dict[str, Any]) -> LedgerLine:
         """Add a line; when this returns, it is on disk."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class Ledger:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 seq, prev = self._last(file.fileno())
                 unhashed = {"seq": seq, "prev": prev, "kind": kind, "body": body}
-                line = Line(seq, prev, kind, body, sha256_of(unhashed))
+                line = LedgerLine(seq, prev, kind, body, sha256_of(unhashed))
                 _write_whole(file.fileno(), compact({**unhashed, "hash": line.hash}) + b"\n")
                 os.fsync(file.fileno())
             if new:

@@ -12,14 +12,14 @@ from __future__ import annotations
 from warpsight.gate import statistics
 from warpsight.nouns.timing import Decision, Likelihood, Timing
 from warpsight.vgpu import model_error
-from warpsight.vgpu.model_error import ModelError
+from warpsight.vgpu.model_error import ErrorTables
 
 LEVEL = 0.9
 Interval = tuple[float, float]
 
 
 def likelihood_of(
-    ratio: float, baseline_bound: str, candidate_bound: str, errors: ModelError | None = None
+    ratio: float, baseline_bound: str, candidate_bound: str, errors: ErrorTables | None = None
 ) -> Likelihood:
     """What the error tables (the built-in ones by default) say of a simulated ratio."""
     tables = errors or model_error.built_in()

@@ -17,7 +17,7 @@ from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import ALL_FAMILIES, DECLARED, FAMILIES
 from warpsight.gate.hidden import generated_workloads
-from warpsight.gate.plan import Planned, families_plan
+from warpsight.gate.plan import PlannedRun, families_plan
 from warpsight.gate.run import Subject, Trial, prepare, run
 from warpsight.nouns import Build, Candidate, Task, Workload
 
@@ -26,7 +26,7 @@ CHECK_SEED = 0
 
 
 @dataclass(frozen=True)
-class Difference:
+class MachineDifference:
     """Where the machine code is wrong, in words."""
 
     told: str
@@ -41,7 +41,7 @@ def machine_code_difference(
     *,
     seed: int,
     values: ExpectedValues | None = None,
-) -> Difference | None:
+) -> MachineDifference | None:
     """The first run of the machine code that is wrong; None where all are right."""
     subject = Subject(
         task, candidate, build, device.of_machine_code().remembering(), values or shared_expected_values()
@@ -57,14 +57,14 @@ def machine_code_difference(
         if result is None or not result.ok:
             why = execution.refused if result is None else f"{result.reason}: {result.detail}"
             inputs = "" if planned.family == DECLARED else f" and {planned.family} inputs"
-            return Difference(f"with workload {planned.workload.name}{inputs}, {why}")
+            return MachineDifference(f"with workload {planned.workload.name}{inputs}, {why}")
     return None
 
 
-def _plan(task: Task, timed: Workload, seed: int) -> Iterator[Planned]:
-    yield from (Planned(w, DECLARED, CHECK_SEED) for w in task.workloads if w != timed)
+def _plan(task: Task, timed: Workload, seed: int) -> Iterator[PlannedRun]:
+    yield from (PlannedRun(w, DECLARED, CHECK_SEED) for w in task.workloads if w != timed)
     yield from families_plan(task, task.workloads, ALL_FAMILIES, CHECK_SEED)
     families = tuple(FAMILIES)
     for at, workload in enumerate(generated_workloads(task, seed)):
-        yield Planned(workload, DECLARED, seed)
-        yield Planned(workload, families[(seed + at) % len(families)], seed)
+        yield PlannedRun(workload, DECLARED, seed)
+        yield PlannedRun(workload, families[(seed + at) % len(families)], seed)

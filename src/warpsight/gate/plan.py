@@ -28,7 +28,7 @@ LONG_ROWS = 3  # runs with spikes on the longest rows: a loop over blocks of a r
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedRun:
     """One run: `checked` looks for races, `again` repeats it with other poison and order."""
 
     workload: Workload
@@ -38,12 +38,12 @@ class Planned:
     again: bool = False
 
 
-def declared_plan(workloads: Sequence[Workload], seed: int) -> list[Planned]:
+def declared_plan(workloads: Sequence[Workload], seed: int) -> list[PlannedRun]:
     """Every workload with declared inputs; the small ones twice."""
-    return [Planned(w, DECLARED, seed, again=not w.profile) for w in workloads]
+    return [PlannedRun(w, DECLARED, seed, again=not w.profile) for w in workloads]
 
 
-def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[str], seed: int) -> list[Planned]:
+def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[str], seed: int) -> list[PlannedRun]:
     """The runs with other inputs, the cheapest first."""
     if not families or not workloads:
         return []
@@ -52,18 +52,21 @@ def families_plan(task: Task, workloads: Sequence[Workload], families: Sequence[
     first = next((w for w in telling if not w.hidden), telling[0] if telling else workloads[0])
     placements = placements_of(task, families)
     families = [family for family in families if family not in PLACEMENTS]
-    plan = [Planned(first, family, seed) for family in (*families, *placements)]
+    plan = [PlannedRun(first, family, seed) for family in (*families, *placements)]
     if SPIKES in families:
         longest = max(telling, key=lambda w: row_length(task, w), default=first)
-        plan += [Planned(first, SPIKES, seed + 1), *(Planned(longest, SPIKES, seed + 2 + n) for n in range(LONG_ROWS))]
+        plan += [
+            PlannedRun(first, SPIKES, seed + 1),
+            *(PlannedRun(longest, SPIKES, seed + 2 + n) for n in range(LONG_ROWS)),
+        ]
     others = [w for w in small if w is not first]
     if families:
-        plan += [Planned(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
+        plan += [PlannedRun(w, families[at % len(families)], seed + 1 + at) for at, w in enumerate(others)]
     extra = [family for family in PROFILED_FAMILIES if family in families][:1]
     extra += [SPIKES] if SPIKES in families else []
     extra += placements[:1]
     profiled = [w for w in workloads if w.profile and elements(task, w) <= MOST_PROFILED_ELEMENTS]
-    plan += [Planned(w, family, seed, checked=False) for w in profiled for family in extra]
+    plan += [PlannedRun(w, family, seed, checked=False) for w in profiled for family in extra]
     return plan
 
 
@@ -72,9 +75,9 @@ def placements_of(task: Task, families: Sequence[str]) -> list[str]:
     return [family for family in families if family in PLACEMENTS] if placed_arguments(task) else []
 
 
-def contents_plan(workloads: Sequence[Workload], seed: int) -> list[Planned]:
+def contents_plan(workloads: Sequence[Workload], seed: int) -> list[PlannedRun]:
     """Every workload with other start contents than the declared ones; the profiled one, which is timed, too."""
-    return [Planned(w, CONTENTS, seed, checked=False) for w in workloads]
+    return [PlannedRun(w, CONTENTS, seed, checked=False) for w in workloads]
 
 
 def elements(task: Task, workload: Workload) -> int:

@@ -47,7 +47,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Refused:
+class LaunchRefused:
     """The candidate's launch is impossible with a workload."""
 
     why: str
@@ -60,13 +60,15 @@ class Skipped:
     why: str
 
 
-def prepare(subject: Subject, workload: Workload, *, family: str = DECLARED, seed: int) -> Trial | Refused | Skipped:
+def prepare(
+    subject: Subject, workload: Workload, *, family: str = DECLARED, seed: int
+) -> Trial | LaunchRefused | Skipped:
     """Everything but the launch."""
     try:
         size = launch_of(subject.build, evaluate_launch(subject.candidate, workload.axes))
     except TaskError as impossible:  # the text is well formed, its numbers are not: the candidate's fault, so a result
         numbers = f"{impossible.key}: expected {impossible.expected}, found {impossible.found}"
-        return Refused(f"{numbers}, with workload {workload.name}")
+        return LaunchRefused(f"{numbers}, with workload {workload.name}")
     task, values, like = subject.task, subject.values, family
     free = free_contents(task, values)
     if family == CONTENTS:

@@ -17,7 +17,7 @@ from warpsight.devices.machine_code import FaultInLaunch
 from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, Kernel, rejected
 from warpsight.gate.fresh import Contents, FreshContents
 from warpsight.gate.likely import LEVEL
-from warpsight.gate.timing import WARM_UP_CALLS, WARM_UP_S, BadCall, Progress, Side, timed_call
+from warpsight.gate.timing import WARM_UP_CALLS, WARM_UP_S, BadCall, Progress, TimedSide, timed_call
 from warpsight.gate.values import verify_outputs
 from warpsight.nouns import Task, Timing, Workload
 from warpsight.vgpu.model_error import time_interval
@@ -68,7 +68,7 @@ def time_measured(
     }  # fmt: skip
     try:
         with closing(device.open_lane(kernel.build, task.entry)) as lane:
-            side = Side(lane, kernel.size)
+            side = TimedSide(lane, kernel.size)
             _warm_up(side, contents, progress)
             until, last = time.monotonic() + budget_s, None
             while len(samples) < calls and (len(samples) < FEWEST or time.monotonic() < until):
@@ -86,7 +86,7 @@ def time_measured(
     return Timing.model_validate({**found, "samples_us": tuple(samples), "notes": caveats(device)})
 
 
-def _warm_up(side: Side, contents: FreshContents, progress: Progress) -> None:
+def _warm_up(side: TimedSide, contents: FreshContents, progress: Progress) -> None:
     progress("warming up")
     until, done = time.monotonic() + WARM_UP_S, 0
     while done < WARM_UP_CALLS or time.monotonic() < until:

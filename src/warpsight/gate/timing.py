@@ -52,7 +52,7 @@ class BadCall(Exception):
 
 
 @dataclass(frozen=True)
-class Side:
+class TimedSide:
     """A kernel that is timed: its lane and its launch."""
 
     lane: Lane
@@ -114,7 +114,7 @@ class PairTimer:
         self.contents = contents or FreshContents(task, workload, seed)
         self.expected = ExpectedValues(memory_bytes=0)  # contents never come twice, so nothing is worth keeping
 
-    def measure(self, baseline: Side, candidate: Side) -> Measurement:
+    def measure(self, baseline: TimedSide, candidate: TimedSide) -> Measurement:
         """Both lanes stay open, unless the candidate seems faster: then its lane is closed for the last check."""
         started, load, busy = time.monotonic(), os.getloadavg()[0], _cpu_ticks()
         taken, used, found = _Samples(), 0, Decided("AMBIGUOUS", "out_of_time")
@@ -153,7 +153,7 @@ class PairTimer:
             busy_share=_busy_since(busy),
         )
 
-    def _warm_up(self, baseline: Side, candidate: Side, taken: _Samples) -> None:
+    def _warm_up(self, baseline: TimedSide, candidate: TimedSide, taken: _Samples) -> None:
         """By time, both alike: clocks rise, pages are touched, and code is compiled before anything is kept."""
         self.progress("warming up")
         until = time.monotonic() + WARM_UP_S
@@ -163,7 +163,7 @@ class PairTimer:
             taken.warm_up += 1
 
     def _take_pairs(
-        self, baseline: Side, candidate: Side, taken: _Samples, until: int
+        self, baseline: TimedSide, candidate: TimedSide, taken: _Samples, until: int
     ) -> list[tuple[Contents, TimedCall]]:
         """Pairs up to `until`, in random order; the candidate's calls that will be verified are kept."""
         start = len(taken.candidate_us)
@@ -216,7 +216,7 @@ class PairTimer:
             if not found.ok:
                 raise BadCall("wrong_in_timed_call", f"{found.reason} in a timed call: {found.detail}")
 
-    def _beside_and_alone(self, baseline: Side, candidate: Side, taken: _Samples, found: Decided) -> Decided:
+    def _beside_and_alone(self, baseline: TimedSide, candidate: TimedSide, taken: _Samples, found: Decided) -> Decided:
         """The baseline again with the candidate's process gone."""
         self.progress("timing the baseline alone")
         candidate.lane.close()
@@ -227,7 +227,7 @@ class PairTimer:
         return found if holds else Decided("AMBIGUOUS", "not_faster_alone", told, found.ratio, found.interval)
 
 
-def timed_call(side: Side, given: Contents, who: str) -> TimedCall:
+def timed_call(side: TimedSide, given: Contents, who: str) -> TimedCall:
     """One timed call that can be believed as far as its clocks go, or BadCall."""
     done = side.lane.call(given.values, side.size)
     if done.faults:

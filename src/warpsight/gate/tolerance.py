@@ -34,7 +34,7 @@ import numpy as np
 from warpsight.errors import TaskError
 from warpsight.gate.expected import Arrays, ExpectedValues, digest_of, packed, task_key, unpacked
 from warpsight.gate.families import DECLARED, EXACT_FAMILIES, family_inputs
-from warpsight.gate.movement import degree, flushed, movement
+from warpsight.gate.movement import flushed, movement, usual_movement
 from warpsight.gate.placement import PLACEMENTS, longest_sum, placed_arguments
 from warpsight.nouns import Task, Workload
 from warpsight.nouns.dtypes import float_info, is_float
@@ -206,9 +206,8 @@ def _allowed(
     moved = movement(task, workload, inputs, values)
     declared = family_inputs(task, workload, seed, DECLARED)
     assert declared is not None
-    typical = movement(task, workload, declared, values)
+    typical, powers = usual_movement(task, workload, declared, values)
     of_flushed = values.of(task, flushed(inputs), workload.axes)
-    powers = {} if strict else degree(task, workload, declared, values)
     shrunk = _shrunk(inputs, declared)
     narrow = outputs if strict else _narrow(task, workload, inputs, outputs, values)
     allowed = Arrays()

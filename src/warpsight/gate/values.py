@@ -29,7 +29,7 @@ def fresh_values(
     """The generated inputs, and the kernel's arguments in order: inputs, poisoned outputs, scalars."""
     known = (DECLARED, *ALL_FAMILIES)
     if family not in known:
-        raise UsageError(f"expected a family of inputs among {', '.join(known)}, {family!r} came")
+        raise UsageError(f"expected a family of inputs among {', '.join(known)}; got {family!r}")
     inputs = family_inputs(task, workload, seed, family)
     if inputs is None:
         raise UsageError(f"no argument of task {task.name} takes the family {family}", hint="use declared")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from warpsight.gate.keys import Signer
-from warpsight.gate.verify import Looked, Verified, judges_errors
+from warpsight.gate.verify import CertificateChecks, Verified, judges_errors
 
 Kind = Literal["holds", "reproduced", "unproven", "broken"]
 MAKER, ONLY, TAKEN = "who made it", "whether it was the only attempt", "that the samples were really taken"
@@ -49,7 +49,7 @@ def signer_words(signer: Signer) -> str:
     }[signer.whose]
 
 
-def verdict_of(looked: Looked, *, with_ledger: bool, rerun: Verified | None = None) -> Verdict:
+def verdict_of(looked: CertificateChecks, *, with_ledger: bool, rerun: Verified | None = None) -> Verdict:
     """The verdict of everything that was looked at. `with_ledger`: its lines were among that."""
     wrong = [one.name for one in (*looked.findings, *([rerun] if rerun else [])) if not one.ok]
     if wrong or looked.certificate is None:

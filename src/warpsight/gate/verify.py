@@ -20,7 +20,7 @@ from warpsight.gate.certificate import BrokenCertificate, read_certificate, sign
 from warpsight.gate.compare_pair import measured_timing, simulated_timing
 from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
 from warpsight.gate.keys import Signer
-from warpsight.gate.ledger import BrokenLedger, Line, read_ledger
+from warpsight.gate.ledger import BrokenLedger, LedgerLine, read_ledger
 from warpsight.gate.likely import likelihood_of
 from warpsight.gate.roofline_cap import COPY_MARGIN, MODEL_MARGIN
 from warpsight.gate.statistics import LOOKS, Decided, Pairs
@@ -42,7 +42,7 @@ class Verified:
 
 
 @dataclass(frozen=True)
-class Looked:
+class CertificateChecks:
     """A certificate, if the bytes were one, whose key signed it, and everything that was looked at."""
 
     certificate: Certificate | None
@@ -52,12 +52,12 @@ class Looked:
 
 def verify_bytes(
     raw: bytes, ledger: Path | None = None, task: Task | None = None, keys_folder: Path | None = None
-) -> Looked:
+) -> CertificateChecks:
     """Look at everything in `raw` that can be computed again."""
     try:
         certificate, found, signature = read_certificate(raw)
     except BrokenCertificate as broken:
-        return Looked(None, Signer("none"), (Verified("file", False, broken.message),))
+        return CertificateChecks(None, Signer("none"), (Verified("file", False, broken.message),))
     looked = [Verified("file", True), *_identity(certificate, task), *_timing(certificate.timing)]
     signer = keys.whose_key(signature, keys_folder)
     if signature is not None:
@@ -66,7 +66,7 @@ def verify_bytes(
         signer = signer if valid else Signer("none")
     if ledger is not None:
         looked.extend(_ledger(certificate, found, ledger))
-    return Looked(certificate, signer, tuple(looked))
+    return CertificateChecks(certificate, signer, tuple(looked))
 
 
 def _identity(c: Certificate, task: Task | None) -> Iterator[Verified]:
@@ -215,11 +215,11 @@ def _ledger(c: Certificate, found: str, path: Path) -> Iterator[Verified]:
     yield _same("attempt", str(c.attempt), str(len(tries)))
 
 
-def _line(lines: tuple[Line, ...], seq: int) -> Line | None:
+def _line(lines: tuple[LedgerLine, ...], seq: int) -> LedgerLine | None:
     return lines[seq] if seq < len(lines) else None
 
 
-def _holds(name: str, line: Line | None, kind: str, wanted: dict[str, object]) -> Verified:
+def _holds(name: str, line: LedgerLine | None, kind: str, wanted: dict[str, object]) -> Verified:
     if line is None or line.kind != kind:
         return Verified(name, False, f"expected a {kind} line there, found {'none' if line is None else line.kind}")
     other = [key for key, value in wanted.items() if line.body.get(key) != value]

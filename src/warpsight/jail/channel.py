@@ -2,15 +2,16 @@
 
 Covers every way a worker can misuse its pipes: silence, floods, half answers, answers nobody asked for. Trusts the
 stage's status lines, which no worker holds an end of, and nothing on the answer and log pipes but their length.
-What must stay true: no read or write here blocks past the deadline, and every failure is one `Event`.
+What must stay true: no read or write here blocks past the deadline, and every failure is one `WorkerEvent`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
-import selectors
+import select
 import struct
 import subprocess
 import time
@@ -18,17 +19,17 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from warpsight.jail.ends import event_of
-from warpsight.jail.records import Event, Limits
+from warpsight.jail.records import Limits, WorkerEvent
 from warpsight.jail.scrub import scrubbed
 
 GRACE_S = 1.0  # how long the end of a worker may take to be told after its answers ended
-_CHUNK = 1 << 18
+_CHUNK = 1 << 20  # what a pipe holds at most without rights
 
 
 class Ended(Exception):
     """The worker will answer no more; `event` says why."""
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: WorkerEvent) -> None:
         super().__init__(event.detail)
         self.event = event
 
@@ -42,20 +43,28 @@ class Channel:
         self._requests, self._answers = requests, answers
         self._status_fd, self._log_fd = stage.stdout.fileno(), stage.stderr.fileno()
         self._status_text = b""
-        self._pending = memoryview(b"")
-        self._body = bytearray()
+        self._pending: list[memoryview] = []
+        self._body: list[bytes] = []
+        self._body_bytes = 0
         self._open = {answers, self._status_fd, self._log_fd}
         self.log = bytearray()
         self.status: dict[str, Any] = {}
         for fd in (requests, *self._open):
             os.set_blocking(fd, False)
+        self._poll = select.poll()
+        for fd in self._open:
+            self._poll.register(fd, select.POLLIN)
+        for fd in (requests, answers):  # fewer turns; a system that gives no more room works as well
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _CHUNK)
 
-    def exchange(self, request: bytes | None, ends_at: float, watch: Callable[[], Event | None]) -> bytes:
+    def exchange(self, request: bytes | None, ends_at: float, watch: Callable[[], WorkerEvent | None]) -> bytes:
         """Send a frame (or nothing), return the next answer. `watch` is asked now and then for a reason to stop."""
         if request is not None:
             self._refuse_early_answers()
             self.log.clear()  # the cap is for one question
-            self._pending = memoryview(struct.pack(">I", len(request)) + request)
+            self._pending = [memoryview(struct.pack(">I", len(request))), memoryview(request)]
+            self._poll.register(self._requests, select.POLLOUT)
         while (body := self._whole_answer()) is None:
             self.turn(ends_at)
             if self._answers not in self._open:
@@ -74,22 +83,24 @@ class Channel:
         """Wait a little for any pipe and move what can be moved."""
         left = ends_at - time.monotonic()
         if left <= 0:
-            raise Ended(Event("deadline", "still working when its wall time was over"))
-        with selectors.DefaultSelector() as selector:
-            for fd in self._open:
-                selector.register(fd, selectors.EVENT_READ)
-            if self._pending:
-                selector.register(self._requests, selectors.EVENT_WRITE)
-            for key, _ in selector.select(min(left, 0.1)):
-                self._send() if key.fd == self._requests else self._receive(key.fd)
+            raise Ended(WorkerEvent("deadline", "still working when its wall time was over"))
+        for fd, _ in self._poll.poll(min(left, 0.1) * 1000):
+            self._send() if fd == self._requests else self._receive(fd)
 
     def _send(self) -> None:
         try:
-            self._pending = self._pending[os.write(self._requests, self._pending[:_CHUNK]) :]
+            sent = os.writev(self._requests, [part[:_CHUNK] for part in self._pending])
         except BlockingIOError:
             return
         except BrokenPipeError:
-            self._pending = memoryview(b"")  # its answers will say why
+            self._pending = []  # its answers will say why
+        else:
+            while self._pending and sent >= len(self._pending[0]):
+                sent -= len(self._pending.pop(0))
+            if self._pending:
+                self._pending[0] = self._pending[0][sent:]
+        if not self._pending:
+            self._poll.unregister(self._requests)
 
     def _receive(self, fd: int) -> None:
         try:
@@ -98,8 +109,10 @@ class Channel:
             return
         if not data:
             self._open.discard(fd)
+            self._poll.unregister(fd)
         elif fd == self._answers:
-            self._body += data
+            self._body.append(data)
+            self._body_bytes += len(data)
         elif fd == self._log_fd:
             self._keep_log(data)
         else:
@@ -109,7 +122,7 @@ class Channel:
         room = self._limits.log_bytes - len(self.log)
         self.log += data[:room]
         if len(data) > room:
-            raise Ended(Event("too_much_output", f"printed more than {self._limits.log_bytes} bytes"))
+            raise Ended(WorkerEvent("too_much_output", f"printed more than {self._limits.log_bytes} bytes"))
 
     def _read_status(self, data: bytes) -> None:
         *lines, self._status_text = (self._status_text + data).split(b"\n")
@@ -118,17 +131,25 @@ class Channel:
                 self.status |= cast("dict[str, Any]", json.loads(line))
 
     def _whole_answer(self) -> bytes | None:
-        if len(self._body) < 4:
+        if self._body_bytes < 4:
             return None
-        (size,) = struct.unpack(">I", self._body[:4])
+        if len(self._body[0]) < 4:
+            self._body = [b"".join(self._body)]
+        (size,) = struct.unpack_from(">I", self._body[0])
         if size > self._limits.answer_bytes:
             detail = f"announced an answer of {size} bytes, the cap is {self._limits.answer_bytes}"
-            raise Ended(Event("too_much_output", detail))
-        if len(self._body) < 4 + size:
+            raise Ended(WorkerEvent("too_much_output", detail))
+        if self._body_bytes < 4 + size:
             return None
-        with memoryview(self._body) as view:  # one copy: answers can be hundreds of megabytes
-            body = bytes(view[4 : 4 + size])
-        del self._body[: 4 + size]
+        # One copy of all but the ends: answers can be hundreds of megabytes.
+        begin, last = memoryview(self._body[0])[4:], memoryview(self._body[-1])
+        more = self._body_bytes - 4 - size
+        if len(self._body) == 1:
+            body, rest = bytes(begin[:size]), bytes(begin[size:])
+        else:
+            body = b"".join([begin, *self._body[1:-1], last[: len(last) - more]])
+            rest = bytes(last[len(last) - more :])
+        self._body, self._body_bytes = [rest] if rest else [], len(rest)
         return body
 
     def _refuse_early_answers(self) -> None:
@@ -136,15 +157,15 @@ class Channel:
         if self._answers in self._open:
             self._receive(self._answers)
         if self._body:
-            raise Ended(Event("bad_frame", f"wrote {len(self._body)} bytes or more without being asked"))
+            raise Ended(WorkerEvent("bad_frame", f"wrote {self._body_bytes} bytes or more without being asked"))
 
-    def _how_it_ended(self, ends_at: float) -> Event:
+    def _how_it_ended(self, ends_at: float) -> WorkerEvent:
         grace = max(ends_at, time.monotonic() + GRACE_S)
         with contextlib.suppress(Ended):
             self.until("ended", min(grace, time.monotonic() + GRACE_S))
         if "problem" in self.status:
-            return Event("exited_early", scrubbed(f"could not be started: {self.status['problem']}"))
+            return WorkerEvent("exited_early", scrubbed(f"could not be started: {self.status['problem']}"))
         if "ended" not in self.status:
-            return Event("bad_frame", "closed its answers and went on working")
+            return WorkerEvent("bad_frame", "closed its answers and went on working")
         used_s = float(self.status.get("cpu_s", 0.0))
-        return event_of(int(self.status["ended"]), self._limits, bytes(self.log), used_s, len(self._body))
+        return event_of(int(self.status["ended"]), self._limits, bytes(self.log), used_s, self._body_bytes)

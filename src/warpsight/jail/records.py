@@ -31,7 +31,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 @dataclass(frozen=True)
 class Limits:
     """What one worker may use. Memory and processor time hold for each of its processes; the memory of all together
-    is watched from outside."""
+    is watched from outside. `shared_bytes` of addresses come on top, for a file that it shares with the parent, who
+    watches how much of that is in use."""
 
     wall_s: float = 60
     cpu_s: int = 60
@@ -41,11 +42,12 @@ class Limits:
     open_files: int = 256
     answer_bytes: int = 256 << 20
     scratch_bytes: int = 256 << 20
+    shared_bytes: int = 0
     log_bytes: int = 64_000
 
 
 @dataclass(frozen=True)
-class Event:
+class WorkerEvent:
     """One way a worker ended badly."""
 
     kind: EventKind
@@ -53,11 +55,11 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """What came of one worker: a body or an event, never both. `missing` names protections it ran without."""
 
     body: bytes | None
-    event: Event | None
+    event: WorkerEvent | None
     log: bytes
     cpu_s: float
     wall_s: float
@@ -65,7 +67,7 @@ class Answer:
 
     def __post_init__(self) -> None:
         if (self.body is None) == (self.event is None):
-            raise ValueError("an Answer has a body or an event, exactly one of them")
+            raise ValueError("a WorkerAnswer has a body or an event, exactly one of them")
 
 
 class WorkerLost(WarpsightError):
@@ -73,7 +75,7 @@ class WorkerLost(WarpsightError):
 
     exit_code = 5
 
-    def __init__(self, name: str, event: Event, log: bytes = b"") -> None:
+    def __init__(self, name: str, event: WorkerEvent, log: bytes = b"") -> None:
         super().__init__(f"{name} was lost: {event.kind}: {event.detail}")
         self.event = event
         self.log = log

@@ -52,13 +52,25 @@ def cpu_s(pid: int | None) -> float:
     return own + children
 
 
-def resident_bytes(pid: int) -> int:
-    """Memory held by a process and all its descendants; pages they share count more than once."""
+def tree_cpu_s(pid: int) -> float:
+    """Processor time of a process and all its descendants, those that have ended and were collected included."""
+    total, waiting = 0.0, [pid]
+    while waiting:
+        here = waiting.pop()
+        total += cpu_s(here)
+        for thread in _threads(here):
+            waiting += [int(word) for word in _read(f"/proc/{here}/task/{thread}/children").split()]
+    return total
+
+
+def resident_bytes(pid: int, *, shared: bool = True) -> int:
+    """Memory held by a process and all its descendants; pages they share count more than once, or not at all."""
     total, waiting = 0, [pid]
     while waiting:
         here = waiting.pop()
         fields = _read(f"/proc/{here}/statm").split()
-        total += int(fields[1]) * _PAGE if len(fields) > 1 else 0
+        if len(fields) > 2:
+            total += (int(fields[1]) - (0 if shared else int(fields[2]))) * _PAGE
         for thread in _threads(here):
             waiting += [int(word) for word in _read(f"/proc/{here}/task/{thread}/children").split()]
     return total

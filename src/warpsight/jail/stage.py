@@ -48,7 +48,7 @@ SPACES = {
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
-class Build:
+class _Setup:
     """What was asked for and what could not be had, by name."""
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def tell(message: dict[str, Any], fd: int = 1) -> None:
     os.write(fd, json.dumps(message).encode() + b"\n")
 
 
-def leave_namespaces(build: Build) -> None:
+def leave_namespaces(build: _Setup) -> None:
     """Enter new namespaces, one by one so that a missing one is known by name."""
     names = [name for name in SPACES if build.wanted(name)]
     if build.as_root and "user namespace" in names:
@@ -106,7 +106,7 @@ def map_ids(folder: str, uid: int, gid: int, dir_fd: int | None = None) -> None:
             os.close(handle)
 
 
-def build_view(build: Build) -> None:
+def build_view(build: _Setup) -> None:
     """A root that holds the given paths, read-only, three devices and an empty scratch folder, and nothing else."""
     config = build.config
     owner = NOBODY if build.as_root else os.geteuid()
@@ -152,7 +152,7 @@ def bind(path: str) -> None:
     kernel.mount(source, path, None, kernel.MS_BIND | kernel.MS_REC)
 
 
-def become_nobody(build: Build) -> None:
+def become_nobody(build: _Setup) -> None:
     """From root to an unprivileged user, alone in a user namespace of its own."""
     own = os.open("/proc/self", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     show_view(build)
@@ -172,7 +172,7 @@ def become_nobody(build: Build) -> None:
     os.close(own)
 
 
-def show_view(build: Build) -> None:
+def show_view(build: _Setup) -> None:
     """Build the view if there is a mount namespace to build it in."""
     if build.wanted("mount namespace"):
         try:
@@ -184,7 +184,7 @@ def show_view(build: Build) -> None:
                 sys.exit(3)
 
 
-def give_up_rights(build: Build) -> None:
+def give_up_rights(build: _Setup) -> None:
     """Every capability, and every way to get one back."""
     for name, step in (
         ("no capabilities", kernel.drop_capabilities),
@@ -216,7 +216,7 @@ def landlock_rules(config: dict[str, Any], scratch: str) -> list[tuple[str, int]
     return [("/", kernel.FS_READ_DIR), *shown, *devices, (scratch, kernel.FS_SCRATCH)]
 
 
-def plan_landlock(build: Build) -> tuple[bool, bool, bool]:
+def plan_landlock(build: _Setup) -> tuple[bool, bool, bool]:
     """Which parts of landlock this kernel has; named as missing where it does not."""
     version = kernel.landlock_version()
     found: list[bool] = []
@@ -227,12 +227,12 @@ def plan_landlock(build: Build) -> tuple[bool, bool, bool]:
     return found[0], found[1], found[2]
 
 
-def become_worker(build: Build, parts: tuple[bool, bool, bool]) -> NoReturn:
+def become_worker(build: _Setup, parts: tuple[bool, bool, bool]) -> NoReturn:
     """The last steps, in the process that turns into the worker."""
     config = build.config
     try:
         filters = filter_pipe([] if "seccomp" in build.missing else config["levels"])
-        place_channels(config["fds"], filters)
+        place_channels(config["fds"], filters, config["passed"])
         inside = "mount namespace" not in build.missing
         scratch = SCRATCH if inside else config["scratch_folder"]
         os.chdir(scratch)
@@ -260,20 +260,27 @@ def filter_pipe(levels: list[str]) -> int:
     return reading
 
 
-def place_channels(fds: dict[str, int], filters: int) -> None:
-    """Requests on 3, answers on 4, filters on 5, no input, prints to the log; nothing else is open."""
+def place_channels(fds: dict[str, int], filters: int, passed: list[int]) -> None:
+    """Requests on 3, answers on 4, filters on 5, no input, prints to the log, from 6 on what was passed in; nothing
+    else is open."""
     null = os.open("/dev/null", os.O_RDONLY)
     log = 2
-    wanted = (null, log, log, fds["requests"], fds["answers"], filters)
+    wanted = (null, log, log, fds["requests"], fds["answers"], filters, *passed)
     sources = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, STATUS_FD + 1) for fd in wanted]
     os.dup2(1, STATUS_FD, inheritable=False)
     for place, fd in enumerate(sources):
         os.dup2(fd, place)
-    os.closerange(6, STATUS_FD)
+    os.closerange(len(wanted), STATUS_FD)
     os.closerange(STATUS_FD + 1, 4096)
 
 
-def first_process(build: Build, watch_lives: int) -> NoReturn:
+def close_channels(config: dict[str, Any]) -> None:
+    """The worker alone holds its ends, so that the parent sees when it lets go of them."""
+    for fd in {*config["fds"].values(), *config["passed"]}:
+        os.close(fd)
+
+
+def first_process(build: _Setup, watch_lives: int) -> NoReturn:
     """Process 1 of the jail: build, start the worker, wait for it; everything else dies when we leave."""
     os.setsid()
     kernel.die_with_parent()
@@ -293,8 +300,7 @@ def first_process(build: Build, watch_lives: int) -> NoReturn:
     worker = os.fork()
     if worker == 0:
         become_worker(build, parts)
-    for name in ("requests", "answers"):
-        os.close(build.config["fds"][name])
+    close_channels(build.config)
     tell({"worker": worker})
     while True:
         pid, status, usage = os.wait4(-1, 0)
@@ -331,7 +337,7 @@ def read_config() -> dict[str, Any]:
 def main() -> None:
     """Build, or say what is missing."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    build = Build(read_config())
+    build = _Setup(read_config())
     leave_namespaces(build)
     watch_lives, held = os.pipe()
     first = os.fork()
@@ -343,8 +349,7 @@ def main() -> None:
             tell({"problem": f"{type(problem).__name__}: {problem}"})
         os._exit(1)
     tell({"first": first})
-    for name in ("requests", "answers"):
-        os.close(build.config["fds"][name])
+    close_channels(build.config)
     watch(first)
 
 

@@ -20,14 +20,14 @@ _MAX_LINKS = 40
 
 
 @dataclass(frozen=True)
-class View:
+class JailView:
     """Real paths to show, parents before children, and links to make."""
 
     binds: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
 
 
-def make_view(argv: Sequence[str], readable: Iterable[Path]) -> View:
+def make_view(argv: Sequence[str], readable: Iterable[Path]) -> JailView:
     """The default view, the worker's own files (absolute paths in `argv`) and what was asked for."""
     named = [Path(part) for part in argv if part.startswith("/") and Path(part).exists()]
     links: dict[str, str] = {}
@@ -37,7 +37,7 @@ def make_view(argv: Sequence[str], readable: Iterable[Path]) -> View:
         if not _inside(path, binds):
             binds.append(path)
     kept = tuple((path, target) for path, target in sorted(links.items()) if not _inside(path, binds))
-    return View(tuple(binds), kept)
+    return JailView(tuple(binds), kept)
 
 
 def package_files(*names: str) -> tuple[Path, ...]:

@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from warpsight.errors import BrokenMachine
+from warpsight.events import event as tell
 from warpsight.jail import seccomp, sight
 from warpsight.jail.channel import Channel, Ended
-from warpsight.jail.records import LEVELS, Answer, Event, Level, Limits, WorkerLost
+from warpsight.jail.records import LEVELS, Level, Limits, WorkerAnswer, WorkerEvent, WorkerLost
 from warpsight.jail.scrub import scrubbed
 from warpsight.jail.view import make_view
 
@@ -56,19 +57,22 @@ def run_jailed(
     unsafe: bool = False,
     level: Level = "work",
     without: Collection[str] = (),
-) -> Answer:
+) -> WorkerAnswer:
     """One worker for one question: its answer, or the event that ended it. Never raises for what a worker does."""
     started = time.monotonic()
     body: bytes | None = None
-    event: Event | None = None
-    worker = JailedWorker(argv, limits=limits, readable=readable, unsafe=unsafe, level=level, without=without)
+    event: WorkerEvent | None = None
+    name = next((Path(word).stem for word in argv if word.endswith(".py")), "worker")
+    worker = JailedWorker(
+        argv, limits=limits, readable=readable, unsafe=unsafe, name=name, level=level, without=without
+    )
     with worker:
         try:
             body = worker.ask(request, max(0.01, limits.wall_s - (time.monotonic() - started)))
         except WorkerLost as lost:
             event = lost.event
         cpu_s = worker.cpu_s()
-    return Answer(body, event, worker.log(), cpu_s, time.monotonic() - started, worker.missing)
+    return WorkerAnswer(body, event, worker.log(), cpu_s, time.monotonic() - started, worker.missing)
 
 
 class JailedWorker:
@@ -77,7 +81,8 @@ class JailedWorker:
     `argv[0]` is an absolute path; absolute paths in `argv` and in `readable` are shown to the worker, read-only.
     `level` is the tightness the kernel must show before the first request: "tools" (may start programs), "serve" (may
     fork), "work" (threads only), "compute" (memory, time and open channels only). `without` leaves protections out on
-    purpose, which needs `unsafe`.
+    purpose, which needs `unsafe`. Descriptors in `passed` are the worker's too, from 6 on; the caller closes its own.
+    `links` are more names in its root, and the shown paths they lead to. `sets_ids` is for builds (see seccomp.py).
     """
 
     def __init__(
@@ -90,10 +95,13 @@ class JailedWorker:
         name: str = "worker",
         level: Level = "work",
         without: Collection[str] = (),
+        passed: Sequence[int] = (),
+        links: Sequence[tuple[str, str]] = (),
+        sets_ids: bool = False,
     ) -> None:
         self.name, self.level, self.limits = name, level, limits
         self._unsafe = unsafe or told_unsafe()
-        self._event: Event | None = None
+        self._event: WorkerEvent | None = None
         self._ready = False
         self._cpu_s = 0.0
         self.missing: tuple[str, ...] = ()
@@ -101,9 +109,11 @@ class JailedWorker:
         requests_out, requests = os.pipe()
         answers, answers_in = os.pipe()
         try:
-            config = _config(argv, limits, readable, without, not self._unsafe, scratch)
+            config = _config(argv, limits, readable, without, not self._unsafe, scratch, sets_ids)
             config["fds"] = {"requests": requests_out, "answers": answers_in}
-            self._stage = _start_stage(config, (requests_out, answers_in))
+            config["passed"] = list(passed)
+            config["links"] = [*config["links"], *links]
+            self._stage = _start_stage(config, (requests_out, answers_in, *passed))
         except BaseException:
             for fd in (requests, answers):
                 os.close(fd)
@@ -132,9 +142,10 @@ class JailedWorker:
             if not self._unsafe and set(self.missing) & set(REQUIRED):
                 self._raise_broken()
             if self._channel.exchange(None, ends_at, self._watch) != b"":
-                raise Ended(Event("not_locked", "answered before it had locked itself down"))
+                raise Ended(WorkerEvent("not_locked", "answered before it had locked itself down"))
             self._check_lock()
         self._ready = True
+        tell("worker_start", name=self.name, pid=self.pid, level=self.level)
 
     def ask(self, body: bytes, wall_s: float) -> bytes:
         """One question, one answer; WorkerLost with its event if none comes."""
@@ -159,6 +170,11 @@ class JailedWorker:
             self._cpu_s = max(self._cpu_s, sight.cpu_s(self.worker_pid()))
         return float(self._channel.status.get("cpu_s", self._cpu_s))
 
+    def tree_cpu_s(self) -> float:
+        """Processor time of the worker and of all that it started and that still runs; for a look from outside."""
+        first = self._channel.status.get("first")
+        return sight.tree_cpu_s(int(first)) if self._end.alive and first is not None else 0.0
+
     def log(self) -> bytes:
         """What it printed, up to the cap, scrubbed of local paths."""
         return scrubbed(self._channel.log.decode(errors="replace")).encode()
@@ -170,7 +186,7 @@ class JailedWorker:
     def forget(self) -> None:
         """Let go without ending it: for a process that was forked from the one that owns the worker."""
         if self._end.detach() is not None:
-            self._event = Event("exited_early", "belongs to another process")
+            self._event = WorkerEvent("exited_early", "belongs to another process")
             _release(self._stage, self._fds)
 
     def __enter__(self) -> Self:
@@ -192,7 +208,7 @@ class JailedWorker:
             self.close()
             raise WorkerLost(self.name, ended.event, self.log()) from None
         except BaseException:
-            self._event = Event("exited_early", "given up by its parent")
+            self._event = WorkerEvent("exited_early", "given up by its parent")
             self.close()
             raise
 
@@ -208,16 +224,16 @@ class JailedWorker:
         shown = sight.status_of(self.worker_pid())
         if self.tightness() < wanted or shown.get("NoNewPrivs") != "1":
             detail = f"the kernel shows {self.tightness()} filters, level {self.level!r} needs {wanted}"
-            raise Ended(Event("not_locked", detail))
+            raise Ended(WorkerEvent("not_locked", detail))
 
-    def _watch(self) -> Event | None:
+    def _watch(self) -> WorkerEvent | None:
         if self.level not in ("tools", "serve") or (first := self._channel.status.get("first")) is None:
             return None
-        used = sight.resident_bytes(int(first))
+        used = sight.resident_bytes(int(first), shared=not self.limits.shared_bytes)
         if used <= self.limits.memory_bytes:
             return None
         detail = f"its processes together used {used} bytes, the cap is {self.limits.memory_bytes}"
-        return Event("out_of_memory", detail)
+        return WorkerEvent("out_of_memory", detail)
 
     def _raise_broken(self) -> None:
         with contextlib.suppress(Ended):
@@ -233,8 +249,9 @@ class JailedWorker:
 
 
 @functools.cache
-def _filters(machine: str) -> tuple[str, tuple[str, ...]]:
-    return seccomp.base_filter(machine).hex(), tuple(seccomp.level_filter(level, machine).hex() for level in LEVELS)
+def _filters(machine: str, sets_ids: bool) -> tuple[str, tuple[str, ...]]:
+    base = seccomp.base_filter(machine, sets_ids=sets_ids)
+    return base.hex(), tuple(seccomp.level_filter(level, machine).hex() for level in LEVELS)
 
 
 def _config(
@@ -244,12 +261,13 @@ def _config(
     without: Collection[str],
     strict: bool,
     scratch: str,
+    sets_ids: bool = False,
 ) -> dict[str, Any]:
     if without and strict:
         raise ValueError("protections can be left out only with unsafe=True")
     left_out = {*without}
     try:
-        base, levels = _filters(platform.machine())
+        base, levels = _filters(platform.machine(), sets_ids)
     except seccomp.UnknownMachine as unknown:
         if strict:
             raise BrokenMachine(str(unknown), hint="--unsafe goes on without, and every result says so") from None
@@ -260,14 +278,15 @@ def _config(
         "scratch_bytes": limits.scratch_bytes, "scratch_folder": scratch,
         "strict": strict, "required": REQUIRED, "without": sorted(left_out),
         "limits": {
-            "RLIMIT_AS": limits.memory_bytes, "RLIMIT_CPU": limits.cpu_s + 1, "RLIMIT_NPROC": limits.threads,
+            "RLIMIT_AS": limits.memory_bytes + limits.shared_bytes,
+            "RLIMIT_CPU": limits.cpu_s + 1, "RLIMIT_NPROC": limits.threads,
             "RLIMIT_FSIZE": limits.file_bytes, "RLIMIT_NOFILE": limits.open_files, "RLIMIT_CORE": 0,
             "RLIMIT_MEMLOCK": 1 << 20, "RLIMIT_MSGQUEUE": 0,
         },
     }  # fmt: skip
 
 
-def _start_stage(config: dict[str, Any], fds: tuple[int, int]) -> subprocess.Popen[bytes]:
+def _start_stage(config: dict[str, Any], fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
     if sys.platform != "linux":
         raise BrokenMachine(f"expected Linux under the jail, this is {sys.platform}", hint="run it in a Linux machine")
     stage = subprocess.Popen(

@@ -32,6 +32,7 @@ OUT_OF_MEMORY_STATUS = 77  # told by the parent as out_of_memory
 
 _PR_SET_DUMPABLE = 4
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 _filters: list[bytes] = []
 _installed = 0
@@ -59,7 +60,7 @@ def read_frame(fd: int = REQUESTS_FD) -> bytes | None:
     return None if head is None else read_exactly(fd, struct.unpack(">I", head)[0])
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes | memoryview) -> None:
     """Every byte, however small the pipe."""
     view = memoryview(data)
     while view:
@@ -68,9 +69,17 @@ def write_all(fd: int, data: bytes) -> None:
 
 def write_frame(body: bytes, fd: int = ANSWERS_FD) -> None:
     """One answer."""
-    if len(body) > FRAME_CAP_BYTES:
-        raise ValueError(f"expected an answer of at most {FRAME_CAP_BYTES} bytes, this one has {len(body)}")
-    write_all(fd, struct.pack(">I", len(body)) + body)
+    write_parts([body], fd)
+
+
+def write_parts(parts: Sequence[bytes | memoryview], fd: int = ANSWERS_FD) -> None:
+    """One answer made of these bytes, one after the other, without a copy of them all."""
+    size = sum(len(part) for part in parts)
+    if size > FRAME_CAP_BYTES:
+        raise ValueError(f"expected an answer of at most {FRAME_CAP_BYTES} bytes, this one has {size}")
+    write_all(fd, struct.pack(">I", size) + bytes(parts[0]))
+    for part in parts[1:]:
+        write_all(fd, part)
 
 
 def tighten(level: str) -> None:
@@ -85,6 +94,14 @@ def tighten(level: str) -> None:
         if libc.syscall(kernel.number_of("seccomp"), _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program)) != 0:
             raise OSError(ctypes.get_errno(), f"the kernel refused the filter of level {level}")
         _installed += 1
+
+
+def keep_freed_memory() -> None:
+    """Have malloc keep what is freed: pages of large arrays are then not cleared by the kernel again and again."""
+    malloc = ctypes.CDLL(None)
+    if hasattr(malloc, "mallopt"):  # of glibc
+        malloc.mallopt(_M_TRIM_THRESHOLD, 1 << 30)
+        malloc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)  # the most that it takes
 
 
 def confine(folders: Sequence[str]) -> None:

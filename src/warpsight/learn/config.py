@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from warpsight.bundled import find_bundled
 from warpsight.errors import UsageError
 from warpsight.learn.reward import Prices
 from warpsight.nouns.base import Count, Noun
@@ -93,7 +94,12 @@ class Rl(Noun):
 
 
 def read_config(file: Path, kind: Literal["sft", "rl"]) -> Sft | Rl:
-    """The configuration of a file; paths in it are from the folder that the command is run in."""
+    """The configuration of a file, or the one of that name that ships with the package.
+
+    Paths in it are from the folder that the command is run in.
+    """
+    if not file.exists():
+        file = find_bundled("configs", file) or file
     try:
         written = tomllib.loads(file.read_text())
         return Sft.model_validate(written) if kind == "sft" else Rl.model_validate(written)
@@ -103,4 +109,4 @@ def read_config(file: Path, kind: Literal["sft", "rl"]) -> Sft | Rl:
         raise UsageError(f"{file}: not TOML: {problem}") from None
     except ValidationError as problem:
         told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()[:5])
-        raise UsageError(f"{file}: {told}", hint="see docs/training.md for the keys") from None
+        raise UsageError(f"{file}: {told}", hint="`warpsight docs training` has the keys") from None

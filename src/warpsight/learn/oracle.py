@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from warpsight.causes import NOTHING, defects_of
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.corpus.removal import removal_edits
 from warpsight.models.model import Request, ToolMessage
 from warpsight.models.text_calls import CLOSE, OPEN
@@ -37,10 +37,10 @@ SUSPECT_SHARE = 0.3  # a model that reads badly is misled by what it thinks it h
 
 
 @dataclass(frozen=True)
-class Oracle:
+class OracleScript:
     """The script of one trace; `findings` are what a curated profile listed."""
 
-    row: Row
+    row: CorpusRow
     suite: Suite
     feedback: Feedback
     seed: int

@@ -26,7 +26,7 @@ from typing import Any
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from warpsight.corpus.build import Row, read_rows
+from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
@@ -129,7 +129,7 @@ def as_used(model: Any) -> Any:
 class Rollouts:
     """What TRL calls for answers."""
 
-    def __init__(self, config: Rl, rows: Sequence[Row], tokenizer: Any) -> None:
+    def __init__(self, config: Rl, rows: Sequence[CorpusRow], tokenizer: Any) -> None:
         self._config = config
         self._rows = {str(row.number): row for row in rows}
         self._tokenizer = tokenizer
@@ -185,7 +185,7 @@ class Rollouts:
             runs, values = self._answers(row, local)
         return [(*_split(run, self._encode), value) for run, value in zip(runs, values, strict=True)]
 
-    def _answers(self, row: Row, local: LocalModel) -> tuple[list[Run], list[float]]:
+    def _answers(self, row: CorpusRow, local: LocalModel) -> tuple[list[Run], list[float]]:
         """A group of runs and what each earned."""
         seed = self._config.train.seed * 1_000_003 + next(self._number)
         box = SmallBox(

@@ -30,7 +30,7 @@ class Tokens(NamedTuple):
     mask: list[int]
 
 
-class Fit(NamedTuple):
+class FittingTraces(NamedTuple):
     """The traces that are trained on, and how many were left out, by why."""
 
     kept: list[Tokens]
@@ -38,11 +38,11 @@ class Fit(NamedTuple):
     nothing_to_learn: int  # however long: no token of it is trained on
 
 
-def fit_of(rows: Sequence[Tokens], max_tokens: int) -> Fit:
+def fit_of(rows: Sequence[Tokens], max_tokens: int) -> FittingTraces:
     """What can be trained on; what is too long is left out, never cut."""
     taught = [row for row in rows if 1 in row.mask]
     kept = [row for row in taught if len(row.ids) <= max_tokens]
-    return Fit(kept, too_long=len(taught) - len(kept), nothing_to_learn=len(rows) - len(taught))
+    return FittingTraces(kept, too_long=len(taught) - len(kept), nothing_to_learn=len(rows) - len(taught))
 
 
 def tokens_of(trace: Mapping[str, Any], encode: Encode) -> Tokens:

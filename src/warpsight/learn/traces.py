@@ -20,10 +20,10 @@ from typing import Any, Self
 from pydantic import ConfigDict, model_validator
 
 from warpsight.causes import NOTHING
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
-from warpsight.learn.oracle import SUSPECT_SHARE, Oracle
+from warpsight.learn.oracle import SUSPECT_SHARE, OracleScript
 from warpsight.models.model import Model
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.base import Noun, require
@@ -42,7 +42,7 @@ from warpsight.tools.profile import Found, Profiled
 Progress = Callable[[int, int], None]
 
 
-class Said(Noun):
+class TraceMessage(Noun):
     """What a message of a trace has at least."""
 
     model_config = ConfigDict(extra="allow")
@@ -59,7 +59,7 @@ class TraceLine(Noun):
     row: int
     variant: int
     suite: Suite
-    messages: list[Said] | None
+    messages: list[TraceMessage] | None
     tools: list[dict[str, Any]] | None = None
     train: list[bool] | None = None
 
@@ -73,7 +73,7 @@ class TraceLine(Noun):
 
 @dataclass(frozen=True)
 class Words:
-    """How the oracle writes; see `Oracle`."""
+    """How the oracle writes; see `OracleScript`."""
 
     suspects: float = SUSPECT_SHARE
     vain: float = 0.0
@@ -81,7 +81,7 @@ class Words:
     detours: float = 0.0
 
 
-def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
+def oracle_run(row: CorpusRow, suite: Suite, feedback: Feedback, seed: int, words: Words | None = None) -> Run:
     """One conversation of the oracle with the tools."""
     box = SmallBox(task_of(row.spec), suite, feedback, listed=False, plain=plain_of(row.spec), by_plain=True)
 
@@ -91,11 +91,11 @@ def oracle_run(row: Row, suite: Suite, feedback: Feedback, seed: int, words: Wor
         return findings_said(found, smaller=suite == "optimize")
 
     said = words or Words()
-    oracle = Oracle(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types, said.detours)
+    oracle = OracleScript(row, suite, feedback, seed, findings, said.suspects, said.vain, said.types, said.detours)
     return ask(box, ScriptedModel(oracle.script(), name="oracle"), run_id=f"oracle-{seed}-{row.number}")
 
 
-def confirmed(row: Row, suite: Suite, run: Run, *, types: bool = True) -> bool:
+def confirmed(row: CorpusRow, suite: Suite, run: Run, *, types: bool = True) -> bool:
     """Whether the measurement bears out what was answered. Who cannot type may leave a kernel as it was."""
     if run.submission is None or run.submission.cause not in row.truth.right:
         return False
@@ -112,7 +112,7 @@ def confirmed(row: Row, suite: Suite, run: Run, *, types: bool = True) -> bool:
 
 
 def build_traces(
-    rows: Sequence[Row],
+    rows: Sequence[CorpusRow],
     file: Path,
     *,
     suite: Suite,
@@ -159,14 +159,14 @@ def _lines_of(file: Path, made: str) -> Iterator[dict[str, Any]]:
         yield line
 
 
-def restyled(row: Row, variant: int) -> Row:
+def restyled(row: CorpusRow, variant: int) -> CorpusRow:
     """The same task written in another way; the compiler does not see the difference."""
     style = row.spec.style_seed + variant * 7919
     return row.model_copy(update={"spec": row.spec.model_copy(update={"style_seed": style})})
 
 
 def _in_order(
-    write: Callable[[tuple[Row, int]], dict[str, Any]], todo: Sequence[tuple[Row, int]], processes: int
+    write: Callable[[tuple[CorpusRow, int]], dict[str, Any]], todo: Sequence[tuple[CorpusRow, int]], processes: int
 ) -> Generator[dict[str, Any], None, None]:
     """The lines, in the order of what is to do."""
     if processes == 1:
@@ -177,7 +177,7 @@ def _in_order(
 
 
 def _line(
-    which: tuple[Row, int],
+    which: tuple[CorpusRow, int],
     *,
     suite: Suite,
     feedback: Feedback,

@@ -22,7 +22,7 @@ STALLED = "smsp__pcsamp_warps_issue_stalled_"
 
 
 @dataclass(frozen=True)
-class Launch:
+class MeasuredLaunch:
     """One launch as a report tells it.
 
     `measured` says what is known of each instruction; `source` is the kernel's file, where the report carries it.
@@ -65,7 +65,7 @@ def plain_name(kernel: str) -> str:
     return kernel.removeprefix("void ")
 
 
-def make_profile(launch: Launch) -> Profile:
+def make_profile(launch: MeasuredLaunch) -> Profile:
     """The launch in our vocabulary, with what was not measured."""
     entries = vocabulary()
     kernel_wide = [entry for entry in entries.values() if entry.scope == "kernel"]
@@ -141,7 +141,7 @@ def _known_gpu(device: str) -> str:
         return ""  # a GPU without a data sheet: its name stands in `device`
 
 
-def _lines(launch: Launch) -> tuple[LineCounters, ...]:
+def _lines(launch: MeasuredLaunch) -> tuple[LineCounters, ...]:
     by_line: dict[int, list[InstructionCounters]] = {}
     for instruction in launch.instructions:
         if instruction.line is not None and instruction.counters.get("warps"):

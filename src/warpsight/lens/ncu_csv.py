@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from warpsight.errors import UsageError
-from warpsight.lens.measured import Launch, choose, make_profile, plain_name
+from warpsight.lens.measured import MeasuredLaunch, choose, make_profile, plain_name
 from warpsight.lens.vocabulary import Metric
 from warpsight.nouns import Profile
 
@@ -63,7 +63,7 @@ def parse_csv(text: str, path: Path, kernel: str | int | None = None) -> Profile
     metrics = {name: Metric(value, unit) for name, (value, unit) in numbers.items() if value is not None}
     name = cells.get("device__attribute_display_name", ("", ""))[0]
     return make_profile(
-        Launch(
+        MeasuredLaunch(
             kernel=plain_name(about["Kernel Name"]),
             device=name or _device(about),
             metrics=metrics,

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.jail import JailedWorker, Limits, WorkerLost, package_files
-from warpsight.lens.measured import Launch, choose, make_profile
+from warpsight.lens.measured import MeasuredLaunch, choose, make_profile
 from warpsight.lens.ncu_instructions import MEASURES, exact_requests
 from warpsight.lens.vocabulary import Metric, tidy
 from warpsight.nouns import InstructionCounters, Profile
@@ -78,7 +78,7 @@ def _reader_folder() -> Path:
     return Path(spec.origin).parents[1 if spec.submodule_search_locations else 0]
 
 
-def _launch(rows: dict[str, Any], notes: tuple[str, ...]) -> Launch:
+def _launch(rows: dict[str, Any], notes: tuple[str, ...]) -> MeasuredLaunch:
     metrics: dict[str, Metric] = {}
     for name, (value, unit) in rows["metrics"].items():
         if isinstance(value, int | float) and name not in _NOT_SUMS:
@@ -86,7 +86,7 @@ def _launch(rows: dict[str, Any], notes: tuple[str, ...]) -> Launch:
     device = rows["metrics"].get(_DEVICE, [None])[0]
     grid = metrics.get("launch__grid_size")
     file, instructions = _instructions(rows["columns"], rows["places"])
-    return Launch(
+    return MeasuredLaunch(
         kernel=str(rows["kernel"]),
         device=str(device or "a GPU that the report does not name"),
         metrics=metrics,

@@ -27,7 +27,7 @@ from warpsight.models.model import (
     Usage,
     Wire,
 )
-from warpsight.models.sse import Event
+from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, span
 from warpsight.models.wire import (
     Extra,
@@ -109,7 +109,7 @@ class MessagesAssembler:
     def complete(self) -> bool:
         return self._stop is not None
 
-    def feed(self, event: Event) -> str:
+    def feed(self, event: ServerEvent) -> str:
         value = json_of(event.data, "an event of a message")
         kind = text_at(value, "type") or event.name
         if kind == "error":

@@ -18,7 +18,7 @@ from warpsight.errors import ToolMissing, UsageError
 from warpsight.models.errors import EmptyReply, ModelError, ModelRefused
 from warpsight.models.model import AssistantMessage, OnText, Reply, Request, StopReason, Usage
 from warpsight.models.precision import fast_precision
-from warpsight.models.template import TURN, TURN_END, Part, parts_of
+from warpsight.models.template import TURN, TURN_END, PromptPart, parts_of
 from warpsight.models.text_calls import CLOSE, read_calls
 from warpsight.models.verbatim import dump, parse
 from warpsight.models.wire import list_at, require_own
@@ -45,6 +45,16 @@ def embedded_weights() -> Path:
     )
 
 
+def has_local_weights(*, embedded: bool = True) -> bool:
+    """Whether what a local model runs with is installed, and the embedded model where an adapter goes on it."""
+    try:
+        _ = embedded_weights() if embedded else None
+    except ToolMissing:
+        return False
+    needed = (*PACKAGES, "gguf", "peft") if embedded else PACKAGES
+    return all(importlib.util.find_spec(name) is not None for name in needed)
+
+
 def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = None, batch: int = BATCH) -> LocalModel:
     """Load the weights. UsageError when the path is none, ToolMissing when a package is."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():
@@ -55,7 +65,8 @@ def open_local(path: Path, *, adapter: Path | None = None, dtype: str | None = N
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     if missing:
         raise ToolMissing(
-            f"a local model needs {', '.join(missing)}", hint="pip install torch==2.13.0, then 'warpsight[local]'"
+            f"a local model needs {', '.join(missing)}",
+            hint="pip install 'warpsight[local]'; where a GPU build of torch is not wanted, first a CPU build of torch",
         )
     # Threads that spin while they wait stand in one another's way on a busy machine: measured 0.5 tokens/s, and 3.0
     # without, at a load of nine on two cores. It is read when torch is loaded.
@@ -105,7 +116,7 @@ class LocalModel:
         """The tokens the model is given; training uses the same."""
         return [token for part in parts_of(request.messages, request.tools) for token in self._tokens(part)]
 
-    def _tokens(self, part: Part) -> list[int]:
+    def _tokens(self, part: PromptPart) -> list[int]:
         if part.turn is not None:
             require_own(part.turn, "local")
             kept = kept_tokens(part.turn)

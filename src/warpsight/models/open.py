@@ -26,10 +26,10 @@ OPENAI = ("https://api.openai.com/v1", "OPENAI_API_KEY")
 ANTHROPIC = ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
 HOSTED = {"openai": OPENAI, "responses": OPENAI, "anthropic": ANTHROPIC}
 FORMS = (
-    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo"
-    " or package.module:Class"
+    "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo,"
+    " guided or package.module:Class"
 )
-KINDS = (*HOSTED, "local", "scripted")
+KINDS = (*HOSTED, "local", "scripted", "guided")
 MODELS = Seam("model", "warpsight.models")
 PRICES = "WARPSIGHT_PRICES"  # the environment variable that names the price list
 
@@ -51,6 +51,10 @@ def open_model(
     if kind in HOSTED and rest:
         listed = read_prices(Path(os.environ[PRICES])) if prices is None and os.environ.get(PRICES) else prices
         return _hosted(kind, rest, base_url, api_key_env, listed, patience, stream, extra)
+    if name == "guided":
+        from warpsight.models.guided import open_guided
+
+        return open_guided()
     if kind == "scripted" and rest:
         from warpsight.models.scripted import read_script, shipped_script
 

@@ -24,7 +24,7 @@ from warpsight.models.model import (
     Wire,
 )
 from warpsight.models.retry import worth_again
-from warpsight.models.sse import Event
+from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import array_of, dump, object_of, span
 from warpsight.models.wire import (
     Extra,
@@ -106,7 +106,7 @@ class ChatAssembler:
     def complete(self) -> bool:
         return self._finish is not None
 
-    def feed(self, event: Event) -> str:
+    def feed(self, event: ServerEvent) -> str:
         if event.data.strip() == "[DONE]":
             return ""
         value = json_of(event.data, "a chunk of a chat completion")

@@ -23,7 +23,7 @@ from warpsight.models.model import (
     Usage,
     Wire,
 )
-from warpsight.models.sse import Event
+from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import array_of, dump, items_of, object_of, span
 from warpsight.models.wire import (
     Extra,
@@ -99,7 +99,7 @@ class ResponsesAssembler:
     def complete(self) -> bool:
         return self._last is not None
 
-    def feed(self, event: Event) -> str:
+    def feed(self, event: ServerEvent) -> str:
         if event.data.strip() == "[DONE]":
             return ""
         value = json_of(event.data, "an event of a response")

@@ -24,7 +24,7 @@ Layers = list[tuple[Any, Any]]  # keys and values of each layer: heads, tokens, 
 
 
 @dataclass(frozen=True)
-class Read:
+class PrefixRow:
     """One row: its tokens and what each layer made of them."""
 
     tokens: list[int]
@@ -36,7 +36,7 @@ class Prefixes:
 
     def __init__(self, most_tokens: int = MOST_TOKENS) -> None:
         self._most = most_tokens
-        self._rows: deque[Read] = deque()
+        self._rows: deque[PrefixRow] = deque()
 
     def begin(self, prompts: Sequence[list[int]], width: int) -> Any:
         """A cache for prompts filled up on the left to `width`, or None where too little is known to be worth it. All
@@ -64,13 +64,13 @@ class Prefixes:
             tokens = [*prompt, *row][: length - start]
             end = start + len(tokens)
             own = [(k[number, :, start:end].clone(), v[number, :, start:end].clone()) for k, v in layers]
-            self._rows.append(Read(tokens, own))
+            self._rows.append(PrefixRow(tokens, own))
         while len(self._rows) > 1 and sum(len(row.tokens) for row in self._rows) > self._most:
             self._rows.popleft()
 
-    def _longest(self, prompt: list[int]) -> tuple[Read, int]:
+    def _longest(self, prompt: list[int]) -> tuple[PrefixRow, int]:
         """The row that shares most with a prompt. One token of a prompt is always left to read."""
-        best, most = Read([], []), 0
+        best, most = PrefixRow([], []), 0
         for row in reversed(self._rows):
             shared = _shared(row.tokens, prompt)
             if shared > most:

@@ -14,7 +14,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
-class Event:
+class ServerEvent:
     name: str
     data: str
 
@@ -36,13 +36,13 @@ def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(rest)[:-1]
 
 
-def events(chunks: Iterable[bytes]) -> Iterator[Event]:
+def events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
     """The events of a stream. UnicodeDecodeError when one is not UTF-8."""
     name, data = "", list[str]()
     for line in lines(chunks):
         if not line:
             if data:
-                yield Event(name or "message", "\n".join(data))
+                yield ServerEvent(name or "message", "\n".join(data))
             name, data = "", []
             continue
         field, _, value = line.decode().partition(":")

@@ -22,7 +22,7 @@ TURN, TURN_END = "<|im_start|>", "<|im_end|>"
 
 
 @dataclass(frozen=True)
-class Part:
+class PromptPart:
     """A stretch of the prompt: `control` is ours, `data` is foreign, `written` is the model's own `turn`."""
 
     kind: Literal["control", "data", "written"]
@@ -49,31 +49,31 @@ def inert(text: str) -> str:
     return text
 
 
-def parts_of(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[Part]:
+def parts_of(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[PromptPart]:
     """The prompt in parts, ending where the model goes on."""
     system = "\n\n".join(m.text for m in messages if isinstance(m, SystemMessage))
     if system or tools_text(tools):
-        yield Part("control", f"{TURN}system\n")
-        yield Part("data", (system + tools_text(tools)).strip())
-        yield Part("control", f"{TURN_END}\n")
+        yield PromptPart("control", f"{TURN}system\n")
+        yield PromptPart("data", (system + tools_text(tools)).strip())
+        yield PromptPart("control", f"{TURN_END}\n")
     inside = False  # an assistant turn that is still open
     for message in messages:
         if isinstance(message, AssistantMessage):
             if not inside:
-                yield Part("control", f"{TURN}assistant\n")
-            yield Part("written", written_text(message), message)
+                yield PromptPart("control", f"{TURN}assistant\n")
+            yield PromptPart("written", written_text(message), message)
             inside = True
         elif isinstance(message, ToolMessage):
-            yield Part("control", f"\n{RESULT_OPEN}\n")
-            yield Part("data", inert(message.text))
-            yield Part("control", f"\n{RESULT_CLOSE}\n")
+            yield PromptPart("control", f"\n{RESULT_OPEN}\n")
+            yield PromptPart("data", inert(message.text))
+            yield PromptPart("control", f"\n{RESULT_CLOSE}\n")
         elif not isinstance(message, SystemMessage):
-            yield Part("control", f"{TURN_END}\n{TURN}user\n" if inside else f"{TURN}user\n")
-            yield Part("data", message.text)
-            yield Part("control", f"{TURN_END}\n")
+            yield PromptPart("control", f"{TURN_END}\n{TURN}user\n" if inside else f"{TURN}user\n")
+            yield PromptPart("data", message.text)
+            yield PromptPart("control", f"{TURN_END}\n")
             inside = False
     if not inside or isinstance(messages[-1], AssistantMessage):
-        yield Part("control", f"{TURN_END}\n{TURN}assistant\n" if inside else f"{TURN}assistant\n")
+        yield PromptPart("control", f"{TURN_END}\n{TURN}assistant\n" if inside else f"{TURN}assistant\n")
 
 
 def written_text(turn: AssistantMessage) -> str:

@@ -106,7 +106,7 @@ class _TimeOver(Exception):
     """Raised between two layers of the model, to leave it."""
 
 
-class Ending(transformers.StoppingCriteria):
+class _TimeLimit(transformers.StoppingCriteria):
     """The end of the time for some rows: looked at after every token, and before every layer, since reading a long
     prompt takes minutes on a small machine. `seen` is all there was at the last token."""
 
@@ -181,7 +181,7 @@ class Weights:
         seconds: float | None = None,
     ) -> Written:
         """What is written after each prompt, up to and with its end token, a stop text, or the limit."""
-        ending = Ending(seconds)
+        ending = _TimeLimit(seconds)
         longest = max(map(len, prompts))
         ids = torch.tensor([[self._fill] * (longest - len(p)) + p for p in prompts])
         mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])

@@ -14,7 +14,7 @@ from warpsight.errors import UsageError
 from warpsight.models.errors import BadReply, CutReply, EmptyReply
 from warpsight.models.key import ApiKey
 from warpsight.models.model import AssistantMessage, Reply, Request, ToolCall, Usage, Wire
-from warpsight.models.sse import Event
+from warpsight.models.sse import ServerEvent
 from warpsight.models.verbatim import dump, parse
 
 Extra = Mapping[str, JsonValue]
@@ -35,7 +35,7 @@ class Assembler(Protocol):
     @property
     def complete(self) -> bool: ...
 
-    def feed(self, event: Event) -> str:
+    def feed(self, event: ServerEvent) -> str:
         """Take one event; the visible text that it adds."""
         ...
 

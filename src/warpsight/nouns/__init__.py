@@ -49,6 +49,13 @@ from warpsight.nouns.profile import (
     LineCounters,
     Profile,
 )
+from warpsight.nouns.program import (
+    KernelLaunches,
+    ProgramCopies,
+    ProgramEnd,
+    ProgramFault,
+    WholeRun,
+)
 from warpsight.nouns.run import (
     Run,
     Step,
@@ -88,12 +95,16 @@ __all__ = [
     "GpuArch",
     "Identifier",
     "InstructionCounters",
+    "KernelLaunches",
     "Language",
     "Launch",
     "LineCounters",
     "Noun",
     "Number",
     "Profile",
+    "ProgramCopies",
+    "ProgramEnd",
+    "ProgramFault",
     "Run",
     "SassInstruction",
     "Sha256",
@@ -105,6 +116,7 @@ __all__ = [
     "Timing",
     "Tolerance",
     "Trust",
+    "WholeRun",
     "Workload",
     "WorkloadResult",
     "WorstElement",

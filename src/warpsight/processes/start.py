@@ -1,6 +1,7 @@
 """Starts one program, in a session of its own, which ends with us. Knows nothing of what it prints or how long it runs.
 
-The program gets exactly the environment given. Its number is that of the `Program`, so it can be signalled and watched.
+The program gets exactly the environment given. Its number is that of the `RunningProgram`, so it can be signalled
+and watched.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import IO
 GUARD = Path(__file__).with_name("guard.py")
 
 
-class Program(subprocess.Popen[bytes]):
+class RunningProgram(subprocess.Popen[bytes]):
     """A running program. Who lets go of the record ends the program: nothing is left that nobody waits for."""
 
     def hold(self, lifeline: int) -> None:
@@ -32,12 +33,12 @@ def start_program(
     stdout: int | IO[bytes] = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
     cwd: Path | None = None,
-) -> Program:
+) -> RunningProgram:
     """Start it; FileNotFoundError or PermissionError when there is no such program."""
     held, lifeline = os.pipe()
     refusal, refused = os.pipe()
     try:
-        started = Program(
+        started = RunningProgram(
             [sys.executable, "-I", "-S", str(GUARD), str(held), str(refused), *argv],
             stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=dict(env), pass_fds=(held, refused),
             start_new_session=True,

@@ -26,7 +26,7 @@ Clock = Callable[[], float]
 _TOLD_EXIT_CODES = (1, 2)
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """A reply, or why there is none that can be used, and what it cost. `known` is False without token counts."""
 
     reply: Reply | None
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     known: bool
 
 
-class Outcome(NamedTuple):
+class ToolOutcome(NamedTuple):
     """A result with the hashes of its artefacts, and what it cost."""
 
     result: ToolResult
@@ -50,7 +50,7 @@ class _Stored(Noun):
     artefacts: tuple[str, ...]
 
 
-class Journal:
+class RunJournal:
     """The records of one run."""
 
     def __init__(self, run_id: str, store: Store, pending: Pending, clock: Clock = time.monotonic) -> None:
@@ -59,7 +59,7 @@ class Journal:
         self._pending = pending
         self._clock = clock
 
-    def reply(self, key: str, step: int, ask: Callable[[], Reply]) -> Answer:
+    def reply(self, key: str, step: int, ask: Callable[[], Reply]) -> ModelAnswer:
         """The recorded answer under this key, or a new one, recorded. Errors other than a bad reply pass through."""
         record = self._store.recorded(self._run_id, key)
         if record is None:
@@ -77,11 +77,11 @@ class Journal:
             self._pending.add(record)
         if record.kind == "bad_reply":
             said = json.loads(record.body)
-            return Answer(None, str(said["problem"]), record.spent, bool(said["known"]))
+            return ModelAnswer(None, str(said["problem"]), record.spent, bool(said["known"]))
         reply = Reply.model_validate_json(record.body)
-        return Answer(reply, "", record.spent, reply.usage.known)
+        return ModelAnswer(reply, "", record.spent, reply.usage.known)
 
-    def result(self, key: str, step: int, *, charged: bool, run: Callable[[], ToolResult]) -> Outcome:
+    def result(self, key: str, step: int, *, charged: bool, run: Callable[[], ToolResult]) -> ToolOutcome:
         """The recorded result under this key, or a new one, recorded."""
         record = self._store.recorded(self._run_id, key)
         if record is None:
@@ -94,7 +94,7 @@ class Journal:
             record = Record(key=key, kind="result", step=step, body=body, spent=spent)
             self._pending.add(record)
         stored = _Stored.model_validate_json(record.body)  # what is used is what was recorded, also the first time
-        return Outcome(stored.result, stored.artefacts, record.spent)
+        return ToolOutcome(stored.result, stored.artefacts, record.spent)
 
 
 def _told(run: Callable[[], ToolResult]) -> ToolResult:

@@ -24,10 +24,9 @@ from warpsight.nouns import Evaluation
 from warpsight.nouns.run import Run, Spent
 from warpsight.reason.budget import add_spent, calls_spent, exhausted, left_line, seconds_left
 from warpsight.reason.calls import ReadCall, read_reply, text_calls_of
-from warpsight.reason.edits import KERNEL, EditFailed, whole_kernel
 from warpsight.reason.fence import neutral
 from warpsight.reason.job import Job, run_of
-from warpsight.reason.journal import Answer, Clock, Journal
+from warpsight.reason.journal import Clock, ModelAnswer, RunJournal
 from warpsight.reason.pending import Pending
 from warpsight.reason.predictions import submission_of
 from warpsight.reason.progress import Progress, roofline_left, sha256_of, speed_of
@@ -36,6 +35,7 @@ from warpsight.reason.transcript import Transcript
 from warpsight.runs.store import RESUMABLE, Ending, Store, StoreConflict
 from warpsight.session.until import time_limit
 from warpsight.tools.box import SUBMIT, ToolBox, ToolResult, was_cut
+from warpsight.tools.edits import KERNEL, EditFailed, whole_kernel
 
 TIME = "time"  # the tool that checks and times one kernel
 LEAST_SECONDS = 0.01
@@ -108,7 +108,7 @@ class _Loop:
     def __post_init__(self) -> None:
         self.pending = Pending(self.job.id, self.store)
         self.talk = Transcript(self.job.id, self.pending, self.job.calling)
-        self.journal = Journal(self.job.id, self.store, self.pending, self.clock)
+        self.journal = RunJournal(self.job.id, self.store, self.pending, self.clock)
         self.progress = Progress(original=self.job.opening.kernel)
         self.gate_seconds = 0.0  # what one kernel took to be checked and timed
         self.at_roof = ""  # why there is too little left to gain, once that is known
@@ -138,7 +138,7 @@ class _Loop:
             if self.at_roof:
                 self.talk.user(f"{self.at_roof}: {SUBMIT} your best kernel now; nothing else is run")
 
-    def _ask(self) -> Answer:
+    def _ask(self) -> ModelAnswer:
         """The next reply, from the record or from the model."""
         job = self.job
         native = job.calling == "native"
@@ -287,7 +287,7 @@ class _Loop:
             return None
         return Ending(outcome="gave_up", reason=f"{self.progress.problems} unusable replies in a row; last: {problem}")
 
-    def _cannot_hold_the_budget(self, answer: Answer) -> str | None:
+    def _cannot_hold_the_budget(self, answer: ModelAnswer) -> str | None:
         budget = self.job.budget
         if budget.tokens is not None and not answer.known:
             return "a budget of tokens was given, but the model does not say how many it used"

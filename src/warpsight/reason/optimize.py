@@ -43,7 +43,7 @@ REAL_GPUS = {"cuda": "this machine's NVIDIA GPU", "hip": "this machine's AMD GPU
 LEDGER = "ledger"  # folder beside the runs: commitments, results and certificates
 
 
-class Asked(Noun):
+class OpenedWith(Noun):
     """What the tools of a run were opened with; part of the job's settings. `kernel` is a text to beat, if any."""
 
     folder: str
@@ -76,7 +76,7 @@ def plan(
     settings: dict[str, JsonValue] | None = None,
 ) -> Job:
     """The job of making a task's kernel faster. `settings` is what opens the model again (base_url, adapter, ...)."""
-    asked = Asked(
+    asked = OpenedWith(
         folder=str(task.folder.resolve()),
         device=device,
         gpu=find_gpu(gpu).key if gpu is not None and device == "virtual" else gpu,
@@ -107,10 +107,10 @@ def plan(
     return job
 
 
-def asked_of(job: Job) -> Asked:
+def asked_of(job: Job) -> OpenedWith:
     """What the tools of a job are opened with."""
-    fields = Asked.model_fields
-    return Asked.model_validate({name: value for name, value in job.settings.items() if name in fields})
+    fields = OpenedWith.model_fields
+    return OpenedWith.model_validate({name: value for name, value in job.settings.items() if name in fields})
 
 
 def open_tools(
@@ -153,7 +153,7 @@ def opened_box(job: Job, box: TaskBox) -> OpenedBox:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OptimizeResult:
     """What came of a run. `final` is the evaluation by the whole gate of the kernel that is handed over, if any."""
 
     run: Run
@@ -171,7 +171,7 @@ class Outcome:
         return None if timing is None else timing.ratio
 
 
-def outcome_of(run: Run, box: TaskBox, store: Store) -> Outcome:
+def outcome_of(run: Run, box: TaskBox, store: Store) -> OptimizeResult:
     """The kernel of a run with its evidence: the submitted one, or a faster one that was never submitted."""
     session = box.session
     final = run.submitted if _accepted(run.submitted) else None
@@ -179,10 +179,10 @@ def outcome_of(run: Run, box: TaskBox, store: Store) -> Outcome:
         found = session.submit(session.candidate(store.get(run.best.candidate_sha256).decode()))
         final = found if better(found, final) else final
     if final is None:
-        return Outcome(run)
+        return OptimizeResult(run)
     text = store.get(final.candidate_sha256).decode()
     before = None if final.profile is None else session.counters(session.given)
-    return Outcome(run, final, text, before, final.profile, session.certificate_file(final))
+    return OptimizeResult(run, final, text, before, final.profile, session.certificate_file(final))
 
 
 def _accepted(found: Evaluation | None) -> bool:
@@ -193,7 +193,7 @@ def _same_kernel(one: Evaluation, other: Evaluation | None) -> bool:
     return other is not None and one.candidate_sha256 == other.candidate_sha256
 
 
-def as_asked(task: Task, asked: Asked) -> Task:
+def as_asked(task: Task, asked: OpenedWith) -> Task:
     """The task as the model is told of it: with the GPU and the kernel file that were asked for."""
     changes: dict[str, str] = {}
     if asked.gpu is not None and asked.device == "virtual":
@@ -206,7 +206,7 @@ def as_asked(task: Task, asked: Asked) -> Task:
     return task.model_copy(update=changes)
 
 
-def _device_name(task: Task, asked: Asked) -> str:
+def _device_name(task: Task, asked: OpenedWith) -> str:
     return f"{asked.device}:{asked.gpu or find_gpu(task.gpu).key}" if asked.device == "virtual" else asked.device
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from warpsight.bench.metrics import Interval
-from warpsight.report.bench_data import Bench, Shown, Side, paired
+from warpsight.bench.metrics import MeanInterval
+from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, paired
 from warpsight.report.html import Html, join, tag
 from warpsight.report.svg import (
     BOTTOM,
@@ -38,7 +38,9 @@ def colours(bench: Bench) -> dict[str, int]:
     return {model: at for at, model in enumerate(dict.fromkeys(side.model for side in bench.sides))}
 
 
-def ablation_figure(sides: Sequence[Side], shown: Shown, number: Mapping[str, int], source: str) -> Html:
+def ablation_figure(
+    sides: Sequence[BenchCondition], shown: DrawnMeasure, number: Mapping[str, int], source: str
+) -> Html:
     """Kinds of feedback side by side; the conditions of a model are joined where it has several."""
     modes = [mode for mode in MODES if any(side.feedback == mode for side in sides)]
     models = list(dict.fromkeys(side.model for side in sides))
@@ -62,7 +64,7 @@ def ablation_figure(sides: Sequence[Side], shown: Shown, number: Mapping[str, in
     return figure(f"{shown.title} by feedback", caption, drawn, says=f"{shown.title} by feedback. {says}")
 
 
-def pairs_figure(bench: Bench, suite: str, shown: Shown) -> Html | None:
+def pairs_figure(bench: Bench, suite: str, shown: DrawnMeasure) -> Html | None:
     """Each kind of feedback against none with the same model, and the pairs that were asked for."""
     rows = [(f"{one.name} vs {_short(one, other)}", paired(one, other, shown)) for one, other in compared(bench, suite)]
     rows = rows[:_MOST_ROWS]
@@ -84,7 +86,7 @@ def pairs_figure(bench: Bench, suite: str, shown: Shown) -> Html | None:
     return figure(f"{shown.title}: differences in pairs", caption, drawn, height=height, says=says)
 
 
-def compared(bench: Bench, suite: str) -> list[tuple[Side, Side]]:
+def compared(bench: Bench, suite: str) -> list[tuple[BenchCondition, BenchCondition]]:
     """First what was asked for, then every kind of feedback against none."""
     sides = {side.name: side for side in bench.of_suite(suite)}
     asked = [(sides[a], sides[b]) for a, b in bench.pairs if a in sides and b in sides]
@@ -119,7 +121,7 @@ def mark(x: float, y: float, number: int) -> Html:
     return tag("path", d=path, class_=kind) if path else tag("circle", cx=x, cy=y, r=4.5, class_=kind)
 
 
-def _series(points: Sequence[tuple[float, Interval]], told: Sequence[str], high: Scale, number: int) -> list[Html]:
+def _series(points: Sequence[tuple[float, MeanInterval]], told: Sequence[str], high: Scale, number: int) -> list[Html]:
     drawn: list[Html] = []
     if len(points) > 1:
         joined = " ".join(f"{x},{high(interval.value)}" for x, interval in points)
@@ -143,7 +145,7 @@ def _modes_below(modes: Sequence[str], wide: Scale) -> list[Html]:
     return [*drawn, words(middle, HEIGHT - 6, "what a look shows", anchor="middle", class_="label")]
 
 
-def _ticks(wide: Scale, side: Sequence[float], base: float, shown: Shown) -> list[Html]:
+def _ticks(wide: Scale, side: Sequence[float], base: float, shown: DrawnMeasure) -> list[Html]:
     drawn: list[Html] = []
     for value in (*(-tick for tick in side[:0:-1]), *side):
         at = math.copysign(math.log1p(abs(value)), value) if shown.geometric else value
@@ -153,7 +155,7 @@ def _ticks(wide: Scale, side: Sequence[float], base: float, shown: Shown) -> lis
     return drawn
 
 
-def _difference(name: str, found: Interval, y: float, wide: Scale, shown: Shown) -> list[Html]:
+def _difference(name: str, found: MeanInterval, y: float, wide: Scale, shown: DrawnMeasure) -> list[Html]:
     way = "more" if found.low > 0 else "less" if found.high < 0 else "open"
     told = tag("title", f"{name}: {_difference_said(found, shown)}")
     whisker = tag("line", x1=wide(found.low), y1=y, x2=wide(found.high), y2=y, class_=f"whisker {way}")
@@ -161,28 +163,28 @@ def _difference(name: str, found: Interval, y: float, wide: Scale, shown: Shown)
     return [words(_NAMES - 7, y + 4, _cut(name), anchor="end", class_="small"), tag("g", told, whisker, dot)]
 
 
-def difference_words(one: Side, other: Side, shown: Shown) -> Html:
+def difference_words(one: BenchCondition, other: BenchCondition, shown: DrawnMeasure) -> Html:
     """A difference with its interval, as a sentence."""
     found = paired(one, other, shown)
     return join(tag("b", f"{one.name} against {other.name}"), f": {_difference_said(found, shown)}")
 
 
-def _difference_said(found: Interval, shown: Shown) -> str:
+def _difference_said(found: MeanInterval, shown: DrawnMeasure) -> str:
     if shown.geometric:
         value, low, high = (math.exp(part) for part in found[:3])
         return f"{value:.2f}× ({low:.2f} to {high:.2f}), {found.tasks} tasks"
     return f"{found.value:+.1f} points ({found.low:+.1f} to {found.high:+.1f}), {found.tasks} tasks"
 
 
-def _said(found: Interval, shown: Shown) -> str:
+def _said(found: MeanInterval, shown: DrawnMeasure) -> str:
     return f"{shown.say(found.value)} ({shown.say(found.low)} to {shown.say(found.high)})"
 
 
-def _short(one: Side, other: Side) -> str:
+def _short(one: BenchCondition, other: BenchCondition) -> str:
     return other.feedback if one.model == other.model else other.name
 
 
-def _in_common(one: Side, other: Side) -> bool:
+def _in_common(one: BenchCondition, other: BenchCondition) -> bool:
     return bool({(o.unit.row, o.task) for o in one.outcomes} & {(o.unit.row, o.task) for o in other.outcomes})
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from warpsight.bench.metrics import Interval, Measure, diagnosed, difference, log_speed, mean_of, scored
+from warpsight.bench.metrics import MeanInterval, Measure, diagnosed, difference, log_speed, mean_of, scored
 from warpsight.bench.suite import read_outcomes
 from warpsight.bench.table import conditions
-from warpsight.bench.units import Outcome
-from warpsight.corpus.build import Row, read_rows
+from warpsight.bench.units import BenchOutcome
+from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.errors import UsageError
 from warpsight.nouns.run import Run
 from warpsight.report.curves import Training, read_training
@@ -25,13 +25,13 @@ PairOf = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Side:
+class BenchCondition:
     """One condition: a suite, a model, a kind of feedback, and all that came of it."""
 
     suite: str
     model: str
     feedback: Feedback
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[BenchOutcome, ...]
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DrawnMeasure:
     """A measure as it is drawn: `scale` turns the mean into what stands on the axis, `say` into words."""
 
     title: str
@@ -49,9 +49,9 @@ class Shown:
     say: Callable[[float], str]
     geometric: bool = False
 
-    def of(self, outcomes: Sequence[Outcome]) -> Interval:
+    def of(self, outcomes: Sequence[BenchOutcome]) -> MeanInterval:
         found = mean_of(outcomes, self.measure, geometric=self.geometric)
-        return Interval(self.scale(found.value), self.scale(found.low), self.scale(found.high), found.tasks)
+        return MeanInterval(self.scale(found.value), self.scale(found.low), self.scale(found.high), found.tasks)
 
 
 def _percent(value: float) -> float:
@@ -62,12 +62,12 @@ def _same(value: float) -> float:
     return value
 
 
-RIGHT = Shown("Right recommendation", "right, % of tasks", diagnosed, _percent, lambda v: f"{v:.1f} %")
-SPEED = Shown("Speed-up", "geometric mean speed-up", log_speed, _same, lambda v: f"{v:.2f}×", geometric=True)
+RIGHT = DrawnMeasure("Right recommendation", "right, % of tasks", diagnosed, _percent, lambda v: f"{v:.1f} %")
+SPEED = DrawnMeasure("Speed-up", "geometric mean speed-up", log_speed, _same, lambda v: f"{v:.2f}×", geometric=True)
 DIAGNOSIS = replace(RIGHT, title="Right diagnosis")
 
 
-def measures_of(suite: str, sides: Sequence[Side] = ()) -> tuple[Shown, ...]:
+def measures_of(suite: str, sides: Sequence[BenchCondition] = ()) -> tuple[DrawnMeasure, ...]:
     """What is drawn of a suite, the main one first; every suite but one ends with a kernel. Diagnoses are drawn where
     every condition has tasks whose right answer is known."""
     if suite == "recommend":
@@ -79,10 +79,10 @@ def measures_of(suite: str, sides: Sequence[Side] = ()) -> tuple[Shown, ...]:
 class Bench:
     """Everything for one page. `tasks`, `runs` and `trainings` are empty where they were not given."""
 
-    sides: tuple[Side, ...]
+    sides: tuple[BenchCondition, ...]
     files: Mapping[str, str]
     pairs: tuple[PairOf, ...] = ()
-    tasks: Mapping[int, Row] = field(default_factory=dict[int, Row])
+    tasks: Mapping[int, CorpusRow] = field(default_factory=dict[int, CorpusRow])
     runs: Mapping[str, Run] = field(default_factory=dict[str, Run])
     trainings: tuple[Training, ...] = ()
 
@@ -90,7 +90,7 @@ class Bench:
     def suites(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(side.suite for side in self.sides))
 
-    def of_suite(self, suite: str) -> tuple[Side, ...]:
+    def of_suite(self, suite: str) -> tuple[BenchCondition, ...]:
         return tuple(side for side in self.sides if side.suite == suite)
 
     def source(self, suite: str) -> str:
@@ -130,31 +130,33 @@ def read_bench(
     return found
 
 
-def sides_of(outcomes: Sequence[Outcome]) -> tuple[Side, ...]:
+def sides_of(outcomes: Sequence[BenchOutcome]) -> tuple[BenchCondition, ...]:
     """Models in the order they came, feedback from none to wrong."""
     order = {model: at for at, model in enumerate(dict.fromkeys(outcome.unit.label for outcome in outcomes))}
-    found = [Side(suite, model, some[0].unit.feedback, tuple(some)) for (suite, model, _), some in _by(outcomes)]
+    found = [
+        BenchCondition(suite, model, some[0].unit.feedback, tuple(some)) for (suite, model, _), some in _by(outcomes)
+    ]
     return tuple(
         sorted(found, key=lambda s: (s.suite == "recommend", s.suite, order[s.model], MODES.index(s.feedback)))
     )
 
 
-def paired(one: Side, other: Side, shown: Shown) -> Interval:
+def paired(one: BenchCondition, other: BenchCondition, shown: DrawnMeasure) -> MeanInterval:
     """The difference in pairs: points of percent, or the logarithm of the ratio of speeds."""
     found = difference(one.outcomes, other.outcomes, shown.measure)
     scale = _same if shown.geometric else _percent
-    return Interval(scale(found.value), scale(found.low), scale(found.high), found.tasks)
+    return MeanInterval(scale(found.value), scale(found.low), scale(found.high), found.tasks)
 
 
-def family_of(outcome: Outcome) -> str:
+def family_of(outcome: BenchOutcome) -> str:
     """The family of a task, which its key begins with."""
     return outcome.task.partition("|")[0]
 
 
-def gpu_of(outcome: Outcome) -> str:
+def gpu_of(outcome: BenchOutcome) -> str:
     """The GPU of a task, which its key ends with."""
     return outcome.task.rpartition("|")[2]
 
 
-def _by(outcomes: Sequence[Outcome]) -> list[tuple[tuple[str, str, str], list[Outcome]]]:
+def _by(outcomes: Sequence[BenchOutcome]) -> list[tuple[tuple[str, str, str], list[BenchOutcome]]]:
     return list(conditions(outcomes).items())

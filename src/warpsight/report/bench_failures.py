@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warpsight.bench.kept import run_name
-from warpsight.bench.units import Outcome
+from warpsight.bench.units import BenchOutcome
 from warpsight.causes import NOTHING
-from warpsight.corpus.build import Row
+from warpsight.corpus.build import CorpusRow
 from warpsight.nouns.run import Run, Step
 from warpsight.report.bench_data import Bench, family_of, gpu_of
 from warpsight.report.bench_tables import table
@@ -28,7 +28,7 @@ _HEADS = ("", "task", "model", "feedback", "answered", "right would be", "left o
 class Failure:
     """An outcome that is not what it should be. `missed` is how many times faster the right answer would have been."""
 
-    outcome: Outcome
+    outcome: BenchOutcome
     kind: str
     missed: float | None
 
@@ -51,7 +51,7 @@ def failures_of(bench: Bench) -> list[Failure]:
     return sorted(found, key=lambda failure: failure.rank)
 
 
-def kind_of(outcome: Outcome) -> str | None:
+def kind_of(outcome: BenchOutcome) -> str | None:
     """What went wrong, in two words; None where nothing did."""
     if outcome.verdict and not outcome.is_right:
         return "wrong kernel"
@@ -62,7 +62,7 @@ def kind_of(outcome: Outcome) -> str | None:
     return None if outcome.diagnosed or not outcome.right_answers else "wrong answer"
 
 
-def missed_by(outcome: Outcome, tasks: Mapping[int, Row]) -> float | None:
+def missed_by(outcome: BenchOutcome, tasks: Mapping[int, CorpusRow]) -> float | None:
     """The best time that one change gives, against the time that the answer gives; by the task's measured truth."""
     row = tasks.get(outcome.unit.row)
     if row is None or row.spec.key != outcome.task:
@@ -122,7 +122,7 @@ def _row(number: int, failure: Failure, bench: Bench) -> tuple[Child, ...]:
     return str(number), task, outcome.unit.model, outcome.unit.feedback, said, right, missed, run
 
 
-def _size(outcome: Outcome) -> str:
+def _size(outcome: BenchOutcome) -> str:
     parts = outcome.task.split("|")
     return parts[-2].replace(",", ", ") if len(parts) > 2 else ""
 

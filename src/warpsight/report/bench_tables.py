@@ -7,16 +7,16 @@ from typing import Any, cast
 
 from warpsight.bench.metrics import by_task, diagnosed, summary_of
 from warpsight.bench.table import percent, times
-from warpsight.bench.units import Outcome
-from warpsight.report.bench_data import Bench, Shown, Side, family_of, gpu_of, measures_of
+from warpsight.bench.units import BenchOutcome
+from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, family_of, gpu_of, measures_of
 from warpsight.report.html import Child, Html, join, tag
 
 _SHADES = (80.0, 60.0, 40.0, 20.0, 0.0)
 _FEW = 5
 _ASKED_WHAT = "Asked: which one change makes the kernel faster, or nothing. Right is what was found to help most."
 _ASKED_FOR_A_KERNEL = (
-    "Asked: a faster kernel. One that is wrong or not faster counts as a speed-up of 1, and not as absent. Kernels of "
-    "models that only recommend were typed by rule from what they recommended."
+    "Asked: a faster kernel. One that is wrong or not faster counts as a speed-up of 1, and not as absent. For "
+    "models that only recommend, the rewrite by rule of what they recommended was submitted."
 )
 
 
@@ -57,12 +57,12 @@ def _results(bench: Bench, suite: str) -> Html:
     return join(title, tag("p", _ASKED_WHAT if asked else _ASKED_FOR_A_KERNEL), made)
 
 
-def _recommend(rows: Sequence[tuple[Side, dict[str, Any]]]) -> Html:
+def _recommend(rows: Sequence[tuple[BenchCondition, dict[str, Any]]]) -> Html:
     heads = ("model", "feedback", "tasks", "right (95 % interval)", "answered", "calls", "tokens written")
     return table(heads, [(*_who(s, f), percent(f["accuracy"]), *_cost(f)) for s, f in rows], name="table-recommend")
 
 
-def _optimize(rows: Sequence[tuple[Side, dict[str, Any]]]) -> Html:
+def _optimize(rows: Sequence[tuple[BenchCondition, dict[str, Any]]]) -> Html:
     fast = [f"fast_{p}" for p in rows[0][1]["fast_p"]]
     heads = ("model", "feedback", "tasks", "speed-up (95 % interval)", "right kernel", *fast, "of the roofline")
     heads = (*heads, "diagnosis", "predictions", "answered", "calls", "tokens written")
@@ -82,7 +82,7 @@ def _optimize(rows: Sequence[tuple[Side, dict[str, Any]]]) -> Html:
     return table(heads, made, name=f"table-{rows[0][0].suite}")
 
 
-def _who(side: Side, found: dict[str, Any]) -> tuple[Child, ...]:
+def _who(side: BenchCondition, found: dict[str, Any]) -> tuple[Child, ...]:
     return side.model, side.feedback, str(found["tasks"])
 
 
@@ -94,7 +94,7 @@ def _maybe(share: float | None) -> str:
     return "–" if share is None else f"{share:.0%}"
 
 
-def _by(what: str, key: Callable[[Outcome], str], sides: Sequence[Side], shown: Shown) -> Html:
+def _by(what: str, key: Callable[[BenchOutcome], str], sides: Sequence[BenchCondition], shown: DrawnMeasure) -> Html:
     groups = sorted({key(outcome) for side in sides for outcome in side.outcomes})
     rows: list[list[Child]] = []
     for group in groups:
@@ -104,7 +104,7 @@ def _by(what: str, key: Callable[[Outcome], str], sides: Sequence[Side], shown: 
     return table(heads, rows, name=f"by-{what.lower()}-{sides[0].suite}")
 
 
-def _cell(outcomes: Sequence[Outcome], shown: Shown) -> Html:
+def _cell(outcomes: Sequence[BenchOutcome], shown: DrawnMeasure) -> Html:
     """The mean of a group, and over how many tasks; a shade where the measure is a share."""
     if not outcomes:
         return tag("td", "–", class_="n")

@@ -20,14 +20,14 @@ MOST_FILES = 500
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCertificate:
     """A certificate and its own hash, which is also the name of its file."""
 
     sha256: str
     content: Certificate
 
 
-def find_certificate(folder: Path | None, final: Evaluation, baseline_sha256: str) -> Found | None:
+def find_certificate(folder: Path | None, final: Evaluation, baseline_sha256: str) -> FoundCertificate | None:
     """The one that the evaluation names, or the newest for this kernel against this baseline."""
     if folder is None:
         return None
@@ -52,12 +52,12 @@ def _is_for(found: Certificate, final: Evaluation, baseline_sha256: str) -> bool
     return found.candidate.sha256 == final.candidate_sha256 and found.baseline.sha256 == baseline_sha256
 
 
-def _read(file: Path) -> Found | None:
+def _read(file: Path) -> FoundCertificate | None:
     """None for a file that is gone or is no certificate of this version: the page then says that there is none."""
     try:
         fields = json.loads(file.read_bytes())
         sha256 = str(fields.pop("sha256"))
         fields.pop("signature", None)
-        return Found(sha256, Certificate.model_validate_json(json.dumps(fields)))
+        return FoundCertificate(sha256, Certificate.model_validate_json(json.dumps(fields)))
     except (OSError, ValueError, KeyError, AttributeError, ValidationError):
         return None

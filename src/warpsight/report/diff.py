@@ -19,7 +19,7 @@ MOST_LINES = 3000  # beyond this the comparison itself takes too long
 _LONG = 400
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     """One line of a diff: its sign, its numbers in both texts, its share of the time in percent."""
 
     sign: str
@@ -38,27 +38,27 @@ def shares_of(profile: Profile | None) -> dict[int, float]:
     return {line: 100 * count / whole for line, count in samples.items()} if whole else {}
 
 
-def rows_of(old: str, new: str, before: Mapping[int, float], after: Mapping[int, float]) -> list[Row]:
+def rows_of(old: str, new: str, before: Mapping[int, float], after: Mapping[int, float]) -> list[DiffRow]:
     """All lines of both texts in one column."""
     a, b = old.splitlines(), new.splitlines()
     if len(a) + len(b) > MOST_LINES:
-        return [Row(" ", None, n, after.get(n), line) for n, line in enumerate(b[:MOST_LINES], 1)]
-    rows: list[Row] = []
+        return [DiffRow(" ", None, n, after.get(n), line) for n, line in enumerate(b[:MOST_LINES], 1)]
+    rows: list[DiffRow] = []
     for kind, a0, a1, b0, b1 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if kind == "equal":
-            rows += [Row(" ", i + 1, b0 + i - a0 + 1, after.get(b0 + i - a0 + 1), a[i]) for i in range(a0, a1)]
+            rows += [DiffRow(" ", i + 1, b0 + i - a0 + 1, after.get(b0 + i - a0 + 1), a[i]) for i in range(a0, a1)]
             continue
-        rows += [Row("-", i + 1, None, before.get(i + 1), a[i]) for i in range(a0, a1)]
-        rows += [Row("+", None, i + 1, after.get(i + 1), b[i]) for i in range(b0, b1)]
+        rows += [DiffRow("-", i + 1, None, before.get(i + 1), a[i]) for i in range(a0, a1)]
+        rows += [DiffRow("+", None, i + 1, after.get(i + 1), b[i]) for i in range(b0, b1)]
     return rows
 
 
-def changed(rows: list[Row]) -> tuple[int, int]:
+def changed(rows: list[DiffRow]) -> tuple[int, int]:
     """How many lines came and went."""
     return sum(row.sign == "+" for row in rows), sum(row.sign == "-" for row in rows)
 
 
-def diff_table(rows: list[Row], *, context: int | None = None, anchor: str = "") -> Html:
+def diff_table(rows: list[DiffRow], *, context: int | None = None, anchor: str = "") -> Html:
     """The rows as a table; with `context`, only so many lines around a change. `anchor` names lines of the new text."""
     heated = any(row.share is not None for row in rows)
     head = tag(
@@ -72,7 +72,7 @@ def diff_table(rows: list[Row], *, context: int | None = None, anchor: str = "")
     return tag("div", tag("table", tag("thead", head), tag("tbody", body), class_="diff"), class_="wide", tabindex=0)
 
 
-def _within(rows: list[Row], context: int | None) -> Iterator[Row | None]:
+def _within(rows: list[DiffRow], context: int | None) -> Iterator[DiffRow | None]:
     """The rows to show; None stands for those that were left out."""
     if context is None:
         yield from rows
@@ -89,7 +89,7 @@ def _within(rows: list[Row], context: int | None) -> Iterator[Row | None]:
         yield None
 
 
-def _row(row: Row | None, heated: bool, anchor: str) -> Html:
+def _row(row: DiffRow | None, heated: bool, anchor: str) -> Html:
     if row is None:
         return tag("tr", tag("td", "⋯", colspan=4 if heated else 3), class_="gap")
     share = "" if row.share is None or row.share < 0.05 else f"{row.share:.1f}"

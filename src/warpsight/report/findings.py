@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warpsight.lens.removed import removed_findings
 from warpsight.lens.render import evidence_text, number
 from warpsight.lens.vocabulary import vocabulary
 from warpsight.nouns import Finding, Profile
@@ -22,6 +23,8 @@ def findings_section(given: Attempt, new: Attempt | None) -> Html | None:
     gone = set[str]()
     if given.findings is not None and new is not None and new.findings is not None:
         gone = {f.name for f in given.findings} - {f.name for f in new.findings}
+        if given.profile is not None and new.profile is not None:
+            gone = {f.name for f in removed_findings(given.findings, new.findings, given.profile, new.profile)}
     parts = [tag("h3", "In the given kernel"), _listed(given, gone, "n" if new is None else "g")]
     parts += [] if new is None else [tag("h3", "In the new kernel"), _listed(new, set(), "n")]
     return tag("section", tag("h2", "Why it was slow"), parts, id="findings")

@@ -33,7 +33,7 @@ MOST_FIELDS = 20
 _FILTERS = ("task", "model", "outcome")
 
 
-class Refused(Exception):
+class _RequestRefused(Exception):
     """A request that is not answered, with the status and the words for it."""
 
     def __init__(self, status: HTTPStatus, words: str) -> None:
@@ -85,7 +85,7 @@ class Pages:
                 return "text/html", self._run(store, rest)
             if kind == "state":
                 return "application/json", self._state(store, rest)
-        raise Refused(HTTPStatus.NOT_FOUND, "there is no such page")
+        raise _RequestRefused(HTTPStatus.NOT_FOUND, "there is no such page")
 
     def _runs(self, store: Store, query: dict[str, list[str]]) -> str:
         wanted = {name: query.get(name, [""])[0] for name in (*_FILTERS, "words")}
@@ -115,7 +115,7 @@ class Pages:
 
     def _compare(self, store: Store, chosen: list[str]) -> str:
         if len(chosen) != 2:
-            raise Refused(HTTPStatus.BAD_REQUEST, f"choose two runs, not {len(chosen)}")
+            raise _RequestRefused(HTTPStatus.BAD_REQUEST, f"choose two runs, not {len(chosen)}")
         one, other = (read_story(store, _known(store, run_id), self.folder) for run_id in chosen)
         return document("Two runs", compare_body(one, other), live=True)
 
@@ -132,7 +132,7 @@ def _known(store: Store, run_id: str) -> str:
     try:
         return store.read(run_id).id
     except NoSuchRun:
-        raise Refused(HTTPStatus.NOT_FOUND, "there is no such run") from None
+        raise _RequestRefused(HTTPStatus.NOT_FOUND, "there is no such run") from None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -147,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             kind, text = self._answer()
             self._send(HTTPStatus.OK, kind, text)
-        except Refused as refused:
+        except _RequestRefused as refused:
             self._send(refused.status, "text/plain", f"{refused.words}\n")
         except UsageError as problem:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{problem}\n")
@@ -168,16 +168,16 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             parts = urlsplit(self.path)
         except ValueError:
-            raise Refused(HTTPStatus.BAD_REQUEST, "this is no address") from None
+            raise _RequestRefused(HTTPStatus.BAD_REQUEST, "this is no address") from None
         token, _, path = unquote(parts.path).removeprefix("/").partition("/")
         if not hmac.compare_digest(token.encode(), self.token.encode()):
-            raise Refused(
+            raise _RequestRefused(
                 HTTPStatus.FORBIDDEN, "the address lacks its secret: use the one that `warpsight view` printed"
             )
         try:
             query = parse_qs(parts.query, max_num_fields=MOST_FIELDS)
         except ValueError:
-            raise Refused(HTTPStatus.BAD_REQUEST, f"the address has more than {MOST_FIELDS} fields") from None
+            raise _RequestRefused(HTTPStatus.BAD_REQUEST, f"the address has more than {MOST_FIELDS} fields") from None
         return self.pages.page(path, query)
 
     def _require_own_origin(self) -> None:
@@ -185,11 +185,11 @@ class _Handler(BaseHTTPRequestHandler):
         own = {f"{HOST}:{port}", f"localhost:{port}"}
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if host not in own:
-            raise Refused(HTTPStatus.FORBIDDEN, "asked under another name than this machine's")
+            raise _RequestRefused(HTTPStatus.FORBIDDEN, "asked under another name than this machine's")
         if origin is not None and origin not in {f"http://{name}" for name in own}:
-            raise Refused(HTTPStatus.FORBIDDEN, "asked by another page")
+            raise _RequestRefused(HTTPStatus.FORBIDDEN, "asked by another page")
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-            raise Refused(HTTPStatus.FORBIDDEN, "asked by another page")
+            raise _RequestRefused(HTTPStatus.FORBIDDEN, "asked by another page")
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
         body = text.encode(errors="replace")

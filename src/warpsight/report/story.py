@@ -28,7 +28,7 @@ from warpsight.tools.edits import BASE, CURRENT, EDITS, KERNEL, EditFailed, whol
 
 
 @dataclass(frozen=True)
-class Look:
+class ToolLook:
     """One call before a kernel was written: which tool, and the first lines of what it said."""
 
     run_id: str
@@ -50,7 +50,7 @@ class Attempt:
     step: int | None = None
     came_from: int = 0
     words: str = ""
-    looks: tuple[Look, ...] = ()
+    looks: tuple[ToolLook, ...] = ()
     evaluation: Evaluation | None = None
     profile: Profile | None = None
     findings: tuple[Finding, ...] | None = None
@@ -211,7 +211,7 @@ class _Reader:
     progress: Progress
     specs: Mapping[str, ToolSpec]
     words: str = ""
-    looks: list[Look] = field(default_factory=list[Look])
+    looks: list[ToolLook] = field(default_factory=list[ToolLook])
     waiting: dict[str, tuple[Step, str | None]] = field(default_factory=dict[str, tuple[Step, str | None]])
 
     def take(self, step: Step, results: Mapping[int, ToolResult]) -> None:
@@ -230,7 +230,7 @@ class _Reader:
             self.book.of_step[self.run_id, step.index] = number
             self.progress.current = kernel
         if call is not None:
-            self.looks.append(Look(self.run_id, step.index, call.tool or "", _first_words(step.content)))
+            self.looks.append(ToolLook(self.run_id, step.index, call.tool or "", _first_words(step.content)))
         if result is not None:
             self.book.learn(result, step.artefacts if step.tool == "profile" else ())
             self.progress.saw(result, kernel)

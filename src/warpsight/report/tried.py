@@ -7,7 +7,7 @@ from warpsight.report.findings import finding_list
 from warpsight.report.html import Html, join, tag
 from warpsight.report.result import failure_words, time_words, us_of
 from warpsight.report.speed import ratio_of, state_of
-from warpsight.report.story import Attempt, Look, Story
+from warpsight.report.story import Attempt, Story, ToolLook
 
 CONTEXT = 3
 DIFF_CHARACTERS = 450_000  # of all diffs together: a page must stay light
@@ -110,7 +110,7 @@ def _origin(attempt: Attempt) -> Html | None:
     )
 
 
-def _look(look: Look) -> Html:
+def _look(look: ToolLook) -> Html:
     link = tag("a", look.tool, href=f"#{step_anchor(look.run_id, look.step)}")
     return join("looked with ", link, ": ", tag("span", _cut(look.saw, _SAW), class_="saw"))
 

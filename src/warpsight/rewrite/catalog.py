@@ -26,6 +26,12 @@ from warpsight.rewrite.merging import one_output_a_thread
 from warpsight.rewrite.precision import accidental_double
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
+from warpsight.rewrite.restructure.axes import sides_in_order
+from warpsight.rewrite.restructure.consecutive import outputs_in_a_row
+from warpsight.rewrite.restructure.memory_sums import sums_in_registers
+from warpsight.rewrite.restructure.privatise import gathered_by_block
+from warpsight.rewrite.restructure.products import blocked_product
+from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row
 from warpsight.rewrite.shared import bank_conflicts, shared_hog
 from warpsight.rewrite.tiles import missing_tile
 from warpsight.rewrite.unrolling import missing_unroll
@@ -35,9 +41,16 @@ Rule = Callable[[str, Facts], Iterable[Rewrite]]
 RULES = Seam("rewrite", "warpsight.rewrites")
 MOST = 8
 _LONGEST = 16 * 1024  # a longer text is no kernel that a person would rewrite by rule
+
+
+def _both(*rules: Rule) -> Rule:
+    """The most promising of each rule, then the next of each."""
+    return lambda text, facts: _in_turn([rule(text, facts) for rule in rules])
+
+
 CAUSES: Mapping[str, Rule] = {
-    "uncoalesced": uncoalesced,
-    "missing_tile": missing_tile,
+    "uncoalesced": _both(uncoalesced, sides_in_order),
+    "missing_tile": _both(missing_tile, blocked_product),
     "bank_conflicts": bank_conflicts,
     "scalar_access": scalar_access,
     "block_too_small": block_too_small,
@@ -45,15 +58,18 @@ CAUSES: Mapping[str, Rule] = {
     "shared_hog": shared_hog,
     "spills": spills,
     "divergence": divergence,
-    "contended_atomics": contended_atomics,
+    "contended_atomics": _both(contended_atomics, gathered_by_block),
     "accidental_double": accidental_double,
     "division_in_loop": division_in_loop,
     "slow_math": slow_math,
     "missing_unroll": missing_unroll,
-    "reloads": reloads,
+    "reloads": _both(reloads, sums_in_registers),
     "needless_barriers": needless_barriers,
     "too_few_blocks": too_few_blocks,
     "one_output_a_thread": one_output_a_thread,
+    "thread_per_row": thread_per_row,
+    "serial_loop": slices_of_a_column,
+    "overlapping_reads": outputs_in_a_row,
 }
 
 

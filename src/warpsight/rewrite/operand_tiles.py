@@ -39,7 +39,7 @@ _LARGEST = 48 * 1024
 _MOST_LOOPS = 16
 
 
-class Operand(NamedTuple):
+class _TileOperand(NamedTuple):
     """`pointer[index]` in the loop: which side of the block it depends on, and the inner loop it is repeated in."""
 
     at: int
@@ -69,9 +69,9 @@ def operand_tiles(text: str, facts: Facts) -> Iterator[Rewrite]:
                 yield Rewrite(name if guarded else f"{name}, the last filled up with zeros", made)
 
 
-def _operands(code: Code, params: Span, body: Span, loop: Loop) -> list[Operand]:
+def _operands(code: Code, params: Span, body: Span, loop: Loop) -> list[_TileOperand]:
     k = variable_of(code, loop)
-    found: list[Operand] = []
+    found: list[_TileOperand] = []
     for at, whole in elements(code, loop.body):
         index = Span(at + 2, whole.last - 1)
         if (
@@ -87,7 +87,7 @@ def _operands(code: Code, params: Span, body: Span, loop: Loop) -> list[Operand]
         match = re.search(rf"(\w+)\s*\*\s*(?:__restrict__\s+)?{code[at]}\b", code.of(Span(params.first, body.last)))
         if len(sides) == 1 and turns and match:
             guard = _guard(code, at, loop, body, sides)
-            found.append(Operand(at, whole, sides.pop(), match[1], inner, turns, guard))
+            found.append(_TileOperand(at, whole, sides.pop(), match[1], inner, turns, guard))
     return found
 
 
@@ -140,7 +140,7 @@ def _around(code: Code, loop: Loop, body: Span) -> list[tuple[int, Span]]:
 
 
 def _staged(
-    code: Code, body: Span, loop: Loop, operands: list[Operand], depth: int, dims: tuple[int, int], guarded: bool
+    code: Code, body: Span, loop: Loop, operands: list[_TileOperand], depth: int, dims: tuple[int, int], guarded: bool
 ) -> str | None:
     k, start = variable_of(code, loop), start_of(code, loop)
     around = _around(code, loop, body)

@@ -10,10 +10,11 @@ from warpsight.nouns import Task
 
 
 class Rewrite(NamedTuple):
-    """One changed kernel: what was done in a few words, and the whole text."""
+    """One changed kernel: what was done in a few words, the whole text, and why where the name does not say it."""
 
     name: str
     text: str
+    why: str = ""
 
 
 def _none() -> dict[str, int]:

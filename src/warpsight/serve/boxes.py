@@ -12,7 +12,7 @@ from pathlib import Path
 
 from warpsight.nouns import Task
 from warpsight.reason.optimize import LEDGER
-from warpsight.serve.settings import Settings
+from warpsight.serve.settings import ServeSettings
 from warpsight.tasks import read_task
 from warpsight.tools.more import Shelf
 from warpsight.tools.open import open_box
@@ -24,7 +24,7 @@ MOST_BOXES = 16
 class Boxes:
     """Boxes of a server, all on one shelf of long texts. Used by one thread."""
 
-    def __init__(self, settings: Settings, shelf: Shelf) -> None:
+    def __init__(self, settings: ServeSettings, shelf: Shelf) -> None:
         self._settings = settings
         self._shelf = shelf
         self._boxes: OrderedDict[str, TaskBox] = OrderedDict()

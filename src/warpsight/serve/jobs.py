@@ -31,7 +31,7 @@ class Cancelled(BaseException):
 
 
 @dataclass(eq=False)
-class Job(Generic[Result]):
+class ServedCall(Generic[Result]):
     """One call. `result` is there when `ended`; what it does meanwhile is in `doing`."""
 
     handle: str
@@ -90,13 +90,13 @@ class Jobs(Generic[Result]):
     """The jobs of a server."""
 
     def __init__(self) -> None:
-        self._waiting: queue.Queue[Job[Result]] = queue.Queue(MOST_WAITING)
-        self._jobs: OrderedDict[str, Job[Result]] = OrderedDict()
+        self._waiting: queue.Queue[ServedCall[Result]] = queue.Queue(MOST_WAITING)
+        self._jobs: OrderedDict[str, ServedCall[Result]] = OrderedDict()
         self._thread: threading.Thread | None = None
 
-    def start(self, work: Callable[[Say], Result]) -> Job[Result]:
+    def start(self, work: Callable[[Say], Result]) -> ServedCall[Result]:
         """A new job, behind those that wait already."""
-        job: Job[Result] = Job("j" + secrets.token_hex(6), work)
+        job: ServedCall[Result] = ServedCall("j" + secrets.token_hex(6), work)
         try:
             self._waiting.put_nowait(job)
         except queue.Full:
@@ -114,7 +114,7 @@ class Jobs(Generic[Result]):
         """Whether a job runs or waits."""
         return self._waiting.unfinished_tasks > 0
 
-    def find(self, handle: str) -> Job[Result]:
+    def find(self, handle: str) -> ServedCall[Result]:
         found = self._jobs.get(handle)
         if found is None:
             hint = "call the tool again: what was computed is kept"

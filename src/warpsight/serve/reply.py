@@ -19,7 +19,7 @@ RECORD_TOKENS = 1000
 
 
 @dataclass(frozen=True)
-class Reply:
+class ServedReply:
     """One finished call. `data` is None where the call was refused."""
 
     text: str
@@ -32,9 +32,9 @@ class Reply:
         return self.data is None
 
 
-def refused(why: str) -> Reply:
+def refused(why: str) -> ServedReply:
     """A call that could not be run; the words are for the model."""
-    return Reply(why if why.startswith("error: ") else f"error: {why}")
+    return ServedReply(why if why.startswith("error: ") else f"error: {why}")
 
 
 def shortened(

@@ -21,7 +21,7 @@ from warpsight.errors import UsageError
 from warpsight.processes import stop
 from warpsight.serve.clients import TOKEN_VARIABLE
 from warpsight.serve.server import Handlers, build_server
-from warpsight.serve.settings import Settings
+from warpsight.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -30,7 +30,7 @@ LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
 
 
-def serve_stdio(settings: Settings) -> None:
+def serve_stdio(settings: ServeSettings) -> None:
     """Serve one client until it closes our stdin."""
 
     handlers = Handlers(settings)
@@ -47,7 +47,7 @@ def serve_stdio(settings: Settings) -> None:
         _leave(handlers)
 
 
-def serve_http(settings: Settings, port: int, environment: Mapping[str, str] = os.environ) -> None:
+def serve_http(settings: ServeSettings, port: int, environment: Mapping[str, str] = os.environ) -> None:
     """Serve clients on this machine until a signal comes. Port 0 takes a free one; stderr says which."""
     import uvicorn
 

@@ -20,12 +20,12 @@ from mcp.shared.exceptions import MCPError
 
 from warpsight import __version__
 from warpsight.errors import WarpsightError
-from warpsight.serve.settings import Settings
+from warpsight.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
-    from warpsight.serve.jobs import Job
+    from warpsight.serve.jobs import ServedCall
     from warpsight.serve.listing import Listed
-    from warpsight.serve.reply import Reply
+    from warpsight.serve.reply import ServedReply
     from warpsight.serve.service import Service
 
 INSTRUCTIONS = """\
@@ -60,7 +60,7 @@ def build_server(asked: Handlers) -> Server[Any]:
 class Handlers:
     """One for each request of the protocol that is answered."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
         self._loading: Future[Service] | None = None
 
@@ -139,7 +139,7 @@ class Handlers:
         return self._loading
 
 
-def _make(settings: Settings, into: Future[Service]) -> None:
+def _make(settings: ServeSettings, into: Future[Service]) -> None:
     try:
         from warpsight.serve.service import Service
 
@@ -148,7 +148,7 @@ def _make(settings: Settings, into: Future[Service]) -> None:
         into.set_exception(problem)
 
 
-async def _wait(job: Job[Reply], seconds: float, ctx: Context) -> None:
+async def _wait(job: ServedCall[ServedReply], seconds: float, ctx: Context) -> None:
     """Until the job ends or the time is over; says meanwhile what is done. Progress counts seconds: they only grow."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
@@ -168,7 +168,7 @@ async def _wait(job: Job[Reply], seconds: float, ctx: Context) -> None:
             said = None if beat.cancelled_caught else said
 
 
-def _result(job: Job[Reply]) -> types.CallToolResult:
+def _result(job: ServedCall[ServedReply]) -> types.CallToolResult:
     if not job.ended:
         said = f'still running ({job.doing}); wait for it: job(handle="{job.handle}")'
         running = {"status": "running", "job": job.handle, "doing": job.doing, "result": None}

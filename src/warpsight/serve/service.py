@@ -18,7 +18,7 @@ from warpsight.nouns import kernel_id
 from warpsight.reason.opening import opening_of
 from warpsight.serve.boxes import Boxes
 from warpsight.serve.documents import Documents
-from warpsight.serve.jobs import Job, Jobs, Say
+from warpsight.serve.jobs import Jobs, Say, ServedCall
 from warpsight.serve.listing import (
     CANCEL,
     GPU,
@@ -34,8 +34,8 @@ from warpsight.serve.listing import (
     listing,
 )
 from warpsight.serve.places import MOST_KERNEL_BYTES, Places
-from warpsight.serve.reply import Reply, refused, shortened
-from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Settings
+from warpsight.serve.reply import ServedReply, refused, shortened
+from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, ServeSettings
 from warpsight.tasks import read_task
 from warpsight.tools.box import ToolResult
 from warpsight.tools.edits import BASE, GIVEN, KERNEL
@@ -50,29 +50,29 @@ _ABOUT_CHARACTERS = 160
 class Service:
     """The calls of one server."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServeSettings) -> None:
         self.tools: dict[str, Listed] = {tool.name: tool for tool in listing()}
         self.documents = Documents(settings.data)
-        self.jobs: Jobs[Reply] = Jobs()
+        self.jobs: Jobs[ServedReply] = Jobs()
         self._shelf = Shelf()
         self._places = Places(settings.roots)
         self._boxes = Boxes(settings, self._shelf)
 
-    def start(self, name: str, arguments: Arguments) -> Job[Reply]:
+    def start(self, name: str, arguments: Arguments) -> ServedCall[ServedReply]:
         """Begin a call of a listed tool other than `job`."""
         rest = {key: value for key, value in arguments.items() if key != WAIT}
-        local: dict[str, Callable[[Arguments], Reply]] = {
+        local: dict[str, Callable[[Arguments], ServedReply]] = {
             LIST_TASKS: self._list_tasks,
             READ_TASK: self._read_task,
             MORE: self._more,
         }
 
-        def work(say: Say) -> Reply:
+        def work(say: Say) -> ServedReply:
             return told(lambda: local[name](rest) if name in local else self._tool(name, rest, say))
 
         return self.jobs.start(work)
 
-    def find(self, arguments: Arguments) -> Job[Reply]:
+    def find(self, arguments: Arguments) -> ServedCall[ServedReply]:
         """The job that a call of `job` names, cancelled if it asks for that."""
         _require_only(JOB, arguments, (HANDLE, WAIT, CANCEL))
         stop = arguments.get(CANCEL, False)
@@ -83,7 +83,7 @@ class Service:
             job.cancel()
         return job
 
-    def _tool(self, name: str, arguments: Arguments, say: Say) -> Reply:
+    def _tool(self, name: str, arguments: Arguments, say: Say) -> ServedReply:
         given = dict(arguments)
         folder = self._places.task_folder(_word(given, TASK))
         gpu = _word(given, GPU) if given.get(GPU) is not None else None
@@ -101,7 +101,7 @@ class Service:
         box.session.say = say
         return self._reply(name, box.call(name, given))
 
-    def _reply(self, name: str, found: ToolResult) -> Reply:
+    def _reply(self, name: str, found: ToolResult) -> ServedReply:
         """The result in the size of a reply, the rest of it kept."""
         if found.is_error:
             return refused(found.text)
@@ -112,9 +112,9 @@ class Service:
         short, cut = shortened(data, tools()[name].output)
         if cut:
             documents.append(self.documents.put_result(name, data, f"whole result: {title}"))
-        return Reply(found.text, short, tuple(documents), cut)
+        return ServedReply(found.text, short, tuple(documents), cut)
 
-    def _list_tasks(self, arguments: Arguments) -> Reply:
+    def _list_tasks(self, arguments: Arguments) -> ServedReply:
         _require_only(LIST_TASKS, arguments, ())
         rows, lines = list[JsonValue](), list[str]()
         for folder in self._places.tasks():
@@ -127,9 +127,9 @@ class Service:
             rows.append({"name": task.name, "folder": str(folder)})
             lines.append(f"{folder.name} ({task.gpu}): {about}")
         short, cut = shortened({"tasks": rows}, self.tools[LIST_TASKS].output)
-        return Reply(self._page("\n".join(lines) or "no task is there"), short, cut=cut)
+        return ServedReply(self._page("\n".join(lines) or "no task is there"), short, cut=cut)
 
-    def _read_task(self, arguments: Arguments) -> Reply:
+    def _read_task(self, arguments: Arguments) -> ServedReply:
         _require_only(READ_TASK, arguments, (TASK,))
         folder = self._places.task_folder(_word(arguments, TASK))
         task = read_task(folder)
@@ -142,12 +142,12 @@ class Service:
             "kernel": kernel_id(task.kernel),
             "workloads": [workload.name for workload in task.workloads if not workload.hidden],
         }
-        return Reply(self._page(opening_of(task, ()).user), data)
+        return ServedReply(self._page(opening_of(task, ()).user), data)
 
-    def _more(self, arguments: Arguments) -> Reply:
+    def _more(self, arguments: Arguments) -> ServedReply:
         asked = tools()[MORE].arguments.model_validate(dict(arguments))
         answer = more(self._shelf, getattr(asked, "handle"), getattr(asked, "page"))  # noqa: B009
-        return Reply(answer.text, answer.data.model_dump(mode="json"))
+        return ServedReply(answer.text, answer.data.model_dump(mode="json"))
 
     def _page(self, text: str) -> str:
         found = page_of(text, 1, self._shelf.budget)
@@ -156,7 +156,7 @@ class Service:
         return found.text
 
 
-def told(work: Callable[[], Reply]) -> Reply:
+def told(work: Callable[[], ServedReply]) -> ServedReply:
     """The reply of some work, also where it fails: the request is wrong, or the machine under us is."""
     try:
         return work()

@@ -12,7 +12,7 @@ LONGEST_WAIT_SECONDS = 50.0  # some clients give a call 60 seconds
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServeSettings:
     """`roots` are the only folders that are read; `data` is the only one that is written."""
 
     roots: tuple[Path, ...]

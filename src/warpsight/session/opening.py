@@ -10,10 +10,10 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
+from warpsight.bundled import bundled, find_bundled
 from warpsight.devices.device import Device
 from warpsight.devices.registry import open_device
 from warpsight.errors import UsageError
-from warpsight.lens.profilers.on_gpu import look_for_faults
 from warpsight.nouns import Candidate, Language, Task
 from warpsight.tasks import read_candidate, read_task, written_in
 from warpsight.vgpu.gpus import UnknownGpu
@@ -22,15 +22,18 @@ TASKS_FOLDER = Path("tasks")
 
 
 def open_task(word: str | Path) -> Task:
-    """The task in the folder `word`, or in the folder of that name under ./tasks."""
-    for folder in (Path(word), TASKS_FOLDER / word):
+    """The task in the folder `word`, in the folder of that name under ./tasks, or the example of that name."""
+    example = find_bundled("tasks", word)
+    for folder in (Path(word), TASKS_FOLDER / word, *([example] if example else [])):
         if (folder / "task.toml").is_file() or folder.name == "task.toml":
             return read_task(folder)
     if Path(word).is_dir():
         raise UsageError(f"expected a task folder, {word} has no task.toml", hint="warpsight new NAME makes a task")
-    known = sorted(path.parent.name for path in TASKS_FOLDER.glob("*/task.toml"))
+    places = (TASKS_FOLDER, bundled("tasks") or TASKS_FOLDER)
+    known = sorted({path.parent.name for place in places for path in place.glob("*/task.toml")})
     raise UsageError(
-        f"no task {str(word)!r}: neither a folder with a task.toml nor the name of one under ./{TASKS_FOLDER}",
+        f"no task {str(word)!r}: not a folder with a task.toml, nor the name of one under ./{TASKS_FOLDER}, "
+        "nor of an example",
         hint=near(str(word), known, nothing="give the path of a task folder, or make one with `warpsight new NAME`"),
     )
 
@@ -47,6 +50,8 @@ def open_for(
         where = "--gpu" if gpu is not None else f"{task.folder / 'task.toml'}: target.gpu"
         raise UsageError(f"{where}: {unknown.message}", unknown.hint) from None
     if hasattr(device, "checker"):  # a GPU's own checks need a profiler's tools, which devices do not know
+        from warpsight.lens.profilers.on_gpu import look_for_faults  # here: most devices have no use for profilers
+
         device.checker = look_for_faults  # type: ignore[attr-defined]
     return device
 

@@ -131,7 +131,7 @@ class RawKernel:
     def _values(self, build: Build, arguments: Sequence[object]) -> tuple[Value, ...]:
         params = program_of(build.ptx, self.entry).params
         if len(arguments) != len(params):
-            raise ParameterMismatch(f"{self.entry} takes {len(params)} arguments, {len(arguments)} came")
+            raise ParameterMismatch(f"{self.entry} takes {len(params)} arguments, got {len(arguments)}")
         values = tuple(_value(i, given, param) for i, (given, param) in enumerate(zip(arguments, params, strict=True)))
         arrays = [value.array for value in values if not value.is_scalar]
         for i, one in enumerate(arrays):
@@ -156,7 +156,7 @@ def _value(index: int, given: object, param: Param) -> Value:
         return Value(name, _fitting(name, np.asarray(cast(Any, given)), param), writable=False)
     if isinstance(given, (bool, int, float)):
         return Value(name, np.array(_number(name, given, param)), writable=False)
-    raise UsageError(f"{name}: expected a NumPy array or a number, {type(given).__name__} came")
+    raise UsageError(f"{name}: expected a NumPy array or a number, got {type(given).__name__}")
 
 
 def _fitting(name: str, given: np.ndarray, param: Param) -> np.ndarray:
@@ -165,7 +165,7 @@ def _fitting(name: str, given: np.ndarray, param: Param) -> np.ndarray:
     plain = given.dtype.kind in "biuf"
     if given.dtype.itemsize != param.size or (plain and floats != (given.dtype.kind == "f")):
         wanted = _FLOATS[param.type].__name__ if floats else f"{param.size} bytes, no float"
-        raise UsageError(f"{name}: expected {wanted}, {given.dtype} came")
+        raise UsageError(f"{name}: expected {wanted}, got {given.dtype}")
     return given
 
 
@@ -174,7 +174,7 @@ def _number(name: str, given: float, param: Param) -> np.generic:
     if param.type in _FLOATS:
         return _FLOATS[param.type](given)
     if isinstance(given, float):
-        raise UsageError(f"{name}: expected an integer, {given!r} came", hint="int(...), or np.float32(...)")
+        raise UsageError(f"{name}: expected an integer, got {given!r}", hint="int(...), or np.float32(...)")
     kind = _INTEGERS.get(param.size)
     if kind is None:
         raise UsageError(f"{name}: the parameter has {param.size} bytes", hint="give a NumPy scalar of that size")
@@ -191,6 +191,6 @@ def _size(grid: Grid, block: Grid, shared: int) -> LaunchSize:
 def _dim(what: str, given: Grid) -> Dim3:
     parts = (given,) if isinstance(given, int) else tuple(int(part) for part in given)
     if not 1 <= len(parts) <= 3 or any(part < 1 for part in parts):
-        raise UsageError(f"{what}: expected one to three numbers of at least 1, {given!r} came")
+        raise UsageError(f"{what}: expected one to three numbers of at least 1, got {given!r}")
     x, y, z = (*parts, 1, 1)[:3]
     return x, y, z

@@ -45,14 +45,14 @@ class Winner:
 
 
 @dataclass(frozen=True)
-class Search:
+class RewriteSearch:
     """What came of all rewrites for one cause."""
 
     winner: Winner | None
     tried: tuple[Try, ...]
 
 
-def search(session: Session, kernel: str, cause: str, most: int = MOST, *, drafts: bool = False) -> Search:
+def search(session: Session, kernel: str, cause: str, most: int = MOST, *, drafts: bool = False) -> RewriteSearch:
     """Try the rewrites for a cause. The winner is right, and where times count, faster than the kernel."""
     base, texts, ready, tried = _texts(session, kernel, cause, most)
     if drafts and ready:
@@ -61,11 +61,11 @@ def search(session: Session, kernel: str, cause: str, most: int = MOST, *, draft
         winner = _first_right(session, ready, tried)
     else:
         winner = _fastest(session, base, ready, tried, drafts=drafts)
-    order = [tried.get(one.name) or _try(one, "not needed") for one in texts]
-    return Search(winner, tuple(order))
+    order = [tried.get(one.name) or as_try(one, "not needed") for one in texts]
+    return RewriteSearch(winner, tuple(order))
 
 
-def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str, Search]:
+def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str, RewriteSearch]:
     """The same for several causes, where the whole gate judges only the best of all.
 
     Winners of the other causes are drafts. Where the gate refuses the best, or finds it no faster, the next draft is
@@ -88,10 +88,10 @@ def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str
         if winner is None or winner.evaluation is not None:
             break
         session.say(f"judging {best}: {winner.rewrite.name}")
-        judged = _judged(session, winner.rewrite, winner.candidate, start, tried)
+        judged = judge_rewrite(session, winner.rewrite, winner.candidate, start, tried)
         winners[best] = judged if judged is not None else next(drafts[best], None)
     return {
-        cause: Search(winners[cause], tuple(tried.get(one.name) or _try(one, "not needed") for one in texts))
+        cause: RewriteSearch(winners[cause], tuple(tried.get(one.name) or as_try(one, "not needed") for one in texts))
         for cause, (_, texts, _, tried) in known.items()
     }
 
@@ -122,7 +122,7 @@ def _texts(
         try:
             ready.append((one, session.candidate(one.text)))
         except TaskError:
-            tried[one.name] = _try(one, "no valid kernel")
+            tried[one.name] = as_try(one, "no valid kernel")
     return base, texts, ready, tried
 
 
@@ -131,22 +131,22 @@ def _drafts(
 ) -> Iterator[Winner]:
     """Those that are right at the small sizes and faster by the model, the fastest first."""
     start = speed_over_given(session, base)
-    for one, candidate in _in_order(session, base, ready, tried):
-        verdict = _quick_verdict(session, candidate)
+    for one, candidate in in_order(session, base, ready, tried):
+        verdict = quick_verdict(session, candidate)
         if verdict != "right":
-            tried[one.name] = _try(one, verdict.replace("_", " "))
+            tried[one.name] = as_try(one, verdict.replace("_", " "))
             continue
         ratio = speed_over_given(session, candidate) / start
-        tried[one.name] = _try(one, f"right at the small sizes, {ratio:.3f}x")
+        tried[one.name] = as_try(one, f"right at the small sizes, {ratio:.3f}x")
         yield Winner(one, candidate, None, ratio)
 
 
 def _first_right(session: Session, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]) -> Winner | None:
     """In the order of promise, without a look at any time."""
     for one, candidate in ready:
-        verdict = _quick_verdict(session, candidate)
+        verdict = quick_verdict(session, candidate)
         verdict = session.check(candidate).verdict if verdict == "right" else verdict
-        tried[one.name] = _try(one, verdict.replace("_", " "))
+        tried[one.name] = as_try(one, verdict.replace("_", " "))
         if verdict == "right":
             return Winner(one, candidate, session.evaluation(candidate), None)
     return None
@@ -160,12 +160,12 @@ def _fastest(
         return next(_drafts(session, base, ready, tried), None)
     start = speed_over_given(session, base)
     best: Winner | None = None
-    for one, candidate in _in_order(session, base, ready, tried):
-        verdict = _quick_verdict(session, candidate)
+    for one, candidate in in_order(session, base, ready, tried):
+        verdict = quick_verdict(session, candidate)
         if verdict != "right":
-            tried[one.name] = _try(one, verdict.replace("_", " "))
+            tried[one.name] = as_try(one, verdict.replace("_", " "))
             continue
-        found = _judged(session, one, candidate, start, tried)
+        found = judge_rewrite(session, one, candidate, start, tried)
         if found is not None and (best is None or (found.ratio or 0.0) > (best.ratio or 0.0)):
             best = found
             if session.simulator is not None:
@@ -173,16 +173,18 @@ def _fastest(
     return best
 
 
-def _judged(session: Session, one: Rewrite, candidate: Candidate, start: float, tried: dict[str, Try]) -> Winner | None:
+def judge_rewrite(
+    session: Session, one: Rewrite, candidate: Candidate, start: float, tried: dict[str, Try]
+) -> Winner | None:
     """The whole gate's word on a rewrite; `start` is the speed of what it was made from, over the given kernel."""
     evaluation = session.evaluation(candidate)
     timing = evaluation.timing
     if timing is None or timing.ratio is None:
-        tried[one.name] = _try(one, evaluation.check.verdict.replace("_", " ") if timing is None else timing.reason)
+        tried[one.name] = as_try(one, evaluation.check.verdict.replace("_", " ") if timing is None else timing.reason)
         return None
     ratio = timing.ratio / start
     better = ratio >= LEAST_GAIN and timing.decision != "REJECTED"
-    tried[one.name] = _try(one, f"right, {ratio:.3f}x" if better else "right, not faster")
+    tried[one.name] = as_try(one, f"right, {ratio:.3f}x" if better else "right, not faster")
     return Winner(one, candidate, evaluation, ratio) if better else None
 
 
@@ -197,7 +199,7 @@ def speed_over_given(session: Session, base: Candidate) -> float:
     return 1.0 if timing is None or timing.ratio is None else timing.ratio
 
 
-def _quick_verdict(session: Session, candidate: Candidate) -> str:
+def quick_verdict(session: Session, candidate: Candidate) -> str:
     """The verdict over the small workloads alone: most wrong rewrites end here, before the long check."""
     small = [workload for workload in session.task.workloads if not workload.profile]
     if not small:
@@ -205,7 +207,7 @@ def _quick_verdict(session: Session, candidate: Candidate) -> str:
     return session.check_small(candidate, small).verdict
 
 
-def _in_order(
+def in_order(
     session: Session, base: Candidate, ready: list[tuple[Rewrite, Candidate]], tried: dict[str, Try]
 ) -> Iterator[tuple[Rewrite, Candidate]]:
     """On the virtual GPU those that would be faster, the fastest first; elsewhere all, as they come.
@@ -223,9 +225,9 @@ def _in_order(
     for number, (one, candidate) in enumerate(ready):
         after = session.draft_us(candidate)
         if after is None:
-            tried[one.name] = _try(one, "does not compile" if not session.build(candidate).ok else "does not run")
+            tried[one.name] = as_try(one, "does not compile" if not session.build(candidate).ok else "does not run")
         elif before / after < LEAST_GAIN:
-            tried[one.name] = _try(one, "not faster, not checked")
+            tried[one.name] = as_try(one, "not faster, not checked")
         else:
             line.append((after, number, False))
     heapq.heapify(line)
@@ -237,12 +239,12 @@ def _in_order(
             continue
         before, after = session.foretold_us(base), session.foretold_us(candidate)
         if before is None or after is None:
-            tried[one.name] = _try(one, "does not run")
+            tried[one.name] = as_try(one, "does not run")
         elif before / after < LEAST_GAIN:
-            tried[one.name] = _try(one, "not faster, not checked")
+            tried[one.name] = as_try(one, "not faster, not checked")
         else:
             heapq.heappush(line, (after, number, True))
 
 
-def _try(one: Rewrite, outcome: str) -> Try:
+def as_try(one: Rewrite, outcome: str) -> Try:
     return Try(rewrite=one.name, kernel=kernel_id(one.text), outcome=outcome)

@@ -31,8 +31,7 @@ from warpsight.gate.ledger import Ledger
 from warpsight.gate.time_alone import CALLS, time_measured, time_simulated
 from warpsight.lens import find_findings
 from warpsight.lens.diagnosis import Diagnosis, diagnose
-from warpsight.lens.profilers.ladder import NoSource
-from warpsight.lens.profilers.on_gpu import best_profile, reports_folder
+from warpsight.lens.profilers.failures import NoSource
 from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, Workload
 from warpsight.session.feedback import Feedback
 from warpsight.session.keep import Keep
@@ -42,7 +41,8 @@ from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of
 from warpsight.vgpu.gpu import Gpu
 
 if TYPE_CHECKING:
-    from warpsight.session.search import Search
+    from warpsight.session.guided import GuidedSearch
+    from warpsight.session.search import RewriteSearch
 
 SEED_BITS = 48
 IMPOSSIBLE = (CannotProfile, NoSource, ParameterMismatch, UnsupportedInstruction)  # why there is no profile
@@ -235,6 +235,11 @@ class Session:
                     raise UsageError("expected --blocks on the virtual GPU: elsewhere all blocks run")
                 chosen = spread_blocks(math.prod(ready.size.grid), blocks)
                 return self.simulator.profile(*what, source_text=candidate.source, blocks=chosen)
+            if getattr(self.device, "ladder", None) is None:
+                return self.device.profile(*what, source_text=candidate.source)
+            # Here, since no simulation needs the profilers, and reading them takes its time.
+            from warpsight.lens.profilers.on_gpu import best_profile, reports_folder
+
             folder = reports_folder(ready.build) if self.keep_reports else None
             return best_profile(self.device, *what, source_text=candidate.source, folder=folder)
 
@@ -351,18 +356,24 @@ class Session:
             return None
         return self.ledger.certificates / f"{found.certificate}.json"
 
-    def rewrite_all(self, causes: Sequence[str], kernel: KernelLike = None) -> dict[str, Search]:
+    def rewrite_all(self, causes: Sequence[str], kernel: KernelLike = None) -> dict[str, RewriteSearch]:
         """The known rewrites for each of these causes. The best of all is judged by the gate; winners of other causes
         are drafts, right at the small sizes, with a time from a few blocks."""
         from warpsight.session.search import search_all
 
         return search_all(self, self.candidate(kernel).source, causes)
 
-    def rewrite(self, cause: str, kernel: KernelLike = None) -> Search:
+    def rewrite(self, cause: str, kernel: KernelLike = None) -> RewriteSearch:
         """The known rewrites for a cause, tried; the best that is right and faster, or none."""
         from warpsight.session.search import search
 
         return search(self, self.candidate(kernel).source, cause)
+
+    def rewrite_guided(self, kernel: KernelLike = None) -> GuidedSearch:
+        """Rewrites on top of one another, guided by the profile after each; the gate judges what they lead to."""
+        from warpsight.session.guided import search_guided
+
+        return search_guided(self, self.candidate(kernel).source)
 
     def _whole(self, found: Evaluation) -> Evaluation:
         """With findings; single instructions are left out of the profile, they are many and nobody reads them."""

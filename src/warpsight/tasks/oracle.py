@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from warpsight.errors import WarpsightError
-from warpsight.jail import Event, JailedWorker, Limits, WorkerLost, package_files
+from warpsight.jail import JailedWorker, Limits, WorkerEvent, WorkerLost, package_files
 
 WORKER = Path(__file__).with_name("oracle_worker.py")
 DEADLINE_SECONDS = 120.0
@@ -196,7 +196,7 @@ class Oracle:
         self._live.clear()
         self._owner = os.getpid()
 
-    def _how_it_ended(self, event: Event) -> str:
+    def _how_it_ended(self, event: WorkerEvent) -> str:
         if event.kind == "deadline":
             return f"no answer within {self.deadline_seconds:g} s"
         return f"it was stopped ({event.kind}): {event.detail}"

@@ -21,6 +21,7 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the threads spin while they wait, and digits depend on how many there are
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "jail"))
@@ -45,8 +46,8 @@ def serve(loaded: Header) -> None:
         del arrays
         text = json.dumps(answer).encode()
         sys.stdout.flush()
-        parts = [len(text).to_bytes(4, "big"), text, *(array.tobytes() for array in returned)]
-        worker_io.write_frame(b"".join(parts))
+        raw = (np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in returned)
+        worker_io.write_parts([len(text).to_bytes(4, "big") + text, *raw])
 
 
 def _read_frame() -> bytearray | None:
@@ -131,6 +132,7 @@ def widen_pipes() -> None:
 
 if __name__ == "__main__":
     widen_pipes()
+    worker_io.keep_freed_memory()
     worker_io.lock_down("work")
     first = worker_io.read_frame()
     worker_io.write_frame(b"")

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+from warpsight.events import event
 from warpsight.files import write_whole
 
 DEFAULT_CAP_BYTES = 2 << 30  # of each kind of result: those of a benchmark of 150 tasks stay
@@ -80,6 +81,7 @@ class Cache:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # the time of last use decides what is evicted
+        event("cache_hit", kind=self.folder.name, key=key[:12])
         return body
 
     def put(self, key: str, body: bytes) -> None:

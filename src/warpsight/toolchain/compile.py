@@ -10,12 +10,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+import time
 from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 
 from warpsight.cubin.usage import read_entries
 from warpsight.errors import ToolchainError, UsageError
+from warpsight.events import event
 from warpsight.jail import scrubbed
 from warpsight.nouns import Build, Diagnostic
 from warpsight.toolchain import packages
@@ -38,6 +40,7 @@ LOG_CAP_CHARS = 64_000
 MINIMAL = "--minimal"
 _NOT_PLAIN = re.compile(r"#\s*include|%:|\?\?|##|<<<|\b_*(?:tex|surf|cu)|\\\s*\n", re.IGNORECASE)
 MAX_DIAGNOSTICS = 200
+FIRST_WITH_A_CACHE = (12, 9)  # older compilers keep none, and refuse the option that turns it off
 
 
 @functools.cache
@@ -70,7 +73,10 @@ def compile_cuda(
     key = content_key(SCHEMA, source, name, gpu_arch, packages.compiler_identity(), *asked)
     build = stored_build(cache.get(key), source, gpu_arch, asked)
     if build is None:
+        started = time.monotonic()
         build = _compile(source, gpu_arch, asked, name, deadline_s, process or shared_process())
+        seconds = time.monotonic() - started
+        event("compile", source=name, arch=gpu_arch, ok=build.ok, compiler=build.compiler, seconds=seconds)
         cache.put(key, build.model_dump_json().encode())
     return build if entry is None else _with_entry(build, entry, name)
 
@@ -81,7 +87,7 @@ def nvrtc_options(gpu_arch: str, options: Sequence[str]) -> list[str]:
         f"--gpu-architecture={gpu_arch}",
         "-lineinfo",
         "--ptxas-options=-v",
-        "--no-cache",
+        *(("--no-cache",) if packages.cuda_line().release >= FIRST_WITH_A_CACHE else ()),
         *(f"-I{folder}" for folder in packages.include_dirs()),
         *with_defaults(options),
     ]
@@ -89,13 +95,13 @@ def nvrtc_options(gpu_arch: str, options: Sequence[str]) -> list[str]:
 
 def _check_request(source: str, gpu_arch: str, name: str) -> None:
     if len(source.encode()) > SOURCE_CAP_BYTES:
-        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, {len(source.encode())} came")
+        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, got {len(source.encode())}")
     if "\0" in source:
         raise UsageError("expected a text, the source has a zero byte in it")
     if not re.fullmatch(r"sm_[0-9]{2,3}[af]?", gpu_arch):
-        raise UsageError(f"expected a GPU architecture such as sm_80, {gpu_arch!r} came")
+        raise UsageError(f"expected a GPU architecture such as sm_80, got {gpu_arch!r}")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
-        raise UsageError(f"expected a plain file name such as kernel.cu, {name!r} came")
+        raise UsageError(f"expected a plain file name such as kernel.cu, got {name!r}")
 
 
 def stored_build(stored: bytes | None, source: str, gpu_arch: str, options: tuple[str, ...]) -> Build | None:
@@ -187,7 +193,7 @@ def _build(
         source_sha256=hashlib.sha256(source.encode()).hexdigest(),
         gpu_arch=gpu_arch,
         options=options,
-        compiler=f"nvrtc {packages.version('nvidia-cuda-nvrtc')}",
+        compiler=f"nvrtc {packages.cuda_line().compiler}",
         ptx=_portable(raw.ptx) if raw else "",
         cubin=raw.cubin if raw else b"",
         entries=read_entries(raw.cubin) if raw else (),

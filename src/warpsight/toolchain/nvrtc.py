@@ -110,14 +110,14 @@ class NvrtcProcess:
             self._worker.close()
             raise ToolMissing(
                 f"NVRTC does not load: {problem.decode(errors='replace')}",
-                hint="pip install nvidia-cuda-nvrtc",
+                hint="pip install --force-reinstall " + next(iter(packages.cuda_line().versions)),
             )
         return self._worker
 
 
 def _folders() -> tuple[Path, ...]:
     """All that a compiling child may read: the headers, and the libraries NVRTC loads when it needs them."""
-    return packages.own_headers(), packages.cuda_root() / "include", packages.cuda_root() / "lib"
+    return *packages.include_dirs(), packages.nvrtc_library().parent
 
 
 def _body(frame: bytes, number: int, worker: JailedWorker, deadline_s: float) -> dict[str, Any]:

@@ -34,7 +34,7 @@ DEFINE = re.compile(r"-D(?P<name>[A-Za-z_][A-Za-z0-9_]{0,63})(=(?P<value>[^\x00-
 def checked_options(options: Sequence[str]) -> tuple[str, ...]:
     """The options in their one spelling, or UsageError that names the first one that is not allowed."""
     if len(options) > MAX_OPTIONS:
-        raise UsageError(f"expected at most {MAX_OPTIONS} compile options, {len(options)} came")
+        raise UsageError(f"expected at most {MAX_OPTIONS} compile options, got {len(options)}")
     checked = tuple(_checked(option) for option in options)
     names = [_name(option) for option in checked]
     for name in names:
@@ -56,7 +56,7 @@ def _checked(option: str) -> str:
     if option.startswith("-D"):
         if DEFINE.fullmatch(option):
             return option
-        raise UsageError(f"expected -DNAME or -DNAME=VALUE, {option!r} came")
+        raise UsageError(f"expected -DNAME or -DNAME=VALUE, got {option!r}")
     name, equals, value = option.partition("=")
     name = "--" + name.lstrip("-") if option.startswith("-") else name
     name = ALIASES.get(name, name)
@@ -67,9 +67,9 @@ def _checked(option: str) -> str:
     pattern = ALLOWED[name]
     if pattern is None:
         if equals:
-            raise UsageError(f"expected {name} without a value, {option!r} came")
+            raise UsageError(f"expected {name} without a value, got {option!r}")
         return name
     if not re.fullmatch(pattern, value) or (name == "--maxrregcount" and int(value) > 255):
         wanted = "a number from 1 to 255" if name == "--maxrregcount" else pattern.replace("\\", "")
-        raise UsageError(f"expected {name}={wanted}, {option!r} came")
+        raise UsageError(f"expected {name}={wanted}, got {option!r}")
     return f"{name}={value}"

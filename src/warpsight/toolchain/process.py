@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warpsight.errors import ToolchainError, ToolMissing
-from warpsight.jail import Event, Limits, run_jailed
+from warpsight.jail import Limits, WorkerEvent, run_jailed
 
 TOOL_WORKER = Path(__file__).with_name("tool_worker.py")
 MEMORY_CAP_BYTES = 8 << 30
@@ -38,7 +38,7 @@ class MachineTooBusy(DeadlinePassed):
 class ProgramDied(ToolchainError):
     """The program ended by a signal, or without an answer; `event` is how the jail saw it."""
 
-    def __init__(self, message: str, hint: str | None = None, event: Event | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, event: WorkerEvent | None = None) -> None:
         super().__init__(message, hint)
         self.event = event
 
@@ -53,7 +53,7 @@ def cpu_limit_s(deadline_s: float) -> int:
     return max(1, math.ceil(deadline_s))
 
 
-def ended_badly(what: str, event: Event, deadline_s: float, log: bytes = b"") -> ToolchainError:
+def ended_badly(what: str, event: WorkerEvent, deadline_s: float, log: bytes = b"") -> ToolchainError:
     """The error for an event of the jail; `deadline_s` is the processor time that was given."""
     if event.kind == "cpu_limit":
         return DeadlinePassed(
@@ -113,7 +113,7 @@ def _output(body: bytes, what: str, cap_bytes: int, deadline_s: float) -> bytes:
     if len(output) > cap_bytes:
         raise ToolchainError(f"{what} wrote more than {cap_bytes} bytes and was stopped")
     if status == -signal.SIGXCPU:
-        raise ended_badly(what, Event("cpu_limit", "used up its processor time"), deadline_s)
+        raise ended_badly(what, WorkerEvent("cpu_limit", "used up its processor time"), deadline_s)
     if status != 0:
         raise ToolchainError(
             f"{what} failed with exit status {status}: {text or 'no message'}", hint="warpsight doctor"

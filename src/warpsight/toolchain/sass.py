@@ -58,7 +58,7 @@ def _disassembled(cubins: Sequence[bytes], name: str, cache: Cache | None) -> li
     if cache is None:
         folder = cache_folder()
         cache = Cache(folder / "sass" if folder else None)
-    version = packages.version("nvidia-cuda-nvdisasm")
+    version = packages.version(packages.DISASSEMBLER)
     keys = [content_key(SCHEMA, version, name, cubin) for cubin in cubins]
     found: dict[str, list[_Row] | ToolchainError] = {}
     for key in keys:
@@ -142,7 +142,7 @@ def _kernel_line(chain: Sequence[tuple[str, int]], name: str) -> int | None:
 
 
 def _listing(cubin: bytes) -> str:
-    program = packages.program("nvdisasm", "nvidia-cuda-nvdisasm")
+    program = packages.program("nvdisasm", packages.DISASSEMBLER)
     # -gi and not -g: it alone says where a header's code was inlined.
     argv = [program, "-c", "-gi", "-hex", "kernel.cubin"]
     output = run_to_end(

@@ -51,9 +51,9 @@ def ptxas_options(gpu_arch: str) -> list[str]:
     return ["-lineinfo", "-v", f"--gpu-name={gpu_arch}", "kernel.ptx", "-o", "kernel.cubin"]
 
 
-def assemble(ptx: str, gpu_arch: str, deadline_s: float) -> tuple[bytes, str]:
-    """Machine code and what the assembler said of its resources."""
-    status, said, code = _run([str(assembler()), *ptxas_options(gpu_arch)], ptx.encode(), deadline_s)
+def assemble(ptx: str, gpu_arch: str, deadline_s: float, program: Path | None = None) -> tuple[bytes, str]:
+    """Machine code and what the assembler said of its resources; by `program` instead of Triton's assembler."""
+    status, said, code = _run([str(program or assembler()), *ptxas_options(gpu_arch)], ptx.encode(), deadline_s)
     if status != 0 or not code:
         raise AssemblerRefused(f"the assembler refused the PTX: {said.strip()[-1500:] or 'no message'}")
     return code, re.sub(r"^ptxas info\s*: Compile time = .*\n?", "", said, flags=re.MULTILINE)

@@ -133,11 +133,11 @@ def _argument(task: Task, argument: Argument) -> TritonArgument:
 
 def _check_request(source: str, gpu_arch: str, name: str) -> None:
     if len(source.encode()) > SOURCE_CAP_BYTES:
-        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, {len(source.encode())} came")
+        raise UsageError(f"expected a source of at most {SOURCE_CAP_BYTES} bytes, got {len(source.encode())}")
     if not _ARCH.fullmatch(gpu_arch):
-        raise UsageError(f"expected a GPU architecture such as sm_80, {gpu_arch!r} came")
+        raise UsageError(f"expected a GPU architecture such as sm_80, got {gpu_arch!r}")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.py", name):
-        raise UsageError(f"expected a plain file name such as kernel.py, {name!r} came")
+        raise UsageError(f"expected a plain file name such as kernel.py, got {name!r}")
 
 
 def _compile(

@@ -29,7 +29,7 @@ class BadPtx(WarpsightError):
 def tidy(ptx: str, *, entry: str, parameters: int, file: str) -> str:
     """The PTX with `parameters` parameters, the kernel's own file as number 1 by the name `file`."""
     if len(ptx) > PTX_CAP_CHARS:
-        raise BadPtx(f"expected at most {PTX_CAP_CHARS} characters of PTX, {len(ptx)} came")
+        raise BadPtx(f"expected at most {PTX_CAP_CHARS} characters of PTX, got {len(ptx)}")
     entries = [found[1] for found in _ENTRY.finditer(ptx)]
     if entries != [entry]:
         raise BadPtx(f"expected PTX with the one kernel {entry}, it has {', '.join(entries) or 'none'}")

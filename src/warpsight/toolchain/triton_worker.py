@@ -36,7 +36,7 @@ FOLDER = "/warpsight"
 META = ("num_warps", "num_stages")
 
 
-class Refused(Exception):
+class _CandidateRefused(Exception):
     """The candidate is not of the kind that is compiled here; the message is for its writer."""
 
 
@@ -83,7 +83,7 @@ def kernel_of(triton: Triton, request: dict[str, Any]) -> Any:
     if not isinstance(kernel, triton.function):
         found = "nothing" if kernel is None else type(kernel).__name__
         hint = "; constants and num_warps are set in the first lines, not by @triton.autotune or @triton.heuristics"
-        raise Refused(f"expected {request['entry']} to be a @triton.jit function, found {found}{hint}")
+        raise _CandidateRefused(f"expected {request['entry']} to be a @triton.jit function, found {found}{hint}")
     return kernel
 
 
@@ -95,12 +95,18 @@ def source_of(triton: Triton, kernel: Any, request: dict[str, Any], constants: d
     plain = [name for name in names if name not in fixed]
     if plain != wanted:
         expected = f"the parameters {', '.join(wanted)} (the arguments in order)"
-        raise Refused(f"expected {expected} besides the tl.constexpr ones, found {', '.join(plain) or 'none'}")
+        raise _CandidateRefused(
+            f"expected {expected} besides the tl.constexpr ones, found {', '.join(plain) or 'none'}"
+        )
     given = {parameter.name: parameter.default for parameter in kernel.params if parameter.has_default} | constants
     if unset := [name for name in fixed if name not in given]:
-        raise Refused(f"the tl.constexpr parameters {', '.join(unset)} have no value: name them in `# constants:`")
+        raise _CandidateRefused(
+            f"the tl.constexpr parameters {', '.join(unset)} have no value: name them in `# constants:`"
+        )
     if unknown := [name for name in constants if name not in fixed]:
-        raise Refused(f"`# constants:` names {', '.join(unknown)}, the kernel has no such tl.constexpr parameter")
+        raise _CandidateRefused(
+            f"`# constants:` names {', '.join(unknown)}, the kernel has no such tl.constexpr parameter"
+        )
     types = {name: kind for name, kind, _ in request["arguments"]} | dict.fromkeys(fixed, "constexpr")
     signature = {name: types[name] for name in names}
     divisible = [names.index(name) for name, _, known in request["arguments"] if known]
@@ -128,9 +134,9 @@ def compile_once(triton: Triton, request: dict[str, Any]) -> dict[str, Any]:
         if name == "ptx":
             break
     if metadata.get("global_scratch_size"):
-        raise Refused("the kernel uses Triton's global scratch memory, which is not given to it here")
+        raise _CandidateRefused("the kernel uses Triton's global scratch memory, which is not given to it here")
     if metadata["num_warps"] != options.num_warps:
-        raise Refused("the kernel is warp-specialised: the number of warps is not that of its first lines")
+        raise _CandidateRefused("the kernel is warp-specialised: the number of warps is not that of its first lines")
     return {"ok": True, "ptx": str(module).replace(os.getcwd() + "/", FOLDER + "/"), "shared": metadata["shared"] or 0}
 
 
@@ -152,7 +158,7 @@ def told(problem: BaseException, request: dict[str, Any]) -> dict[str, Any]:
         own = [f.lineno for f in traceback.extract_tb(problem.__traceback__) if f.filename.endswith(request["name"])]
         line = own[-1] if own else None
     message = str(getattr(last, "error_message", None) or last).strip()
-    prefix = "" if isinstance(problem, Refused) else f"{names}: "
+    prefix = "" if isinstance(problem, _CandidateRefused) else f"{names}: "
     return {"ok": False, "message": f"{prefix}{message}"[:4000], "line": line, "column": column}
 
 

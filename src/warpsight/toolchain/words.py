@@ -62,7 +62,7 @@ def texts_of(architecture: int, words: Iterable[bytes]) -> Texts:
 
 
 def _printed(architecture: int, words: Sequence[bytes]) -> Texts:
-    program = packages.program("nvdisasm", "nvidia-cuda-nvdisasm")
+    program = packages.program("nvdisasm", packages.DISASSEMBLER)
     argv = [program, "-b", f"SM{architecture}", "-base", str(BASE), "-ndf", "-hex", "code.bin"]
     once = b"".join(words)
     output = run_to_end(

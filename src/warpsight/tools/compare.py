@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from warpsight.devices.machine_code import RANGE
+from warpsight.lens.removed import removed_findings
 from warpsight.lens.render import number
 from warpsight.nouns import Candidate, EntryUsage, Noun, Profile, kernel_id
 from warpsight.session.feedback import NO_PROFILE, shows_counters, shows_time
@@ -44,8 +45,8 @@ class Compared(Noun):
 
 
 def compare(session: Session, kernel: Kernel, against: Against = GIVEN) -> Answer[Compared]:
-    """What moved between two kernels? Counters from what to what, those that moved most first; findings that are gone
-    or new. To see whether an edit did what you predicted."""
+    """What changed between two kernels? Counters with both values, the largest change first; findings that are gone or
+    new. Shows whether an edit did what you predicted."""
     after, before = session.candidate(kernel), session.candidate(against)
     names = kernel_id(against), kernel_id(kernel)
     head = f"from {names[0]} to {names[1]}:"
@@ -61,8 +62,9 @@ def compare(session: Session, kernel: Kernel, against: Against = GIVEN) -> Answe
         found = [move for move in moves(*profiles)[0] if move.counter in TIMES]
         return _plain(head, empty, [*static, *found], NO_PROFILE)
     found, same = moves(*profiles)
-    was, now = ([f.name for f in session.diagnose(one)] for one in (before, after))
-    gone, new = [n for n in was if n not in now], [n for n in now if n not in was]
+    was, now = (session.diagnose(one) for one in (before, after))
+    gone = [finding.name for finding in removed_findings(was, now, *profiles)]
+    new = [finding.name for finding in now if finding.name not in {one.name for one in was}]
     data = empty.model_copy(
         update={"moved": tuple(found), "unmoved": same, "findings_gone": tuple(gone), "findings_new": tuple(new)}
     )

@@ -39,8 +39,8 @@ class Compiled(Noun):
 
 
 def compile(session: Session, kernel: Kernel) -> Answer[Compiled]:
-    """Does the kernel compile? Errors and warnings with their source lines; or registers a thread, spilled bytes,
-    shared memory, the launch, its occupancy and what limits that."""
+    """Does the kernel compile? Errors and warnings with their source lines; or registers per thread, spilled bytes,
+    shared memory, the launch, its occupancy and what limits it."""
     candidate = session.candidate(kernel)
     build = session.build(candidate)
     usage = next((use for use in build.entries if use.name == session.task.entry), None)

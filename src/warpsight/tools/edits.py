@@ -36,7 +36,7 @@ _BASE_SCHEMA: dict[str, JsonValue] = {
 }
 
 
-class Edit(NamedTuple):
+class EditBlock(NamedTuple):
     """One block."""
 
     search: str
@@ -77,7 +77,7 @@ def whole_kernel(
     return {**rest, KERNEL: apply_edits(text, read_edits(edits))}
 
 
-def read_edits(value: JsonValue) -> list[Edit]:
+def read_edits(value: JsonValue) -> list[EditBlock]:
     """The blocks in an argument, whoever wrote it; EditFailed shows the exact form where it is another."""
     if value is None:
         return []
@@ -86,20 +86,20 @@ def read_edits(value: JsonValue) -> list[Edit]:
     return [_edit(number, one) for number, one in enumerate(value, start=1)]
 
 
-def _edit(number: int, value: JsonValue) -> Edit:
+def _edit(number: int, value: JsonValue) -> EditBlock:
     if not isinstance(value, dict):
         raise EditFailed(f"edit {number}: expected an object, found {_kind(value)}; {_FORM}")
-    if set(value) != set(Edit._fields):
+    if set(value) != set(EditBlock._fields):
         found = ", ".join(f"`{name[:40]}`" for name in value) or "none"
         raise EditFailed(f"edit {number}: expected the keys `search` and `replace`, found {found}; {_FORM}")
-    return Edit(_text(value, "search"), _text(value, "replace"))
+    return EditBlock(_text(value, "search"), _text(value, "replace"))
 
 
 def _text(given: Mapping[str, JsonValue], name: str, otherwise: str | None = None) -> str:
     found = otherwise if given.get(name) is None else given[name]
     if not isinstance(found, str):
         raise EditFailed(
-            f"`{name}`: expected a text, found {_kind(found)}{f'; {_FORM}' if name in Edit._fields else ''}"
+            f"`{name}`: expected a text, found {_kind(found)}{f'; {_FORM}' if name in EditBlock._fields else ''}"
         )
     try:
         found.encode()
@@ -112,7 +112,7 @@ def _kind(value: JsonValue) -> str:
     return "nothing" if value is None else _KINDS.get(type(value), "a number")
 
 
-def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[EditBlock]) -> str:
     """The text after all edits, or EditFailed and nothing is changed."""
     for number, edit in enumerate(edits, start=1):
         name = f"edit {number}" if len(edits) > 1 else "the edit"

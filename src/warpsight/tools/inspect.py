@@ -31,7 +31,7 @@ FirstLine = Annotated[int, Field(ge=1, description="of the range")]
 LastLine = Annotated[int, Field(ge=1, description="of the range")]
 
 
-class Row(Noun):
+class InspectedLine(Noun):
     """One line: of the source (`hot`), else one instruction with the source line it comes from."""
 
     line: int | None
@@ -45,7 +45,7 @@ class Inspected(Noun):
 
     kernel: KernelId
     view: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[InspectedLine, ...] = ()
     total_rows: int = 0
     reason: str = ""
 
@@ -74,14 +74,14 @@ def inspect(
     return Answer("\n".join((head, *(_row_line(row) for row in rows))), data)
 
 
-def _row_line(row: Row) -> str:
+def _row_line(row: InspectedLine) -> str:
     parts = [f"stall {row.stall_percent:.1f} %"] if row.stall_percent is not None else []
     parts += [f"ran {row.executed}x"] if row.executed is not None else []
     where = "     " if row.line is None else f"{row.line:>5}"
     return f"{where} | {row.text}" + (f"   [{', '.join(parts)}]" if parts else "")
 
 
-def _hot(session: Session, candidate: Candidate) -> tuple[tuple[Row, ...], str]:
+def _hot(session: Session, candidate: Candidate) -> tuple[tuple[InspectedLine, ...], str]:
     if not shows_counters(session.feedback):
         return (), NO_PROFILE
     try:
@@ -93,7 +93,7 @@ def _hot(session: Session, candidate: Candidate) -> tuple[tuple[Row, ...], str]:
         return (), "the profile says nothing of where warps wait"
     order = sorted(profile.lines, key=lambda line: (-line.counters.get("stall_samples", 0), line.line))
     rows = [
-        Row(
+        InspectedLine(
             line=line.line,
             text=line.text + _extra(line.counters),
             stall_percent=100 * line.counters.get("stall_samples", 0) / total,
@@ -112,7 +112,7 @@ def _extra(counters: Mapping[str, int | float]) -> str:
     return f"   ({', '.join(told)})" if told else ""
 
 
-def _sass(session: Session, candidate: Candidate, build: Build, wanted: range) -> tuple[tuple[Row, ...], str]:
+def _sass(session: Session, candidate: Candidate, build: Build, wanted: range) -> tuple[tuple[InspectedLine, ...], str]:
     if build.language == "opencl":
         return (), "only GPU kernels have machine code here"
     ran = _executed(session, candidate, build) if shows_counters(session.feedback) else {}
@@ -120,7 +120,7 @@ def _sass(session: Session, candidate: Candidate, build: Build, wanted: range) -
     while code and code[-1].text == "NOP":
         code.pop()
     return tuple(
-        Row(line=raw.line, text=raw.text, executed=ran.get(raw.address)) for raw in code if raw.line in wanted
+        InspectedLine(line=raw.line, text=raw.text, executed=ran.get(raw.address)) for raw in code if raw.line in wanted
     ), ""
 
 
@@ -137,13 +137,13 @@ def _executed(session: Session, candidate: Candidate, build: Build) -> dict[int,
     return {int(addresses[row.index]): int(row.counters.get("warps", 0)) for row in profile.instructions}
 
 
-def _ptx(build: Build, wanted: range) -> tuple[tuple[Row, ...], str]:
+def _ptx(build: Build, wanted: range) -> tuple[tuple[InspectedLine, ...], str]:
     if build.language == "opencl":
         return (), "only GPU kernels have PTX here"
-    lines, line, rows = LineMap(own_file(build.ptx)), 0, list[Row]()
+    lines, line, rows = LineMap(own_file(build.ptx)), 0, list[InspectedLine]()
     for text in map(str.strip, build.ptx.splitlines()):
         if text.startswith(".loc"):
             line = lines.locate(text.removeprefix(".loc").strip())
         elif text.endswith(";") and not text.startswith(".") and line in wanted:
-            rows.append(Row(line=line, text=" ".join(text.split())))
+            rows.append(InspectedLine(line=line, text=" ".join(text.split())))
     return tuple(rows), ""

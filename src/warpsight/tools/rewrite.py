@@ -6,15 +6,18 @@ The search is `session/search.py`; no time is told of a kernel that the gate did
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from warpsight.causes import canonical
+from warpsight.errors import UsageError
 from warpsight.nouns import Noun, kernel_id
 from warpsight.rewrite import rewritable
 from warpsight.session.feedback import NO_TIME, shows_time
-from warpsight.session.search import Search, Try, search, speed_over_given
+from warpsight.session.guided import GuidedSearch, search_guided
+from warpsight.session.search import RewriteSearch, Try, search, speed_over_given
 from warpsight.session.session import Session
 from warpsight.tools.answer import Answer, Kernel, KernelId
 from warpsight.tools.time import decision_line
@@ -26,7 +29,7 @@ def _list_causes(schema: dict[str, Any]) -> None:
     schema["description"] = f"a finding's name, or one of: {', '.join(rewritable())}"
 
 
-Cause = Annotated[str, Field(max_length=200, json_schema_extra=_list_causes)]
+Cause = Annotated[str | None, Field(max_length=200, json_schema_extra=_list_causes)]
 
 
 class Rewritten(Noun):
@@ -42,14 +45,42 @@ class Rewritten(Noun):
     source: str = ""
     ratio: float | None = None
     ratio_to_given: float | None = None
+    steps: tuple[str, ...] = ()
     tried: tuple[Try, ...] = ()
     reason: str = ""
 
 
-def rewrite(session: Session, kernel: Kernel, cause: Cause) -> Answer[Rewritten]:
-    """Try the usual edits for a cause, which you need not write: at most eight, each checked and timed. Gives the best
-    that is right and faster, as the new `current`, with its id and what changed; or says that none helps."""
-    return _told(session, kernel, cause, search(session, kernel, cause))
+def rewrite(session: Session, kernel: Kernel, cause: Cause = None) -> Answer[Rewritten]:
+    """Try the usual edits for a cause; you need not write them. At most eight are checked and timed. The best that is
+    right and faster becomes `current`; you get its id and what changed. Or none helps. Without a cause: edits on top of
+    one another, each for what the profile shows."""
+    if cause is not None:
+        return _told(session, kernel, cause, search(session, kernel, cause))
+    if session.simulator is None or not shows_time(session.feedback):
+        raise UsageError("expected a cause: without one times must be simulated and shown", hint="name a finding")
+    return _guided(session, kernel, search_guided(session, kernel))
+
+
+def _guided(session: Session, kernel: str, found: GuidedSearch) -> Answer[Rewritten]:
+    """The steps in their order, then what is left."""
+    steps = tuple(f"{one.cause}: {one.rewrite.name}, {one.ratio:.3f}x" for one in found.steps)
+    causes_of = found.steps[0].cause if found.steps else "nothing"
+    answer = _told(session, kernel, causes_of, RewriteSearch(found.winner, found.tried))
+    lines = answer.text.split("\n")
+    at = next((at for at, line in enumerate(lines) if line == "tried:"), 1)
+    left = [f"{one.name}: {one.message}" for one in found.left[:3]]
+    why = [one.rewrite.why for one in found.steps if one.rewrite.why]
+    told = [
+        *lines[: min(at, 2)],
+        "steps:",
+        *steps,
+        *dict.fromkeys(why),
+        "left:",
+        *left,
+        f"ended: {found.stopped}",
+        *lines[2:],
+    ]
+    return replace(answer, text="\n".join(told), data=answer.data.model_copy(update={"steps": steps}))
 
 
 def draft(session: Session, kernel: str, cause: str) -> Answer[Rewritten]:
@@ -57,7 +88,7 @@ def draft(session: Session, kernel: str, cause: str) -> Answer[Rewritten]:
     return _told(session, kernel, cause, search(session, kernel, cause, drafts=session.simulator is not None))
 
 
-def _told(session: Session, kernel: str, cause: str, found: Search) -> Answer[Rewritten]:
+def _told(session: Session, kernel: str, cause: str, found: RewriteSearch) -> Answer[Rewritten]:
     base, winner = kernel_id(kernel), found.winner
     data = Rewritten(cause=canonical(cause), base=base, found=winner is not None, tried=found.tried)
     told = [f"{one.rewrite}: {one.outcome}" for one in found.tried]
@@ -94,7 +125,7 @@ def changed_lines(before: str, after: str, most: int = MOST_LINES) -> tuple[str,
     return tuple(found[:most]) + ((f"... and {len(found) - most} lines more",) if len(found) > most else ())
 
 
-def _why_none(session: Session, found: Search) -> str:
+def _why_none(session: Session, found: RewriteSearch) -> str:
     if not found.tried:
         return "no known rewrite fits this kernel and this cause"
     return f"none of {len(found.tried)} rewrites is right" + (" and faster" if shows_time(session.feedback) else "")

@@ -47,7 +47,7 @@ def submit(
     session: Session, kernel: Kernel, cause: Cause, predicts: Predicts = None, against: Against = GIVEN
 ) -> Answer[Submitted]:
     """Hand in your final kernel; this ends the work. It is checked and timed once more on new inputs; if it is right
-    and FASTER it gets a certificate. Say the cause that you removed and which counters that moved, such as
+    and FASTER it gets a certificate. Name the cause that you removed and the counters that it moved, such as
     {"global_store_sectors": "down"}: they are scored."""
     _require_counters(predicts or {})
     candidate, start = session.candidate(kernel), session.candidate(against)

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from warpsight.errors import UsageError
-from warpsight.tuning.search import MOST_REPEATS, Cost, Search, Spent
+from warpsight.tuning.search import MOST_REPEATS, BudgetUsed, Cost, SearchStrategy
 from warpsight.tuning.space import Configurations, Key
 
 OBJECTIVE = "time"
@@ -23,7 +23,7 @@ BRUTE_FORCE = "brute_force"  # its one strategy that refuses a limit
 MOST_THREADS = 1024
 
 
-def kernel_tuner_search(name: str) -> Search:
+def kernel_tuner_search(name: str) -> SearchStrategy:
     """The search by the strategy of this name."""
     known: dict[str, Any] = import_module("kernel_tuner.interface").strategy_map
     if name not in known:
@@ -92,7 +92,7 @@ def _runner(space: Configurations, of: Cost) -> Any:
             if key in self.known:
                 self.repeats += 1
                 if self.repeats >= MOST_REPEATS:
-                    raise Spent
+                    raise BudgetUsed
             else:
                 self.repeats = 0
                 self.known[key] = of(key)

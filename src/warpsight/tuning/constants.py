@@ -24,7 +24,7 @@ _ANY_DEFINITION = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+([A-Za-z_]\w*
 
 
 @dataclass(frozen=True)
-class Constant:
+class NamedConstant:
     """A named constant: its value, its line (from 1) and where in the text the digits are."""
 
     name: str
@@ -34,7 +34,7 @@ class Constant:
     end: int
 
 
-def named_constants(text: str) -> dict[str, Constant]:
+def named_constants(text: str) -> dict[str, NamedConstant]:
     """The constants that may be given another value, by name, in the order of the text."""
     found = [_constant(text, match) for match in (*_DEFINE.finditer(text), *_CONST.finditer(text))]
     times = Counter(constant.name for constant in found)
@@ -51,6 +51,6 @@ def with_constants(text: str, values: Mapping[str, int]) -> str:
     return text
 
 
-def _constant(text: str, match: re.Match[str]) -> Constant:
+def _constant(text: str, match: re.Match[str]) -> NamedConstant:
     start, end = match.span("value")
-    return Constant(match["name"], int(match["value"]), text.count("\n", 0, start) + 1, start, end)
+    return NamedConstant(match["name"], int(match["value"]), text.count("\n", 0, start) + 1, start, end)

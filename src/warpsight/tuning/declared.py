@@ -29,7 +29,7 @@ from warpsight.tasks.expressions import RESERVED_NAMES, ExpressionError, parse_e
 from warpsight.tuning.constants import named_constants
 from warpsight.tuning.infer import inferred_space
 from warpsight.tuning.launches import check_rule
-from warpsight.tuning.records import Parameter, Space, Whole
+from warpsight.tuning.records import Parameter, SearchSpace, Whole
 
 FILE_NAME = "tune.toml"
 Values = Annotated[tuple[Whole, ...], Field(min_length=1)]
@@ -50,7 +50,9 @@ class _SpaceFile(Noun):
     rules: tuple[str, ...] = ()
 
 
-def space_of(task: Task, candidate: Candidate, file: Path | None, changes: Mapping[str, tuple[int, ...]]) -> Space:
+def space_of(
+    task: Task, candidate: Candidate, file: Path | None, changes: Mapping[str, tuple[int, ...]]
+) -> SearchSpace:
     """The space of a kernel: from `file`, else from the task's own tune.toml, else from the text; then `changes`."""
     beside = task.folder / FILE_NAME
     chosen = file or (beside if beside.is_file() else None)
@@ -67,7 +69,7 @@ def _other_kernel(task: Task, candidate: Candidate, path: Path) -> str:
     return ", ".join(name for name in _read(path).parameters if name in own and name not in here)
 
 
-def read_space(task: Task, candidate: Candidate, path: Path) -> Space:
+def read_space(task: Task, candidate: Candidate, path: Path) -> SearchSpace:
     """The space that a file declares."""
     written = _read(path)
     known = {name: one.value for name, one in named_constants(candidate.source).items()}
@@ -89,12 +91,12 @@ def read_space(task: Task, candidate: Candidate, path: Path) -> Space:
             )
             for name, values in written.parameters.items()
         )
-        space = Space(parameters=listed, launch=_launch(written.launch), rules=written.rules, origin=path.name)
+        space = SearchSpace(parameters=listed, launch=_launch(written.launch), rules=written.rules, origin=path.name)
     _check(space, axes, path)
     return space
 
 
-def _changed(space: Space, candidate: Candidate, changes: Mapping[str, tuple[int, ...]]) -> Space:
+def _changed(space: SearchSpace, candidate: Candidate, changes: Mapping[str, tuple[int, ...]]) -> SearchSpace:
     """With other values for some parameters; a constant of the text that was none becomes one."""
     if not changes:
         return space
@@ -123,7 +125,7 @@ def _read(path: Path) -> _SpaceFile:
         _wrong(path, "the file", "TOML", str(problem))
     except ValidationError as problem:
         first = problem.errors()[0]
-        _wrong(path, ".".join(map(str, first["loc"])), "what docs/tune.md describes", first["msg"])
+        _wrong(path, ".".join(map(str, first["loc"])), "what `warpsight docs tune` describes", first["msg"])
 
 
 def _launch(part: _LaunchPart) -> Launch:
@@ -131,7 +133,7 @@ def _launch(part: _LaunchPart) -> Launch:
     return Launch(grid=(grid[0], grid[1], grid[2]), block=(block[0], block[1], block[2]), shared=part.shared)
 
 
-def _check(space: Space, axes: frozenset[str], path: Path) -> None:
+def _check(space: SearchSpace, axes: frozenset[str], path: Path) -> None:
     """Every expression is over axes and parameters, and every parameter is somewhere in the kernel."""
     names = frozenset(parameter.name for parameter in space.parameters)
     keyed = [("launch.grid", e) for e in space.launch.grid] + [("launch.block", e) for e in space.launch.block]
@@ -153,4 +155,6 @@ def _check(space: Space, axes: frozenset[str], path: Path) -> None:
 
 
 def _wrong(path: Path, key: str, expected: str, found: str) -> NoReturn:
-    raise TaskError(file=str(path), key=key, expected=expected, found=found, hint="docs/tune.md has the format")
+    raise TaskError(
+        file=str(path), key=key, expected=expected, found=found, hint="`warpsight docs tune` has the format"
+    )

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 
 from warpsight.nouns import Candidate, Launch, Task
 from warpsight.tasks.expressions import parse_expression
-from warpsight.tuning.constants import Constant, named_constants
-from warpsight.tuning.records import Parameter, Space
+from warpsight.tuning.constants import NamedConstant, named_constants
+from warpsight.tuning.records import Parameter, SearchSpace
 from warpsight.tuning.triton import triton_space
 
 WARP = 32
@@ -30,7 +30,7 @@ INFERRED = "read from the kernel's text"
 _STRIDES_THE_GRID = re.compile(r"\bgridDim\b|\bget_num_groups\b|\bget_global_size\b")
 
 
-def inferred_space(task: Task, candidate: Candidate) -> Space:
+def inferred_space(task: Task, candidate: Candidate) -> SearchSpace:
     """What may vary in this kernel, and the launch that follows from it."""
     if candidate.language == "triton":
         return triton_space(candidate)
@@ -54,7 +54,7 @@ class _Reader:
         self.block: list[str] = []
         self.sizes: list[int | None] = [int(text) if text.isdecimal() else None for text in self.launch.block]
 
-    def space(self) -> Space:
+    def space(self) -> SearchSpace:
         self.block = [self._block(dimension) for dimension in range(3)]
         grid = [self._grid(text, dimension) for dimension, text in enumerate(self.launch.grid)]
         shared = self._shared(self.launch.shared)
@@ -63,7 +63,7 @@ class _Reader:
         launch = Launch(grid=_three(grid), block=_three(self.block), shared=shared)
         threads = _product(self.block)
         rules = () if threads.isdecimal() or not self._is_over_parameters(threads) else (f"{threads} >= {WARP}",)
-        return Space(
+        return SearchSpace(
             parameters=tuple(self.found.values()), launch=launch, rules=rules, origin=INFERRED, notes=tuple(self.notes)
         )
 
@@ -153,7 +153,7 @@ class _Reader:
             self.notes += [told] if told not in self.notes else []
         return equal[0] if len(equal) == 1 else None
 
-    def _add_constant(self, constant: Constant, values: Sequence[int] | None = None) -> None:
+    def _add_constant(self, constant: NamedConstant, values: Sequence[int] | None = None) -> None:
         if constant.name not in self.found:
             chosen = _around(constant.value, self.reach) if values is None else values
             self._add(constant.name, chosen, constant.value, constant=True, about=f"a constant, line {constant.line}")

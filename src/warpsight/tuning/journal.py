@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from warpsight.errors import BrokenMachine, UsageError
 from warpsight.files import write_whole
 from warpsight.folders import data_folder
-from warpsight.tuning.records import Asked, Trial
+from warpsight.tuning.records import TuneRequest, TuningTrial
 
 ASKED, TRIALS, BEST, LOCK = "asked.json", "trials.jsonl", "best", "lock"
 
@@ -27,14 +27,14 @@ def tunings_folder() -> Path:
     return data_folder() / "tunings"
 
 
-class Journal:
+class TuningJournal:
     """One tuning's folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @classmethod
-    def create(cls, asked: Asked, parent: Path | None = None) -> Journal:
+    def create(cls, asked: TuneRequest, parent: Path | None = None) -> TuningJournal:
         made = cls((tunings_folder() if parent is None else parent) / asked.id)
         try:
             made.folder.mkdir(parents=True)
@@ -45,17 +45,17 @@ class Journal:
             ) from None
         return made
 
-    def asked(self) -> Asked:
+    def asked(self) -> TuneRequest:
         try:
-            return Asked.model_validate_json((self.folder / ASKED).read_bytes())
+            return TuneRequest.model_validate_json((self.folder / ASKED).read_bytes())
         except (OSError, ValidationError) as problem:
             raise UsageError(f"expected a tuning in {self.folder}: {str(problem)[:200]}") from None
 
-    def write_asked(self, asked: Asked) -> None:
+    def write_asked(self, asked: TuneRequest) -> None:
         """All of it or none."""
         write_whole(self.folder / ASKED, asked.model_dump_json(indent=1), durable=True)
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[TuningTrial]:
         """All that were acknowledged, in order."""
         path = self.folder / TRIALS
         raw = path.read_bytes() if path.exists() else b""
@@ -63,11 +63,11 @@ class Journal:
         if whole != raw:
             os.truncate(path, len(whole))
         try:
-            return [Trial.model_validate_json(line) for line in whole.splitlines()]
+            return [TuningTrial.model_validate_json(line) for line in whole.splitlines()]
         except ValidationError as problem:
             raise UsageError(f"a line of {path} is not what was written: {str(problem)[:200]}") from None
 
-    def add(self, trial: Trial) -> None:
+    def add(self, trial: TuningTrial) -> None:
         try:
             with (self.folder / TRIALS).open("ab") as file:
                 file.write(trial.model_dump_json().encode() + b"\n")
@@ -105,14 +105,14 @@ class Journal:
             lock.release()
 
 
-def find_tuning(word: str, parent: Path | None = None) -> Journal:
+def find_tuning(word: str, parent: Path | None = None) -> TuningJournal:
     """The tuning that a person means: its id, the beginning of it, or `last`."""
     folder = tunings_folder() if parent is None else parent
     ids = sorted((path.parent.name for path in folder.glob(f"*/{ASKED}")), reverse=True)
     if word == "last" and ids:
-        return Journal(folder / ids[0])
+        return TuningJournal(folder / ids[0])
     found = [word] if word in ids else [name for name in ids if word in name]
     if len(found) != 1:
         listed = f"the latest are {', '.join(ids[:5])}" if ids else "no tuning has been made yet"
         raise UsageError(f"{word!r} means {len(found)} tunings" if found else f"no tuning {word!r}", hint=listed)
-    return Journal(folder / found[0])
+    return TuningJournal(folder / found[0])

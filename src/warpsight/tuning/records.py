@@ -35,7 +35,7 @@ class Parameter(Noun):
         return self
 
 
-class Space(Noun):
+class SearchSpace(Noun):
     """Everything that may be tried. `launch` is over the axes and the parameters; rules compare parameters.
 
     `notes` are what could not be told from the kernel alone.
@@ -54,7 +54,7 @@ class Space(Noun):
         return self
 
 
-class Asked(Noun):
+class TuneRequest(Noun):
     """What a tuning was asked to do; enough to go on with it. `kernel` is the text that is tuned, and beaten."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
@@ -64,7 +64,7 @@ class Asked(Noun):
     device: str
     gpu: str | None = None
     kernel: str
-    space: Space
+    space: SearchSpace
     strategy: str
     configurations: Count | None = None
     tries: Annotated[int, Field(ge=1)]
@@ -76,7 +76,7 @@ class Asked(Noun):
     version: str
 
 
-class Trial(Noun):
+class TuningTrial(Noun):
     """One configuration and what the gate said of it. Above 1 is faster than the given kernel.
 
     One that would not beat the best so far is `not_checked`: then `foretold` is its simulated time over the given

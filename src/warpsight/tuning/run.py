@@ -27,9 +27,9 @@ from warpsight.session.session import SEED_BITS, Session
 from warpsight.tasks import read_task
 from warpsight.tools.open import open_box
 from warpsight.tools.task_box import TaskBox
-from warpsight.tuning.journal import Journal
-from warpsight.tuning.records import Asked, Space, Trial
-from warpsight.tuning.search import Spent, chosen_strategy, search_of
+from warpsight.tuning.journal import TuningJournal
+from warpsight.tuning.records import SearchSpace, TuneRequest, TuningTrial
+from warpsight.tuning.search import BudgetUsed, chosen_strategy, search_of
 from warpsight.tuning.shortlist import Shortlisted, Tried, shortlist
 from warpsight.tuning.space import Configurations, Key
 from warpsight.vgpu.gpus import find_gpu
@@ -40,13 +40,13 @@ MOST_FINALISTS = 3  # on a measured device the best of many was lucky too: the n
 _KERNELS_FAULT = (1, 2)  # exit codes that mean the kernel or the request, not the machine
 TOO_SLOW = "its simulated time does not beat the best so far"
 Stopped = Literal["all_tried", "search_ended", "tries_spent", "time_spent", "interrupted"]
-Watch = Callable[[Trial, "Trial | None"], None]
+Watch = Callable[[TuningTrial, "TuningTrial | None"], None]
 
 
 def plan(
     task: Task,
     given: Candidate,
-    space: Space,
+    space: SearchSpace,
     *,
     device: str = "virtual",
     gpu: str | None = None,
@@ -56,20 +56,20 @@ def plan(
     search_seed: int = 0,
     secret_seed: int | None = None,
     unsafe: bool = False,
-) -> Asked:
+) -> TuneRequest:
     """What is asked for, as a record; a strategy that cannot be had is told here, before anything runs."""
     count = len(Configurations(task, given, space).allowed)
     if not count:
         raise UsageError(
             f"nothing to search: {'no combination keeps the rules' if space.parameters else 'nothing varies'}",
-            hint="name a constant with --set NAME=1,2,4, or write a tune.toml (docs/tune.md)",
+            hint="name a constant with --set NAME=1,2,4, or write a tune.toml (`warpsight docs tune`)",
         )
     chosen, note = chosen_strategy(strategy, device, count, tries)
     search_of(chosen)
     if note:
         space = space.model_copy(update={"notes": (*space.notes, note)})
     virtual = device == "virtual"
-    return Asked(
+    return TuneRequest(
         id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(3)}",
         task=task.name,
         task_sha256=task_sha256(task),
@@ -94,13 +94,13 @@ def plan(
 class Tuned:
     """What came of a tuning. `final` is the whole gate's word on `kernel`; None where nothing faster was accepted."""
 
-    asked: Asked
+    asked: TuneRequest
     language: Language
     folder: Path
-    trials: tuple[Trial, ...]
+    trials: tuple[TuningTrial, ...]
     stopped: Stopped
     configurations: int
-    best: Trial | None = None
+    best: TuningTrial | None = None
     final: Evaluation | None = None
     kernel: str | None = None
     certificate_file: Path | None = None
@@ -108,7 +108,7 @@ class Tuned:
 
 
 def tune(
-    journal: Journal,
+    journal: TuningJournal,
     ledger: Path,
     *,
     watch: Watch | None = None,
@@ -138,7 +138,7 @@ def tune(
         try:
             _require_right(box)
             trials.make_ready()
-            with contextlib.suppress(Spent):
+            with contextlib.suppress(BudgetUsed):
                 search(space, trials.of, seed=asked.search_seed, tries=asked.tries)
             whole = len(trials.done) >= len(space.allowed)
             found = _handed_over(trials, ledger, trials.spent or ("all_tried" if whole else "search_ended"))
@@ -153,13 +153,13 @@ def tune(
 class _Trials:
     """The gate as a cost: what was tried, from this process or an earlier one, is answered at once."""
 
-    asked: Asked
+    asked: TuneRequest
     space: Configurations
     session: Session
-    journal: Journal
+    journal: TuningJournal
     watch: Watch | None
-    done: dict[Key, Trial] = field(default_factory=dict[Key, Trial])
-    best: Trial | None = None
+    done: dict[Key, TuningTrial] = field(default_factory=dict[Key, TuningTrial])
+    best: TuningTrial | None = None
     spent: Stopped | None = None
 
     def __post_init__(self) -> None:
@@ -184,10 +184,10 @@ class _Trials:
         if key not in self.done:
             if len(self.done) >= self.asked.tries:
                 self.spent = "tries_spent"
-                raise Spent
+                raise BudgetUsed
             if time.monotonic() >= self.ends_at:
                 self.spent = "time_spent"
-                raise Spent
+                raise BudgetUsed
             self._try(key)
         trial = self.done[key]
         if trial.foretold is not None:
@@ -201,7 +201,7 @@ class _Trials:
         number, config = len(self.done), self.space.config(key)
         share = self._foretold(candidate)
         if share is not None and self._too_slow(share):
-            trial = Trial(
+            trial = TuningTrial(
                 number=number, config=config, kernel_sha256=candidate.sha256, verdict="not_checked", reason=TOO_SLOW,
                 foretold=share, seconds=_since(started),
             )  # fmt: skip
@@ -238,7 +238,7 @@ class _Trials:
         best = 1.0 if self.best is None or self.best.ratio is None else 1 / self.best.ratio
         return share > best * (1 + 1e-9)
 
-    def _take(self, trial: Trial) -> None:
+    def _take(self, trial: TuningTrial) -> None:
         self.done[self.space.key(trial.config)] = trial
         if is_better(trial, self.best):
             self.best = trial
@@ -250,15 +250,15 @@ def _since(started: float) -> float:
 
 def trial_of(
     number: int, config: dict[str, int], sha256: str, found: Evaluation | WarpsightError, seconds: float
-) -> Trial:
+) -> TuningTrial:
     """A trial from the gate's answer, or from its refusal to run such a kernel."""
     if isinstance(found, WarpsightError):
-        return Trial(
+        return TuningTrial(
             number=number, config=config, kernel_sha256=sha256, verdict="refused", reason=found.message[:500],
             seconds=seconds,
         )  # fmt: skip
     timing = found.timing
-    return Trial(
+    return TuningTrial(
         number=number,
         config=config,
         kernel_sha256=sha256,
@@ -274,14 +274,14 @@ def trial_of(
     )
 
 
-def is_better(one: Trial, other: Trial | None) -> bool:
+def is_better(one: TuningTrial, other: TuningTrial | None) -> bool:
     """Whether one was found faster than the given kernel, if only likely so, and by more than the other."""
     if not one.improves or one.ratio is None:
         return False
     return other is None or other.ratio is None or one.ratio > other.ratio
 
 
-def finalists(trials: Iterable[Trial]) -> list[Trial]:
+def finalists(trials: Iterable[TuningTrial]) -> list[TuningTrial]:
     """Those that the whole gate is asked about, the fastest first; what was not checked may come after the best."""
     may_win = (trial for trial in trials if trial.improves or trial.verdict == "not_checked")
     ranked = sorted((trial for trial in may_win if trial.speed > 1), key=lambda trial: -trial.speed)

@@ -23,11 +23,11 @@ INSTALL = "pip install 'warpsight[tune]'"
 MOST_REPEATS = 200  # in a row: a search that only asks for what it knows has ended
 
 
-class Spent(Exception):
+class BudgetUsed(Exception):
     """The budget is used up; raised by `of`, and never seen outside of a tuning."""
 
 
-class Search(Protocol):
+class SearchStrategy(Protocol):
     """One way to choose. `tries` is how many new configurations may be asked for."""
 
     def __call__(self, space: Configurations, of: Cost, *, seed: int, tries: int) -> None: ...
@@ -62,7 +62,7 @@ def chosen_strategy(word: str, device: str, configurations: int, tries: int) -> 
     return (TPE if better == TPE else f"{KERNEL_TUNER}:{DEFAULT_KERNEL_TUNER}"), ""
 
 
-def search_of(strategy: str) -> Search:
+def search_of(strategy: str) -> SearchStrategy:
     """The function of a strategy; ToolMissing where its package is not installed."""
     kind, _, name = strategy.partition(":")
     if kind == EXHAUSTIVE and not name:

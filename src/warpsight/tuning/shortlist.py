@@ -15,7 +15,7 @@ from warpsight.nouns import Candidate, Evaluation, Profile
 from warpsight.nouns.base import Noun, Sha256, Source
 from warpsight.nouns.timing import Decision
 from warpsight.tuning.launches import launch_line
-from warpsight.tuning.records import Trial
+from warpsight.tuning.records import TuningTrial
 
 Judge = Callable[[Candidate], Evaluation | WarpsightError]
 
@@ -37,7 +37,7 @@ class Shortlisted(Noun):
 class Tried(NamedTuple):
     """A trial with its kernel."""
 
-    trial: Trial
+    trial: TuningTrial
     kernel: Candidate
 
 

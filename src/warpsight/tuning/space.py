@@ -16,7 +16,7 @@ from warpsight.nouns import Candidate, Task
 from warpsight.tasks import evaluate_launch, read_candidate
 from warpsight.tuning.constants import with_constants
 from warpsight.tuning.launches import holds, launch_with, with_launch
-from warpsight.tuning.records import Config, Space
+from warpsight.tuning.records import Config, SearchSpace
 from warpsight.tuning.triton import with_header
 
 MOST_CONFIGURATIONS = 50_000
@@ -29,7 +29,7 @@ class Configurations:
 
     task: Task
     given: Candidate
-    space: Space
+    space: SearchSpace
 
     @cached_property
     def names(self) -> tuple[str, ...]:

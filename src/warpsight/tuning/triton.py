@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from warpsight.nouns import Candidate
 from warpsight.tasks.triton_header import DEFAULTS
-from warpsight.tuning.records import Parameter, Space
+from warpsight.tuning.records import Parameter, SearchSpace
 
 WARPS, STAGES = (1, 2, 4, 8, 16), (1, 2, 3, 4)
 HEADER = "read from the kernel's first lines"
@@ -22,7 +22,7 @@ _CONSTANTS = re.compile(r"^[ \t]*#[ \t]*constants[ \t]*:.*$", re.MULTILINE)
 _VALUE = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)=([1-9][0-9]*)\b")
 
 
-def triton_space(candidate: Candidate) -> Space:
+def triton_space(candidate: Candidate) -> SearchSpace:
     """Whole-number constants, a quarter to four times each, and both meta-parameters."""
     constants = _CONSTANTS.search(candidate.source)
     found = [] if constants is None else [(m[1], int(m[2])) for m in _VALUE.finditer(constants[0])]
@@ -34,7 +34,7 @@ def triton_space(candidate: Candidate) -> Space:
         given = _meta(candidate.source, name)
         listed = tuple(sorted({*values, given}))
         parameters.append(Parameter(name=name, values=listed, given=given, constant=False, about="of the launch"))
-    return Space(parameters=tuple(parameters), launch=candidate.launch, origin=HEADER)
+    return SearchSpace(parameters=tuple(parameters), launch=candidate.launch, origin=HEADER)
 
 
 def with_header(text: str, values: Mapping[str, int]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from warpsight.lens.diagnosis import Diagnosis
 from warpsight.nouns import Candidate, Check, Evaluation, Finding, Task, Timing
-from warpsight.session.search import Search
+from warpsight.session.search import RewriteSearch
 from warpsight.session.session import KernelLike, Session
 
 TaskLike = Task | str | Path
@@ -53,7 +53,7 @@ def compare(
         return session.compare(meant(kernel), seed=seed)
 
 
-def rewrite(task: TaskLike, cause: str, kernel: KernelLike = None, **settings: Any) -> Search:
+def rewrite(task: TaskLike, cause: str, kernel: KernelLike = None, **settings: Any) -> RewriteSearch:
     """The known rewrites for a cause, tried; the best that is right and faster, or none."""
     with Session(task, kernel=meant(kernel), **settings) as session:
         return session.rewrite(cause)

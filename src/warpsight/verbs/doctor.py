@@ -46,6 +46,7 @@ def every_probe() -> Iterator[Probe]:
     yield tried("compiler", compiler)
     yield tried("disassembler", disassembler)
     yield tried("native core", native_core)
+    yield whole_programs()
     yield tried("cache", cache)
     yield gpu_driver()
     yield from gpu_probes()
@@ -57,6 +58,17 @@ def every_probe() -> Iterator[Probe]:
         else:
             more = ALSO.get(extra, "")
             yield Probe(f"extra {extra}", "absent", f"optional: {purpose}", f"pip install 'warpsight[{extra}]'{more}")
+
+
+def whole_programs() -> Probe:
+    """What building whole programs needs beside the rest."""
+    from warpsight.programs.build import INSTALL, require_compiler
+
+    try:
+        require_compiler()
+    except ToolMissing as missing:
+        return Probe("extra programs", "absent", "optional: build and run whole CUDA programs", missing.hint or INSTALL)
+    return Probe("extra programs", "ok", "nvcc is installed: build and run whole CUDA programs")
 
 
 def plugins() -> Iterator[Probe]:
@@ -98,8 +110,10 @@ def tried(name: str, look: Callable[[], str]) -> Probe:
 def packages() -> str:
     from warpsight.toolchain import packages
 
-    names = (*packages.COMPILER_PACKAGES, *packages.DISASSEMBLER_PACKAGES)
-    return ", ".join(f"{name} {packages.version(name)}" for name in names)
+    versions = {**packages.cuda_line().versions, packages.DISASSEMBLER: packages.version(packages.DISASSEMBLER)}
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    misfit = packages.cuda_line().misfit
+    return f"{told}; {misfit}" if misfit else told
 
 
 def compiler() -> str:
@@ -123,7 +137,7 @@ def disassembler() -> str:
 
     instructions = disassemble(compile_cuda(TINY_KERNEL, cache=Cache(None)).cubin, cache=Cache(None))
     lines = len({instruction.line for instruction in instructions} - {None})
-    version = packages.version("nvidia-cuda-nvdisasm")
+    version = packages.version(packages.DISASSEMBLER)
     return f"nvdisasm {version} read {len(instructions)} instructions from {lines} source lines"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpsight.errors import ToolMissing, UsageError
-from warpsight.tasks.importers.records import CannotImport, Import, Refused
+from warpsight.tasks.importers.records import CannotImport, Import, NotImported
 
 if TYPE_CHECKING:
     from warpsight.nouns import Build, EntryUsage
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warpsight.tasks.importers.gpumode import GpuModeTask
     from warpsight.tasks.importers.hecbench.read import HecProgram
     from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem
-    from warpsight.tasks.importers.kernelbench.score import Attempt
+    from warpsight.tasks.importers.kernelbench.score import CandidateScore
 
 Say = Callable[[str], None]
 DEFAULT_ARCH = "sm_80"
@@ -50,12 +50,29 @@ class Done:
 
     found: Import[Any]
     written: tuple[str, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
-    also_refused: tuple[Refused, ...] = field(default=())
+    attempts: tuple[CandidateScore, ...] = ()
+    also_refused: tuple[NotImported, ...] = field(default=())
 
     @property
-    def refused(self) -> tuple[Refused, ...]:
+    def refused(self) -> tuple[NotImported, ...]:
         return (*self.found.refused, *self.also_refused)
+
+    @property
+    def good(self) -> bool:
+        """Something was found, nothing refused, and every candidate that was run is right."""
+        return not self.refused and bool(self.found.items) and all(one.verdict == "right" for one in self.attempts)
+
+
+def require_fitting(name: str, run: Path | None, kernel: Path | None, *, export: bool) -> None:
+    """UsageError where an option has no meaning for this format."""
+    if export and name != "flashinfer":
+        raise UsageError(f"expected --export with flashinfer, found it with {name}")
+    if export:
+        return
+    if run is not None and name not in ("kernelbench", "hecbench"):
+        raise UsageError(f"expected --run with kernelbench or hecbench, found it with {name}")
+    if kernel is not None and name != "flashinfer":
+        raise UsageError(f"expected --kernel with flashinfer, found it with {name}")
 
 
 class OurToolchain:
@@ -95,10 +112,10 @@ def kernelbench(wish: Wish, say: Say) -> Done:
     return Done(found, _write(wish.out, files), attempts)
 
 
-def _attempts(found: Import[KernelBenchProblem], wish: Wish, session: Any, say: Say) -> tuple[Attempt, ...]:
-    from warpsight.tasks.importers.kernelbench.evaluate import Plan, candidate_sessions, evaluate_candidate
+def _attempts(found: Import[KernelBenchProblem], wish: Wish, session: Any, say: Say) -> tuple[CandidateScore, ...]:
+    from warpsight.tasks.importers.kernelbench.evaluate import ScorePlan, candidate_sessions, evaluate_candidate
     from warpsight.tasks.importers.kernelbench.extension import compiler_of
-    from warpsight.tasks.importers.kernelbench.score import Attempt
+    from warpsight.tasks.importers.kernelbench.score import CandidateScore
     from warpsight.tasks.importers.records import read_text
     from warpsight.toolchain.cache import Cache, cache_folder
 
@@ -107,18 +124,20 @@ def _attempts(found: Import[KernelBenchProblem], wish: Wish, session: Any, say: 
     folder = cache_folder()
     compile = compiler_of(Cache(folder / "extensions" if folder else None))
     opened = candidate_sessions(compile, threads=wish.threads, deadline_s=wish.deadline_s)
-    plan = Plan(seed=wish.seed, trials=wish.trials, samples=wish.samples)
-    attempts: list[Attempt] = []
+    plan = ScorePlan(seed=wish.seed, trials=wish.trials, samples=wish.samples)
+    attempts: list[CandidateScore] = []
     for at, problem in enumerate(found.items, start=1):
         file = candidates.get(problem.file)
         if file is None:
-            attempts.append(Attempt(problem=problem.name, verdict="no candidate"))
+            attempts.append(CandidateScore(problem=problem.name, verdict="no candidate"))
             continue
         say(f"{at} of {len(found.items)}: {problem.name}")
         try:
             text = read_text(file)
         except CannotImport as refused:
-            attempts.append(Attempt(problem=problem.name, candidate=file.name, verdict="failed", reason=str(refused)))
+            attempts.append(
+                CandidateScore(problem=problem.name, candidate=file.name, verdict="failed", reason=str(refused))
+            )
             continue
         attempts.append(evaluate_candidate(problem, file.name, text, session, opened, plan))
     return tuple(attempts)
@@ -181,12 +200,12 @@ def flashinfer(wish: Wish, say: Say) -> Done:
         return Done(found)
     kernel = None if wish.kernel is None else wish.kernel.read_text(encoding="utf-8")
     files: dict[str, str] = {}
-    refused: list[Refused] = []
+    refused: list[NotImported] = []
     for entry in found.items:
         try:
             made = task_files(entry, kernel)
         except CannotImport as problem:
-            refused.append(Refused(file=entry.file, reason=f"no task: {problem}"))
+            refused.append(NotImported(file=entry.file, reason=f"no task: {problem}"))
             made = {"import.json": _json(entry)}
         files |= {f"{task_name(entry.name)}/{name}": text for name, text in made.items()}
     return Done(found, _write(wish.out, files), also_refused=tuple(refused))

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from warpsight.models.guided import GUIDED
+from warpsight.models.local import has_local_weights
 from warpsight.models.model import Model
 from warpsight.models.open import weights_path
 from warpsight.models.scripted import shipped_script
@@ -20,7 +22,7 @@ from warpsight.nouns import Task
 from warpsight.reason.budget import Budget, parse_budget
 from warpsight.reason.job import Job, Strategy
 from warpsight.reason.loop import Watch
-from warpsight.reason.optimize import LEDGER, SMALL_BOX, Outcome, open_tools, opened_box, outcome_of, plan
+from warpsight.reason.optimize import LEDGER, SMALL_BOX, OptimizeResult, open_tools, opened_box, outcome_of, plan
 from warpsight.reason.resume import model_of, run_job
 from warpsight.report.write import write_report
 from warpsight.runs.sqlite import SqliteStore
@@ -33,10 +35,11 @@ from warpsight.verbs.ask import TaskLike, meant
 
 REPORTS = "reports"  # in the data folder, a page a run
 LOCAL = "local"
+LOCAL_WORDS = "the embedded local model (SmolLM2-135M)"
 MAX_TOKENS = 8192  # of one reply
 
 
-class Planned(NamedTuple):
+class PlannedJob(NamedTuple):
     """A job, and the words for the model that was taken because none was named."""
 
     job: Job
@@ -47,10 +50,11 @@ def _nobody(_text: str) -> None:
     """Nobody watches."""
 
 
-def optimize(task: TaskLike, kernel: KernelLike = None, *, model: str | None = None, **asked: Any) -> Outcome:
+def optimize(task: TaskLike, kernel: KernelLike = None, *, model: str | None = None, **asked: Any) -> OptimizeResult:
     """Let a model make the kernel faster; `outcome.kernel` is the new text, None where none was accepted.
 
-    Without `model` the trained model of this package is used. `asked` is what `plan_job` takes: `gpu`, `device`,
+    Without `model` the trained model of this package is used where its weights are installed, else a search by rule,
+    guided by the profile. `asked` is what `plan_job` takes: `gpu`, `device`,
     `budget` ("calls=20,seconds=900"), `strategy`, `base_url`, `api_key_env`, ...
     """
     return run(plan_job(task, kernel, model=model, **asked).job)
@@ -75,11 +79,15 @@ def plan_job(
     base_url: str | None = None,
     api_key_env: str | None = None,
     unsafe: bool = False,
-) -> Planned:
+) -> PlannedJob:
     """The job, not begun. The trained model is asked as it was trained, unless anything says otherwise."""
     found = task if isinstance(task, Task) else open_task(task)
     plain = model is None and adapter is None and prompt is None and device == "virtual" and calling == "native"
     trained = find_shipped() if plain else None
+    if trained is not None and not has_local_weights(embedded=trained.weights is None):
+        trained = None  # there is nobody to ask
+    if plain and trained is None:
+        model = GUIDED
     limits = parse_budget(budget) if isinstance(budget, str) else budget
     used = adapter if trained is None else trained.adapter
     settings: dict[str, JsonValue] = {
@@ -106,7 +114,7 @@ def plan_job(
     )
     if trained is not None:
         job = ask_small(job, found, trained, budget=limits, max_tokens=max_tokens)
-    return Planned(job, _chosen(trained) if model is None else "")
+    return PlannedJob(job, _chosen(trained) if plain else "" if model is not None else LOCAL_WORDS)
 
 
 def run(
@@ -115,7 +123,7 @@ def run(
     watch: Watch | None = None,
     say: Callable[[str], None] = _nobody,
     begin: Callable[[str], None] = _nobody,
-) -> Outcome:
+) -> OptimizeResult:
     """Start a job or go on with it; the outcome names the page that tells of it."""
     with SqliteStore() as store:
         say("opening the model")
@@ -149,24 +157,24 @@ def _played(
     watch: Watch | None,
     say: Callable[[str], None],
     begin: Callable[[str], None],
-) -> Outcome:
+) -> OptimizeResult:
     begin("checking the given kernel; a budget of seconds starts after that")
     box: TaskBox = open_tools(job, store, store.folder / LEDGER, say=say)
     opened = open_small(job, box) if job.settings.get("box") == SMALL_BOX else opened_box(job, box)
     try:
         found = run_job(job, model, opened, store, watch=watch)
         if found.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
-            return Outcome(found)
+            return OptimizeResult(found)
         try:
             return outcome_of(found, box, store)
         except KeyboardInterrupt:
-            return Outcome(found)
+            return OptimizeResult(found)
     finally:
         box.close()
 
 
 def _chosen(trained: Shipped | None) -> str:
-    return "the trained model of this package" if trained else "the embedded local model (SmolLM2-135M)"
+    return "the trained model of this package" if trained else "a search by rule, guided by the profile (no model)"
 
 
 def _text(task: Task, kernel: KernelLike) -> str | None:
@@ -176,7 +184,7 @@ def _text(task: Task, kernel: KernelLike) -> str | None:
     return read_kernel(task, wanted, task.kernel_file).source
 
 
-def write_kernel(found: Outcome, out: Path | None) -> Path | None:
+def write_kernel(found: OptimizeResult, out: Path | None) -> Path | None:
     from warpsight.tasks import written_in
 
     if found.kernel is None:

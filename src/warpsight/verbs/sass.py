@@ -18,7 +18,7 @@ Counters = Mapping[int, Mapping[str, int | float]]
 
 
 @dataclass(frozen=True)
-class Row:
+class SassRow:
     """One instruction: its place, text, control bits and, after a run, its counters."""
 
     address: int
@@ -61,7 +61,7 @@ def line_range(text: str) -> range:
     return range(first, last + 1)
 
 
-def of_lines(rows: Sequence[Row], wanted: range) -> tuple[Row, ...]:
+def of_lines(rows: Sequence[SassRow], wanted: range) -> tuple[SassRow, ...]:
     kept = tuple(row for row in rows if row.line in wanted)
     if not kept:
         there = ", ".join(str(n) for n in sorted({row.line for row in rows if row.line is not None})) or "none"
@@ -69,7 +69,7 @@ def of_lines(rows: Sequence[Row], wanted: range) -> tuple[Row, ...]:
     return kept
 
 
-def machine_rows(task: Task, build: Build, profile: Profile | None) -> tuple[Row, ...]:
+def machine_rows(task: Task, build: Build, profile: Profile | None) -> tuple[SassRow, ...]:
     """Every instruction of the kernel; the padding behind the last one left out."""
     from warpsight.tasks import kernel_name
     from warpsight.toolchain.sass import disassemble
@@ -82,7 +82,7 @@ def machine_rows(task: Task, build: Build, profile: Profile | None) -> tuple[Row
     counted: Counters = {} if profile is None else by_address(build, task.entry, profile)
     none: Mapping[str, int | float] = {}
     return tuple(
-        Row(
+        SassRow(
             address=raw.address,
             text=raw.text,
             line=raw.line,

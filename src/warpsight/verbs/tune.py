@@ -11,7 +11,7 @@ from warpsight.folders import data_folder
 from warpsight.session.opening import given_kernel, open_task
 from warpsight.session.session import KernelLike
 from warpsight.tuning.declared import space_of
-from warpsight.tuning.journal import Journal
+from warpsight.tuning.journal import TuningJournal
 from warpsight.tuning.run import LEDGER, Tuned, plan
 from warpsight.tuning.run import tune as search
 from warpsight.verbs.ask import TaskLike, meant
@@ -34,7 +34,7 @@ def tune(
     found = open_task(task) if isinstance(task, (str, Path)) else task
     given = given_kernel(found, device, meant(kernel))
     searched = space_of(found, given, space, {name: tuple(one) for name, one in (values or {}).items()})
-    journal = Journal.create(plan(found, given, searched, device=device, **asked))
+    journal = TuningJournal.create(plan(found, given, searched, device=device, **asked))
     return search(journal, data_folder() / LEDGER, top=top)
 
 

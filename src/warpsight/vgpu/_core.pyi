@@ -36,6 +36,7 @@ class LaunchRecord(TypedDict):
     output: bytes
     blocks_run: int
     warp_instructions: int
+    heap_used: int
     cores_used: int
     traces: Traces
     work: NDArray[np.uint64]
@@ -78,6 +79,17 @@ class Memory:
 
     def __init__(self) -> None: ...
     def add(self, base: int, data: NDArray[np.uint8], writable: bool = True, initialised: bool = True) -> None: ...
+    def insert(self, base: int, data: NDArray[np.uint8], writable: bool = True, initialised: bool = True) -> None:
+        """As `add`, in any order; ValueError where it is empty or meets another."""
+    def remove(self, base: int, /) -> None: ...
+    def mark(self, address: int, bytes: int, /) -> None:
+        """These bytes have been written; what lies outside of an allocation is left alone."""
+    def copy_marks(self, to: int, source: int, bytes: int, /) -> None:
+        """These bytes are as much written as those that were copied to them."""
+    def digest(self, base: int, bytes: int, /) -> bytes:
+        """64 bytes that differ, as good as surely, where the contents of the allocation differ."""
+    def touched(self) -> list[tuple[int, bool]]:
+        """Allocations that launches touched since the last call, and whether they wrote them."""
     def unwritten(self, index: int, /) -> tuple[int, int]:
         """How many bytes of an allocation nothing has written, and the first of them; after a checked launch."""
     def writers(self, index: int, /) -> list[int]:
@@ -133,6 +145,7 @@ def launch(
     deadline_seconds: float,
     heap_base: int = 0,
     heap_bytes: int = 0,
+    heap_used: int = 0,
     max_trace_steps: int = 0,
     traced: Sequence[int] = ...,
     watched: NDArray[np.uint16] | None = None,
@@ -142,6 +155,12 @@ def launch(
     last_warp_first: bool = False,
     waves: Sequence[int] = (),
 ) -> LaunchRecord: ...
+def progress() -> tuple[int, int]:
+    """Blocks that the running launch has begun, and all that it has; from another thread. Zeros: nothing runs."""
+
+def end_launch() -> None:
+    """From another thread: the launch that runs now ends soon, unfinished."""
+
 def dispatch(clocks: NDArray[np.float64], multiprocessors: int, resident: int) -> NDArray[np.uint32]:
     """The multiprocessor of each block."""
 

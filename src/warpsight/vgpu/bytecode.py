@@ -136,6 +136,10 @@ class Symbol:
         return self.offset % SHARED_SLOT
 
 
+GRID_WORKSPACE = "(grid workspace)"
+"""The symbol of the memory at which the blocks of a cooperative launch meet."""
+
+
 @dataclass(frozen=True)
 class Relocation:
     """Put the address of global `symbol` + addend in constant rows (row, row+1), or in the bytes of another symbol."""

@@ -21,7 +21,7 @@ from warpsight.errors import UnsupportedInstruction, WarpsightError
 from warpsight.vgpu import counters, definition, machine
 from warpsight.vgpu.bytecode import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Flag, Program
 from warpsight.vgpu.ptx import load_ptx
-from warpsight.vgpu.ptx.decode import Refused, decode
+from warpsight.vgpu.ptx.decode import PtxRefused, decode
 from warpsight.vgpu.ptx.forms import kernel_of, operands
 
 STEPS = 4000  # a branch to itself must end
@@ -49,7 +49,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Trial:
+class FormTrial:
     """A form's kernel: `chunks` are the registers it reads from memory, its predicates come after them."""
 
     form: str
@@ -59,7 +59,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FormOutcome:
     """What one executor made of a trial. `fault` is (kind, instruction, thread), None when there was none."""
 
     memory: tuple[bytes, ...]
@@ -98,12 +98,12 @@ def _why_not_known(form: str) -> str:
     """Whether it is the instruction that is unknown, or only its operands."""
     try:
         decode(form)
-    except Refused as refused:
+    except PtxRefused as refused:
         return str(refused)
     return "no operands are known to try this form with"
 
 
-def _attempt(run: Callable[[], Outcome]) -> tuple[Outcome | None, str]:
+def _attempt(run: Callable[[], FormOutcome]) -> tuple[FormOutcome | None, str]:
     try:
         return run(), ""
     except UnsupportedInstruction as refused:
@@ -115,7 +115,7 @@ def _attempt(run: Callable[[], Outcome]) -> tuple[Outcome | None, str]:
 # ---- the kernel of a form
 
 
-def trial_of(form: str) -> Trial:
+def trial_of(form: str) -> FormTrial:
     """The kernel that runs a form on values from memory. Raises what the front end or the list of operands raise."""
     text = operands(form)
     addresses = set(re.findall(r"\[(%\w+)", text))
@@ -140,7 +140,7 @@ def trial_of(form: str) -> Trial:
     head, block, _ = kernel.rpartition("}\nret;\n}\n")
     assert block, "what follows the form goes before the end of its block and the kernel's last return"
     kernel = _outside(form, head + _CALL * form.startswith("st.param") + "}\n" + stores + after + "ret;\n}\n")
-    return Trial(form, load_ptx(kernel), chunks, _threads(form))
+    return FormTrial(form, load_ptx(kernel), chunks, _threads(form))
 
 
 def _threads(form: str) -> int:
@@ -315,7 +315,7 @@ def awkward(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> NDAr
     return values
 
 
-def inputs_of(trial: Trial, blocks: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
+def inputs_of(trial: FormTrial, blocks: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
     """The array, the registers' values and the place for their results, for every thread of so many blocks."""
     rng = np.random.default_rng(seed)
     threads = blocks * trial.threads
@@ -340,7 +340,7 @@ def inputs_of(trial: Trial, blocks: int, seed: int) -> tuple[NDArray[np.uint8], 
 # ---- the two runs
 
 
-def run_core(trial: Trial, inputs: tuple[NDArray[np.uint8], ...]) -> Outcome:
+def run_core(trial: FormTrial, inputs: tuple[NDArray[np.uint8], ...]) -> FormOutcome:
     memory, arrays = machine.GlobalMemory(), [a.copy() for a in inputs]
     addresses = [memory.add(f"a{i}", a) for i, a in enumerate(arrays)]
     done = machine.launch(
@@ -350,10 +350,10 @@ def run_core(trial: Trial, inputs: tuple[NDArray[np.uint8], ...]) -> Outcome:
     fault = done.faults[0] if done.faults else None
     named = (fault.kind, fault.instruction or "", fault.thread[0] if fault.thread else -1) if fault else None
     counts = done.counts[:, [counters.INDEX[name] for name in _COUNTED]].T.astype(np.int64)
-    return Outcome(tuple(a.tobytes() for a in arrays), _visible(trial, counts), named)
+    return FormOutcome(tuple(a.tobytes() for a in arrays), _visible(trial, counts), named)
 
 
-def run_definition(trial: Trial, inputs: tuple[NDArray[np.uint8], ...]) -> Outcome:
+def run_definition(trial: FormTrial, inputs: tuple[NDArray[np.uint8], ...]) -> FormOutcome:
     memory = definition.Memory()
     addresses = [memory.alloc(f"a{i}", a) for i, a in enumerate(inputs)]
     nothing = np.zeros((len(_COUNTED), len(trial.program.code)), np.int64)
@@ -366,10 +366,10 @@ def run_definition(trial: Trial, inputs: tuple[NDArray[np.uint8], ...]) -> Outco
     except definition.DefinitionFault as raised:
         counts, fault = nothing, (raised.kind, trial.program.texts[raised.instruction], raised.thread)
     content = tuple(memory.read(at, a.size) for at, a in zip(addresses, inputs, strict=True))
-    return Outcome(content, _visible(trial, counts), fault)
+    return FormOutcome(content, _visible(trial, counts), fault)
 
 
-def difference(core: Outcome, meaning: Outcome) -> str:
+def difference(core: FormOutcome, meaning: FormOutcome) -> str:
     """Words for the first thing in which two outcomes differ, empty when they agree bit for bit."""
     if core.fault or meaning.fault:
         same = core.fault == meaning.fault
@@ -383,7 +383,7 @@ def difference(core: Outcome, meaning: Outcome) -> str:
     return "" if np.array_equal(core.counts, meaning.counts) else "how often instructions ran differs"
 
 
-def _visible(trial: Trial, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _visible(trial: FormTrial, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return counts[:, (trial.program.code["flags"] & Flag.HIDDEN) == 0]
 
 
@@ -391,6 +391,6 @@ def _blocks(inputs: tuple[NDArray[np.uint8], ...]) -> int:
     return inputs[0].size // ARRAY_BYTES
 
 
-def _params(trial: Trial, addresses: list[int]) -> bytes:
+def _params(trial: FormTrial, addresses: list[int]) -> bytes:
     tail = bytes(range(40, 80))
     return (struct.pack("<3Q", *addresses) + tail).ljust(trial.program.param_bytes, b"\0")

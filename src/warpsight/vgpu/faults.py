@@ -57,6 +57,17 @@ def plain_name(symbol: str) -> str:
     return name
 
 
+def kernel_name(symbol: str) -> str:
+    """A kernel's name as it stands in the source: `_Z5saxpyifPKfPf` is `saxpy`, `_ZN2ns1kEv` is `k`."""
+    rest, name = symbol.removeprefix("_ZN").removeprefix("_Z"), symbol
+    while symbol.startswith("_Z") and (found := re.match(r"(\d+)", rest)):
+        length, start = int(found[1]), found.end()
+        name, rest = rest[start : start + length], rest[start + length :]
+        if not symbol.startswith("_ZN"):
+            break
+    return name or symbol
+
+
 def _in_array(kind: str, name: str, offset: int, size: int) -> str:
     where = f"byte {offset} of {kind} {name!r} ({size} bytes)"
     if offset >= size:
@@ -65,7 +76,7 @@ def _in_array(kind: str, name: str, offset: int, size: int) -> str:
 
 
 @dataclass(frozen=True)
-class Report:
+class FaultReport:
     """All that a launch knows of its program, to name faults with."""
 
     program: Program

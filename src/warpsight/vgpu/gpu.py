@@ -36,7 +36,7 @@ def _count(meaning: str) -> int:
     return Field(ge=0, strict=True, description=meaning)
 
 
-class Limits(Noun):
+class GpuLimits(Noun):
     """What a block and an SM of one compute capability may hold."""
 
     capability: str = Field(pattern=r"^[0-9]+\.[0-9]$", description="compute capability")
@@ -72,7 +72,7 @@ class Limits(Noun):
         return self
 
 
-class Gpu(Limits):
+class Gpu(GpuLimits):
     """One GPU. Rates are per clock and SM unless the name says otherwise, tensor rates in FMAs, latencies in clocks."""
 
     key: str = Field(min_length=1, description="the short name that task files use")

@@ -21,13 +21,13 @@ from typing import Any, NoReturn, cast
 from pydantic import ValidationError
 
 from warpsight.errors import UsageError
-from warpsight.vgpu.gpu import Gpu, Limits
+from warpsight.vgpu.gpu import Gpu, GpuLimits
 
 BUILT_IN = Path(__file__).with_name("gpus.toml")
 SECTIONS = ("limits", "sm", "gpu")
 # Names and choices rather than numbers: they need no source.
 UNSOURCED = frozenset({"key", "name", "aliases", "note", "sm", "arch", "capability", "like", "sources"})
-EXAMPLE = "`warpsight gpus a100 --json` shows every key; docs/gpus.md has an example"
+EXAMPLE = "`warpsight gpus a100 --json` shows every key; `warpsight docs gpus` has an example"
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def find_gpu(name: str, environment: Mapping[str, str] = os.environ) -> Gpu:
     raise UnknownGpu(f"expected the name of a known GPU, found {name!r}; {listed}", "`warpsight gpus` lists them all")
 
 
-def block_limits(gpu_arch: str) -> Limits:
+def block_limits(gpu_arch: str) -> GpuLimits:
     """The limits of sm_XX (or compute_XX); of the nearest older architecture that is known when it is not."""
     number = int(re.sub(r"[^0-9]", "", gpu_arch))
     known = _limits_by_arch()
@@ -118,9 +118,11 @@ def _built_in_gpus() -> Mapping[str, Gpu]:
 
 
 @functools.cache
-def _limits_by_arch() -> Mapping[int, Limits]:
+def _limits_by_arch() -> Mapping[int, GpuLimits]:
     entries = _built_in()["limits"]
-    return {int(c.replace(".", "")): Limits.model_validate({**e.values, "capability": c}) for c, e in entries.items()}
+    return {
+        int(c.replace(".", "")): GpuLimits.model_validate({**e.values, "capability": c}) for c, e in entries.items()
+    }
 
 
 def _read(file: Path) -> _Sheets:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.errors import DeviceError, UnsupportedInstruction
+from warpsight.events import event
 from warpsight.nouns import Fault
 from warpsight.vgpu.bytecode import GLOBAL_BASE, OPS, Program, Space, Symbol
-from warpsight.vgpu.faults import Report
+from warpsight.vgpu.faults import FaultReport
 from warpsight.vgpu.flow import flow_of
 from warpsight.vgpu.sass.bank import fill_bank_zero
 from warpsight.vgpu.stores import Unwritten, find_stores
@@ -243,6 +245,7 @@ def launch(
     core_memory = _core.Memory()
     for region in memory.regions:
         core_memory.add(region.address, region.data, region.writable, region.initialised or not check)
+    started = time.monotonic()
     raw = _core.launch(
         loaded,
         core_memory,
@@ -270,7 +273,8 @@ def launch(
         last_warp_first=last_warp_first,
         waves=list(waves),
     )
-    report = Report(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
+    _tell_launch(program, grid, block, raw, check, time.monotonic() - started)
+    report = FaultReport(program, memory, grid, block, dynamic_shared_bytes, source.splitlines())
     return Launched(
         counts=raw["counts"],
         faults=tuple(report.fault(f) for f in raw["faults"]),
@@ -295,6 +299,14 @@ def launch(
         if check and not raw["faults"]
         else (),
     )
+
+
+def _tell_launch(program: Program, grid: Dim3, block: Dim3, raw: Any, check: bool, seconds: float) -> None:
+    event(
+        "launch", device="virtual", kernel=program.entry,
+        grid="x".join(map(str, grid)), block="x".join(map(str, block)),
+        blocks=raw["blocks_run"], check=check, faults=len(raw["faults"]), seconds=seconds,
+    )  # fmt: skip
 
 
 def _unwritten(

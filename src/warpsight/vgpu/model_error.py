@@ -57,7 +57,7 @@ class ErrorTable:
 
 
 @dataclass(frozen=True)
-class ModelError:
+class ErrorTables:
     """Tables of pairs by what binds the two and bucket of the predicted ratio, of times by what binds; or "any"."""
 
     pairs: Mapping[tuple[str, str], ErrorTable]
@@ -127,11 +127,11 @@ def bucket_of(log2_ratio: float) -> str:
 
 
 @functools.cache
-def built_in() -> ModelError:
+def built_in() -> ErrorTables:
     return parse(tomllib.loads(BUILT_IN.read_text(encoding="utf-8")))
 
 
-def parse(document: Mapping[str, Any]) -> ModelError:
+def parse(document: Mapping[str, Any]) -> ErrorTables:
     """The tables of a file as the bench writes it."""
 
     def table(entry: Mapping[str, Any]) -> ErrorTable:
@@ -144,7 +144,7 @@ def parse(document: Mapping[str, Any]) -> ModelError:
     times = {str(entry["binding"]): table(entry) for entry in document["times"]}
     if (ANY, ANY) not in pairs or ANY not in times:
         raise ValueError("expected a table of all pairs and one of all times")
-    return ModelError(pairs, times)
+    return ErrorTables(pairs, times)
 
 
 def _between(xs: Sequence[float], ys: Sequence[float], x: float) -> float:

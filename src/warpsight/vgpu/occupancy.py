@@ -12,7 +12,7 @@ from typing import Literal
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun
-from warpsight.vgpu.gpu import WARP_THREADS, Limits
+from warpsight.vgpu.gpu import WARP_THREADS, GpuLimits
 
 Limiter = Literal["warps", "blocks", "registers", "shared"]
 BLOCK_SIZES = tuple(range(32, 1025, 32))
@@ -45,7 +45,7 @@ class Occupancy(Noun):
 
 
 def occupancy(
-    limits: Limits, threads: int, registers: int, shared_bytes: int = 0, *, carve_out_percent: int | None = None
+    limits: GpuLimits, threads: int, registers: int, shared_bytes: int = 0, *, carve_out_percent: int | None = None
 ) -> Occupancy:
     """Blocks of `threads` threads per SM; no blocks at all when one does not fit.
 
@@ -82,7 +82,7 @@ def occupancy(
 
 
 def occupancy_table(
-    limits: Limits,
+    limits: GpuLimits,
     threads: Iterable[int] = BLOCK_SIZES,
     registers: Iterable[int] = REGISTER_COUNTS,
     shared_bytes: int = 0,
@@ -92,7 +92,7 @@ def occupancy_table(
     return tuple(occupancy(limits, size, count, shared_bytes) for size in threads for count in counts)
 
 
-def most_registers(limits: Limits, threads: int, shared_bytes: int = 0, *, blocks: int) -> int | None:
+def most_registers(limits: GpuLimits, threads: int, shared_bytes: int = 0, *, blocks: int) -> int | None:
     """The most registers a thread may use for an SM to hold this many blocks; None when no number does it."""
     fitting = (
         count
@@ -102,7 +102,7 @@ def most_registers(limits: Limits, threads: int, shared_bytes: int = 0, *, block
     return next(fitting, None)
 
 
-def _registers(limits: Limits, warps: int, registers: int) -> tuple[int, int | None]:
+def _registers(limits: GpuLimits, warps: int, registers: int) -> tuple[int, int | None]:
     """Registers given to a block, and the blocks that fit; each sub-partition gives its own warps their registers."""
     per_warp = _round_up(registers * WARP_THREADS, limits.register_unit)
     # The hardware checks a block as if its warps filled all sub-partitions evenly.
@@ -115,7 +115,7 @@ def _registers(limits: Limits, warps: int, registers: int) -> tuple[int, int | N
     return per_warp * warps, warps_held // warps
 
 
-def _shared(limits: Limits, shared_bytes: int, carve_out_percent: int | None) -> tuple[int, int | None]:
+def _shared(limits: GpuLimits, shared_bytes: int, carve_out_percent: int | None) -> tuple[int, int | None]:
     """Shared bytes given to a block, with the driver's part, and the blocks that fit the carve-out."""
     used = _round_up(shared_bytes + limits.shared_reserved_bytes, limits.shared_unit_bytes)
     if used > limits.shared_per_block_optin_bytes + limits.shared_reserved_bytes:

@@ -1,9 +1,9 @@
 """What a launch touches of global memory, and so what DRAM has to serve.
 
 Blocks run in waves: as many as fit on the GPU, then the next. Of a launch that ran whole the distinct sectors of its
-waves were counted (`Counted`), and which of them earlier waves had loaded. Of a draft, a patch of neighbouring blocks
-that were traced (up to eight in one direction, two in the others) says how the distinct sectors grow in each direction:
-tiles that share rows, columns or a halo count them once (`Reach`).
+waves were counted (`CountedWaves`), and which of them earlier waves had loaded. Of a draft, a patch of neighbouring
+blocks that were traced (up to eight in one direction, two in the others) says how the distinct sectors grow in each
+direction: tiles that share rows, columns or a halo count them once (`Reach`).
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedWaves:
     """Counted, in a launch that ran whole, for some or all of its waves."""
 
     loads: float

@@ -21,7 +21,7 @@ from warpsight.vgpu.counters import INDEX
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.machine import Dim3, Launched
 from warpsight.vgpu.reach import Patch, middle, patch_at
-from warpsight.vgpu.schedule import KIND, Kind
+from warpsight.vgpu.schedule import KIND, StepKind
 
 if TYPE_CHECKING:
     from warpsight.vgpu._core import Traces
@@ -63,7 +63,7 @@ class Moved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class SamplePart:
     """Blocks of one kind, traced as they follow one another on some multiprocessors.
 
     `on_sm` is how many of them the busiest multiprocessor has, `sectors` what all of them move in the launch, `stretch`
@@ -92,7 +92,7 @@ class Near:
 
 
 @dataclass(frozen=True)
-class Sample:
+class LaunchSample:
     """What stands for a launch. `whole` is the complete run, of which a draft has none; `missed` is what to charge.
 
     `drift` is how far the part of long blocks that was kept is from the whole in what it does (a log): its pace may be
@@ -101,7 +101,7 @@ class Sample:
     `near` are the neighbours of a draft; `moved` are the sectors that the launch loads, stores and does atomics on.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[SamplePart, ...]
     moved: Moved
     near: Near | None = None
     whole: Launched | None = None
@@ -166,7 +166,7 @@ class Grid:
         return np.maximum.reduce(units)
 
 
-def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
+def draft(run: Tracer, grid: Grid, *, in_order: bool) -> LaunchSample:
     """From launches of a few blocks: neighbours in the middle of the grid, and those of one multiprocessor there."""
     wanted = min(grid.per_sm, grid.most_simulated)
     patch = patch_at(grid.shape, 0 if in_order else middle(grid.shape))
@@ -178,10 +178,10 @@ def draft(run: Tracer, grid: Grid, *, in_order: bool) -> Sample:
     own = near if chosen == list(patch.blocks) else run(chosen, grid.cap(len(chosen)))
     stretch = _steps_beyond(own)
     sectors = own.traces.work(grid.table)[SECTORS] * stretch * grid.total / own.traces.blocks
-    part = Part((own.traces,), grid.per_sm, sectors, stretch)
+    part = SamplePart((own.traces,), grid.per_sm, sectors, stretch)
     notes = ("a draft: a few blocks were run by themselves", *_cut_notes(own.traces.blocks, wanted, stretch))
     moved = moved_by(own, grid.table, grid.total / own.traces.blocks)
-    return Sample((part,), moved, Near(near.traces, patch, _steps_beyond(near)), notes=notes)
+    return LaunchSample((part,), moved, Near(near.traces, patch, _steps_beyond(near)), notes=notes)
 
 
 def _of_one_sm(grid: Grid, count: int) -> list[int]:
@@ -199,22 +199,22 @@ def moved_by(done: Launched, table: NDArray[np.uint16], times: float = 1.0) -> M
     sectors = done.counts[:, INDEX["sectors"]].astype(np.float64)
     kinds = table[:, KIND]
     visible = np.maximum.accumulate(np.where(table[:, 0] | kinds, np.arange(len(kinds)), 0))
-    by_kind = np.bincount(kinds[visible], sectors, minlength=len(Kind))
+    by_kind = np.bincount(kinds[visible], sectors, minlength=len(StepKind))
     local = sectors * np.array(done.traces.local_shares(len(kinds)))[visible]
-    local_by_kind = np.bincount(kinds[visible], local, minlength=len(Kind))
+    local_by_kind = np.bincount(kinds[visible], local, minlength=len(StepKind))
     partial = np.maximum(0.0, sectors - done.counts[:, INDEX["bytes"]] / 32)
 
-    def of(*some: Kind) -> float:
+    def of(*some: StepKind) -> float:
         return times * float(sum(by_kind[kind] for kind in some))
 
     return Moved(
-        of(Kind.GLOBAL_LOAD, Kind.LOCAL_LOAD, Kind.ASYNC_COPY),
-        of(Kind.GLOBAL_STORE, Kind.LOCAL_STORE),
-        of(Kind.GLOBAL_ATOMIC),
-        of(Kind.LOCAL_LOAD) + times * float(local_by_kind[Kind.GLOBAL_LOAD]),
-        of(Kind.LOCAL_STORE) + times * float(local_by_kind[Kind.GLOBAL_STORE]),
-        times * float(partial[kinds == Kind.GLOBAL_STORE].sum()),
-        times * float(partial[kinds == Kind.GLOBAL_ATOMIC].sum()),
+        of(StepKind.GLOBAL_LOAD, StepKind.LOCAL_LOAD, StepKind.ASYNC_COPY),
+        of(StepKind.GLOBAL_STORE, StepKind.LOCAL_STORE),
+        of(StepKind.GLOBAL_ATOMIC),
+        of(StepKind.LOCAL_LOAD) + times * float(local_by_kind[StepKind.GLOBAL_LOAD]),
+        of(StepKind.LOCAL_STORE) + times * float(local_by_kind[StepKind.GLOBAL_STORE]),
+        times * float(partial[kinds == StepKind.GLOBAL_STORE].sum()),
+        times * float(partial[kinds == StepKind.GLOBAL_ATOMIC].sum()),
     )
 
 
@@ -222,7 +222,7 @@ def _steps_beyond(done: Launched) -> float:
     return max(1.0, int(done.counts[:, 0].sum()) / max(1, done.traces.steps))
 
 
-def whole(run: Tracer, grid: Grid, seed: int) -> Sample:
+def whole(run: Tracer, grid: Grid, seed: int) -> LaunchSample:
     """From complete runs: one where all blocks are of a kind, else a second with blocks of each kind traced."""
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x626C6F63])))
     guess = _equal_blocks(grid, random)
@@ -360,14 +360,14 @@ def _like_all(needed: int, members: Ids, where: NDArray[np.uint32], work: Work, 
     return min((draw() for _ in range(DRAWS)), key=unlike)
 
 
-def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
+def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> LaunchSample:
     place = {block: at for at, block in enumerate(chosen.ids)}
     work = done.work.astype(np.float64)
 
     def traces(ids: Ids) -> Traces:
         return done.traces.chosen([place[int(b)] for b in ids])
 
-    parts: list[Part] = []
+    parts: list[SamplePart] = []
     foretold, cut, drift = np.zeros(work.shape[1]), 1.0, 0.0
     for kind in chosen.kinds:
         members = kind.members
@@ -379,11 +379,11 @@ def _sampled(chosen: _Chosen, done: Launched, grid: Grid) -> Sample:
         drift = max(drift, drift_of(kept, own))
         if not kind.exact:  # what all members did, not only those that were traced
             longer *= float(grid.clocks(work[members].mean(axis=0))) / max(1.0, float(grid.clocks(own / len(ids))))
-        parts.append(Part(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
+        parts.append(SamplePart(stretches, kind.on_sm, float(work[members, SECTORS].sum()), longer, kind.exact))
         foretold += work[members].sum(axis=0) if kind.exact else own * (len(members) / len(ids))
     missed, told = _missed(work.sum(axis=0), foretold, grid)
     notes = (*_kind_notes([len(kind.members) for kind in chosen.kinds]), *_cut_notes(0, 0, cut), *told)
-    return Sample(tuple(parts), moved_by(done, grid.table), None, done, missed, drift, notes)
+    return LaunchSample(tuple(parts), moved_by(done, grid.table), None, done, missed, drift, notes)
 
 
 def _kept(stretches: Sequence[Traces], grid: Grid, real: Work) -> Work:

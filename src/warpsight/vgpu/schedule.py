@@ -38,7 +38,7 @@ class Path(IntEnum):
     L1, PAST_L1, READ_ONLY = range(3)
 
 
-class Kind(IntEnum):
+class StepKind(IntEnum):
     PLAIN, SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC = range(7)
     (
         LOCAL_LOAD,
@@ -107,18 +107,21 @@ _FMA = frozenset(["FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I", "HFMA
 _FMA_HEAVY = frozenset(["IMAD", "IDP", "IMUL"])
 _SFU = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "FLO", "POPC", "BREV", "FCHK", "I2I"])
 _FP64 = frozenset(["DADD", "DMUL", "DFMA", "DSETP"])
-_MEMORY: dict[str, Kind] = {
-    "LDG": Kind.GLOBAL_LOAD, "LD": Kind.GLOBAL_LOAD, "STG": Kind.GLOBAL_STORE, "ST": Kind.GLOBAL_STORE,
-    "ATOMG": Kind.GLOBAL_ATOMIC, "ATOM": Kind.GLOBAL_ATOMIC, "RED": Kind.GLOBAL_ATOMIC, "REDG": Kind.GLOBAL_ATOMIC,
-    "LDS": Kind.SHARED_LOAD, "LDSM": Kind.SHARED_LOAD, "STS": Kind.SHARED_STORE, "ATOMS": Kind.SHARED_ATOMIC,
-    "LDL": Kind.LOCAL_LOAD, "STL": Kind.LOCAL_STORE, "LDC": Kind.CONSTANT_LOAD, "SHFL": Kind.SHUFFLE,
-    "LDGSTS": Kind.ASYNC_COPY,
-    "MOVM": Kind.SHUFFLE,  # it moves registers from lane to lane; nobody published its time
+_MEMORY: dict[str, StepKind] = {
+    "LDG": StepKind.GLOBAL_LOAD, "LD": StepKind.GLOBAL_LOAD, "STG": StepKind.GLOBAL_STORE, "ST": StepKind.GLOBAL_STORE,
+    "ATOMG": StepKind.GLOBAL_ATOMIC, "ATOM": StepKind.GLOBAL_ATOMIC,
+    "RED": StepKind.GLOBAL_ATOMIC, "REDG": StepKind.GLOBAL_ATOMIC,
+    "LDS": StepKind.SHARED_LOAD, "LDSM": StepKind.SHARED_LOAD,
+    "STS": StepKind.SHARED_STORE, "ATOMS": StepKind.SHARED_ATOMIC,
+    "LDL": StepKind.LOCAL_LOAD, "STL": StepKind.LOCAL_STORE, "LDC": StepKind.CONSTANT_LOAD, "SHFL": StepKind.SHUFFLE,
+    "LDGSTS": StepKind.ASYNC_COPY,
+    "MOVM": StepKind.SHUFFLE,  # it moves registers from lane to lane; nobody published its time
 }  # fmt: skip
-_OTHER: dict[str, Kind] = {
-    "BAR": Kind.BARRIER, "EXIT": Kind.EXIT, "BRA": Kind.BRANCH, "BRX": Kind.BRANCH,
-    "JMP": Kind.BRANCH, "CALL": Kind.BRANCH, "RET": Kind.BRANCH,
-    "MEMBAR": Kind.FENCE, "NANOSLEEP": Kind.SLEEP, "LDGDEPBAR": Kind.ASYNC_COMMIT, "DEPBAR": Kind.ASYNC_WAIT,
+_OTHER: dict[str, StepKind] = {
+    "BAR": StepKind.BARRIER, "EXIT": StepKind.EXIT, "BRA": StepKind.BRANCH, "BRX": StepKind.BRANCH,
+    "JMP": StepKind.BRANCH, "CALL": StepKind.BRANCH, "RET": StepKind.BRANCH,
+    "MEMBAR": StepKind.FENCE, "NANOSLEEP": StepKind.SLEEP,
+    "LDGDEPBAR": StepKind.ASYNC_COMMIT, "DEPBAR": StepKind.ASYNC_WAIT,
 }  # fmt: skip
 _CONVERSIONS = frozenset(["MUFU", "I2F", "F2I", "F2F", "FRND", "I2I"])
 _BIT_COUNTS = frozenset(["POPC", "FLO", "BREV"])
@@ -224,7 +227,7 @@ class StepRow(NamedTuple):
     """What an instruction is and takes, its control bits left out."""
 
     pipe: Pipe
-    kind: Kind
+    kind: StepKind
     interval: int
 
 
@@ -232,7 +235,7 @@ def step_row(text: str, gpu: Gpu) -> StepRow:
     """Of one line of machine code."""
     base, mods = mnemonic(text)
     pipe, interval = _pipe(base, mods, gpu)
-    kind = _MEMORY.get(base, _OTHER.get(base, Kind.PLAIN))
+    kind = _MEMORY.get(base, _OTHER.get(base, StepKind.PLAIN))
     return StepRow(pipe, kind, interval)
 
 
@@ -271,7 +274,7 @@ def step_table(
         (pipe, kind, interval), latency, path = known[word]
         keep = (
             int(found[1], 16)
-            if kind is Kind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text))
+            if kind is StepKind.ASYNC_WAIT and (found := re.search(r"SB\d+,\s*(0x[0-9a-f]+)", text))
             else 0
         )
         bits = program.sched[i]

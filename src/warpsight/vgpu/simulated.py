@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from warpsight.vgpu import schedule
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.sample import Grid, Part, Sample
+from warpsight.vgpu.sample import Grid, LaunchSample, SamplePart
 
 
 @dataclass(frozen=True)
 class Simulated:
     """One kind of blocks on one SM, as simulated over each of its stretches."""
 
-    part: Part
+    part: SamplePart
     runs: tuple[dict[str, Any], ...]
     resident: int
 
@@ -77,7 +77,7 @@ class Simulated:
         return max(held, *self.busy(gpu).values())
 
 
-def load_misses(runs: Sequence[Simulated], taken: Sample) -> float:
+def load_misses(runs: Sequence[Simulated], taken: LaunchSample) -> float:
     """Sectors of loads in the whole launch that L1 does not have: as many as were counted, missed as simulated."""
     hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
     return taken.moved.loads * missed / max(1.0, hits + missed)
@@ -88,7 +88,7 @@ def code_sectors(runs: Sequence[Simulated]) -> float:
     return sum(one.mean("code_sectors") * one.repeats for one in runs)
 
 
-def local_misses(runs: Sequence[Simulated], taken: Sample) -> float:
+def local_misses(runs: Sequence[Simulated], taken: LaunchSample) -> float:
     hits, missed = (sum(run[what] for one in runs for run in one.runs) for what in ("local_hits", "local_misses"))
     return taken.moved.local_loads * missed / max(1.0, hits + missed)
 

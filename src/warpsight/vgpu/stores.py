@@ -23,7 +23,7 @@ _WRITES = {OPS[name].number for name in ("ST", "ATOM", "WMMAST")}
 
 
 @dataclass(frozen=True)
-class Store:
+class StoreSite:
     """An instruction that writes, or should have written, an array: its source line, and the threads it ran for."""
 
     line: int | None
@@ -38,7 +38,7 @@ class Unwritten:
     size: int
     missing: int
     first: int
-    stores: tuple[Store, ...]
+    stores: tuple[StoreSite, ...]
     threads: int
 
     @property
@@ -64,7 +64,7 @@ def _ran(ran: int, threads: int) -> str:
 
 def find_stores(
     program: Program, counts: NDArray[np.uint64], param: int | None, writers: Sequence[int]
-) -> tuple[Store, ...]:
+) -> tuple[StoreSite, ...]:
     """The stores to the array that parameter number `param` points to, by line; `writers` are known to have written."""
     may = stores_to(program, param) if param is not None else []
     ran = counts[:, counters.INDEX["threads_on"]]
@@ -72,7 +72,7 @@ def find_stores(
     for pc in sorted({*may, *writers}):
         line = int(program.lines[pc])
         by_line[line] = by_line.get(line, 0) + int(ran[pc])
-    return tuple(Store(line or None, n) for line, n in by_line.items())
+    return tuple(StoreSite(line or None, n) for line, n in by_line.items())
 
 
 def stores_to(program: Program, param: int) -> list[int]:

@@ -23,8 +23,8 @@ from warpsight.vgpu.constants import PUBLISHED, Constants
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.occupancy import Occupancy, occupancy
-from warpsight.vgpu.reach import Counted, dram_share, local_share, reach_of
-from warpsight.vgpu.sample import Grid, Sample, Tracer
+from warpsight.vgpu.reach import CountedWaves, dram_share, local_share, reach_of
+from warpsight.vgpu.sample import Grid, LaunchSample, Tracer
 from warpsight.vgpu.simulated import (
     Simulated,
     add_up,
@@ -75,7 +75,7 @@ TERMS = (
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PredictedTime:
     """A simulated time (at the boost clock, and at the base clock) and where it goes.
 
     `spread` is how far the samples of the launch are apart, as a share of the time: zero says that there was one.
@@ -119,7 +119,7 @@ def predict(
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
     whole_seed: int | None = None,
-) -> Prediction:
+) -> PredictedTime:
     """The simulated time of one launch. `without` leaves terms out (see TERMS), to show what each contributes.
 
     With `whole_seed`, `run` executes and watches the whole launch, and the seed says which blocks are traced; without,
@@ -137,7 +137,7 @@ def predict(
     done = taken.whole
     wave = min(total_blocks, gpu.sms * resident)
     if done is not None:
-        footprint = Counted(done.loaded_sectors, done.stored_sectors, total_blocks / wave, done.waves)
+        footprint = CountedWaves(done.loaded_sectors, done.stored_sectors, total_blocks / wave, done.waves)
     else:
         assert taken.near is not None
         footprint = reach_of(
@@ -210,7 +210,7 @@ def predict(
     samples = max(1, int(stalls.sum()))
     hits, missed = (sum(one.in_launch(what) for one in runs) for what in ("l1_hits", "l1_misses"))
     issued, spent = (sum(one.mean(what) * one.repeats for one in runs) for what in ("issued", "cycles"))
-    return Prediction(
+    return PredictedTime(
         gpu=gpu.key,
         cycles=cycles,
         time_us=cycles / gpu.boost_mhz + constants.launch_us,
@@ -239,7 +239,7 @@ def _dram_bytes_per_clock(gpu: Gpu, mhz: float, without: Sequence[str]) -> float
     return gpu.dram_bytes_per_clock(mhz) * (1.0 if "DRAM efficiency" in without else gpu.dram_efficiency)
 
 
-def _hottest(taken: Sample, table: NDArray[np.uint16], total_blocks: int) -> float:
+def _hottest(taken: LaunchSample, table: NDArray[np.uint16], total_blocks: int) -> float:
     """Atomic passes at the sector that gets most: counted, or as the neighbours foretell."""
     if taken.whole is not None:
         return taken.whole.hottest_atomic

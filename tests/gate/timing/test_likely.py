@@ -9,13 +9,13 @@ from warpsight.gate.compare_pair import held_to_roof, simulated_timing
 from warpsight.gate.likely import chance_words, decide, interval_words, likelihood_of
 from warpsight.nouns import Timing
 from warpsight.nouns.timing import Roof
-from warpsight.vgpu.model_error import ModelError
+from warpsight.vgpu.model_error import ErrorTables
 
 ROOF = Roof(floor_us=1.0, compulsory_bytes=1, launch_us=1.0, source="test")
 ONE = even_errors(1.0)  # 90 % of the measured ratios lie within 2**0.9 = 1.87 times the simulated one
 
 
-def compared(ratio: float, errors: ModelError = ONE, mine_us: float = 10.0, spread: float = 0.0) -> Timing:
+def compared(ratio: float, errors: ErrorTables = ONE, mine_us: float = 10.0, spread: float = 0.0) -> Timing:
     mine, theirs = (mine_us, mine_us), (ratio * mine_us, ratio * mine_us)
     said = likelihood_of(theirs[0] / mine[0], "latency", "DRAM bandwidth", errors)
     return simulated_timing("virtual:a100", "profile", mine, theirs, ROOF, spread=spread, likelihood=said)

@@ -18,7 +18,7 @@ import pytest
 
 from warpsight.devices.device import Value
 from warpsight.devices.opencl_build import compile_opencl
-from warpsight.devices.opencl_lane import OpenClLane, Ran, Settings
+from warpsight.devices.opencl_lane import LaneRun, LaneSettings, OpenClLane
 from warpsight.jail import wire
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize
@@ -28,7 +28,7 @@ pytest.importorskip("pyopencl", reason="the extra `opencl` is not installed")
 ONCE = LaunchSize((1, 1, 1), (1, 1, 1), 0)
 TEXT = -7777  # stands for the address of the text
 POISON = -6510615555426900571
-SETTINGS = Settings(threads=2, deadline_s=10.0, memory_bytes=2 << 30)
+SETTINGS = LaneSettings(threads=2, deadline_s=10.0, memory_bytes=2 << 30)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def lane(build: Build) -> Iterator[OpenClLane]:
     opened.close()
 
 
-def attempt(lane: OpenClLane, *ask: int, text: bytes = b"") -> Ran:
+def attempt(lane: OpenClLane, *ask: int, text: bytes = b"") -> LaneRun:
     """What came of one try."""
     words = np.zeros(8, np.int64)
     words[: len(ask)] = ask
@@ -58,7 +58,7 @@ def attempt(lane: OpenClLane, *ask: int, text: bytes = b"") -> Ran:
     return lane.run(values, ONCE)
 
 
-def result_of(ran: Ran) -> int:
+def result_of(ran: LaneRun) -> int:
     assert not ran.faults and not ran.refused, ran
     return int(ran.arrays["out"][0])
 
@@ -213,7 +213,7 @@ def test_ten_thousand_threads_are_not_to_be_had(lane: OpenClLane) -> None:
 
 
 def test_memory_has_an_end(build: Build) -> None:
-    lane = OpenClLane(build, "probe", Settings(threads=1, deadline_s=30.0, memory_bytes=1 << 30))
+    lane = OpenClLane(build, "probe", LaneSettings(threads=1, deadline_s=30.0, memory_bytes=1 << 30))
     try:
         ran = attempt(lane, 2)
         assert result_of(ran) == -errno.ENOMEM
@@ -223,7 +223,7 @@ def test_memory_has_an_end(build: Build) -> None:
 
 
 def test_an_endless_loop_ends_at_its_deadline(build: Build) -> None:
-    lane = OpenClLane(build, "probe", Settings(threads=1, deadline_s=1.0))
+    lane = OpenClLane(build, "probe", LaneSettings(threads=1, deadline_s=1.0))
     try:
         result_of(attempt(lane, 0, 39))
         assert [fault.kind for fault in attempt(lane, 1).faults] == ["deadline"]
@@ -246,7 +246,7 @@ LEAVES = {
 
 @pytest.mark.parametrize(("ask", "kinds"), LEAVES.values(), ids=LEAVES.keys())
 def test_leaving_early_is_a_fault(build: Build, ask: tuple[int, ...], kinds: set[str]) -> None:
-    lane = OpenClLane(build, "probe", Settings(threads=1, deadline_s=2.0))
+    lane = OpenClLane(build, "probe", LaneSettings(threads=1, deadline_s=2.0))
     try:
         ran = attempt(lane, *ask)
         if not ran.faults:  # the answer was already on its way: then the next question has none
@@ -287,7 +287,7 @@ def test_a_forged_time_is_seen_as_told_by_the_device_only(lane: OpenClLane) -> N
 
 def test_the_next_honest_kernel_is_as_before(build: Build) -> None:
     for ask in ((1,), (0, 41, 2, 1, 0), (0, 231, 0)):
-        hostile = OpenClLane(build, "probe", Settings(threads=1, deadline_s=1.0))
+        hostile = OpenClLane(build, "probe", LaneSettings(threads=1, deadline_s=1.0))
         assert attempt(hostile, *ask).faults
         hostile.close()
     honest = OpenClLane(build, "probe", SETTINGS)

@@ -19,7 +19,7 @@ from warpsight.lens.profilers.calibration import (
     on_device,
     remember_wrong,
 )
-from warpsight.lens.profilers.ladder import NoSource
+from warpsight.lens.profilers.failures import NoSource
 from warpsight.nouns import Build, Profile, Source
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpus import find_gpu

@@ -18,11 +18,12 @@ from warpsight.lens.profilers.failures import (
     BrokenOutput,
     NoDriver,
     NoPermission,
+    NoSource,
     NothingProfiled,
     ProfilerMissing,
     ProfilerTimedOut,
 )
-from warpsight.lens.profilers.ladder import NoSource, Rung, amd_rungs, climb, device_rung, nvidia_rungs
+from warpsight.lens.profilers.ladder import Rung, amd_rungs, climb, device_rung, nvidia_rungs
 from warpsight.lens.profilers.on_gpu import sanitize
 from warpsight.lens.profilers.process import clean_environment, run_tool
 from warpsight.lens.profilers.times import KernelTime, profile_of

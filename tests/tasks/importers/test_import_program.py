@@ -17,7 +17,7 @@ from warpsight.devices.cuda_state import GpuHere
 from warpsight.lens.profilers import nsys, process
 from warpsight.tasks.importers.hecbench import nvcc, run
 from warpsight.tasks.importers.hecbench.run import BuiltProgram
-from warpsight.tasks.importers.hecbench.whole_program import Ran
+from warpsight.tasks.importers.hecbench.whole_program import ProgramRun
 from warpsight.verbs.import_program import NO_JAIL, compare_changed
 
 GPUS = (GpuHere(0, "aaaa", "A100", (8, 0)), GpuHere(1, "bbbb", "H100", (9, 0)))
@@ -45,13 +45,13 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         seen.archs.append(gpu_arch)
         return BuiltProgram(b"", {}, ("3",))
 
-    def runner(_: BuiltProgram, *, environment: dict[str, str], **__: object) -> Callable[[], Ran]:
+    def runner(_: BuiltProgram, *, environment: dict[str, str], **__: object) -> Callable[[], ProgramRun]:
         seen.environments.append(environment)
-        return lambda: Ran("PASS\n", 0, 1.0)
+        return lambda: ProgramRun("PASS\n", 0, 1.0)
 
-    def run_tool(argv: list[str], **_: object) -> process.Said:
+    def run_tool(argv: list[str], **_: object) -> process.ToolOutput:
         seen.tools.append(argv)
-        return process.Said("", "", 0)
+        return process.ToolOutput("", "", 0)
 
     launch = SimpleNamespace(kernel="adam", duration_us=5e5)
     monkeypatch.setattr(cuda_state, "gpus_here", lambda: GPUS)

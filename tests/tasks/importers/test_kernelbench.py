@@ -10,10 +10,10 @@ import pytest
 from tests.tasks.importers.problems import PROBLEMS, candidate_text, write_problems
 
 from warpsight.tasks.importers.kernelbench.cpu import capability
-from warpsight.tasks.importers.kernelbench.evaluate import Plan, candidate_sessions, evaluate_candidate
+from warpsight.tasks.importers.kernelbench.evaluate import ScorePlan, candidate_sessions, evaluate_candidate
 from warpsight.tasks.importers.kernelbench.extension import compiler_of
 from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, read_kernelbench
-from warpsight.tasks.importers.kernelbench.score import Attempt, fast_p
+from warpsight.tasks.importers.kernelbench.score import CandidateScore, fast_p
 from warpsight.tasks.importers.kernelbench.session import RunFailed, TorchSession
 from warpsight.toolchain.cache import Cache, cache_folder
 
@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 DEADLINE_S = 120.0
-QUICK = Plan(trials=2, samples=3, sample_s=0.005)
+QUICK = ScorePlan(trials=2, samples=3, sample_s=0.005)
 PLAIN = """\
 import torch
 class ModelNew(torch.nn.Module):
@@ -47,7 +47,9 @@ def problems(reference: TorchSession, tmp_path_factory: pytest.TempPathFactory) 
     return {one.name.partition("_")[2]: one for one in found.items}
 
 
-def attempted(problem: KernelBenchProblem, text: str, reference: TorchSession, plan: Plan = QUICK) -> Attempt:
+def attempted(
+    problem: KernelBenchProblem, text: str, reference: TorchSession, plan: ScorePlan = QUICK
+) -> CandidateScore:
     folder = cache_folder()
     compile = compiler_of(Cache(folder / "extensions" if folder else None), deadline_s=900)
     opened = candidate_sessions(compile, threads=1, deadline_s=DEADLINE_S)
@@ -172,7 +174,7 @@ def test_a_cheat_is_not_right(cheat: str, problems: dict[str, KernelBenchProblem
 HEAVY = "torch.matrix_power(x, 16)"
 ELSEWHERE = """\
 import __main__, torch
-prepare = __main__.Session.prepare
+prepare = __main__.ProblemSession.prepare
 def work(inputs):
     return [torch.matrix_power(one[0], 16) for one in inputs]
 {how}
@@ -186,7 +188,7 @@ def run(self, asked):
 def give(self, asked):
     pairs = [__main__.raw(one) for one in work(self.inputs)]
     return {"outputs": [[head] for head, _ in pairs]}, [body for _, body in pairs]
-__main__.Session.run, __main__.Session.give = run, give
+__main__.ProblemSession.run, __main__.ProblemSession.give = run, give
 """,
     "before the clock": """
 def early(self, asked, blobs):
@@ -196,7 +198,7 @@ def early(self, asked, blobs):
 def run(self, asked):
     self.outputs = self.early
     return {}, []
-__main__.Session.prepare, __main__.Session.run = early, run
+__main__.ProblemSession.prepare, __main__.ProblemSession.run = early, run
 """,
 }
 
@@ -208,7 +210,7 @@ def test_work_outside_of_the_timed_calls_is_charged(when: str, reference: TorchS
     (tmp_path / "1_power.py").write_text(text.replace("torch.randn(64, 512)", "torch.rand(192, 192) / 96"))
     (problem,) = read_kernelbench(tmp_path, reference).items
     cheat = ELSEWHERE.format(how=HIDDEN[when])
-    found = attempted(problem, cheat, reference, Plan(trials=1, samples=5, sample_s=0.1))
+    found = attempted(problem, cheat, reference, ScorePlan(trials=1, samples=5, sample_s=0.1))
     assert found.verdict == "right" and found.speedup is not None and found.speedup < 1.5, found
     assert found.charged_ms is not None and found.candidate_ms is not None
     assert found.charged_ms > 0.5 * found.candidate_ms and "outside of the timed calls" in found.reason
@@ -246,7 +248,7 @@ class ModelNew(torch.nn.Module):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", FORESEEN)
 def test_answers_cannot_be_foreseen(how: str, problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
-    found = attempted(problems["relu"], FORESEEN[how], reference, Plan(trials=2, samples=0))
+    found = attempted(problems["relu"], FORESEEN[how], reference, ScorePlan(trials=2, samples=0))
     assert found.verdict == "wrong" and found.speedup is None, found
 
 
@@ -271,11 +273,11 @@ class ModelNew(problem.Model):
 @pytest.mark.slow
 def test_the_seed_is_drawn_and_told(problems: dict[str, KernelBenchProblem], reference: TorchSession) -> None:
     text = PLAIN.format(init="", body="return torch.relu(x)")
-    plan = Plan(trials=1, samples=0)
+    plan = ScorePlan(trials=1, samples=0)
     one, two = (attempted(problems["relu"], text, reference, plan) for _ in range(2))
     assert one.verdict == two.verdict == "right"
     assert one.seed is not None and two.seed is not None and one.seed != two.seed
-    again = attempted(problems["relu"], text, reference, Plan(seed=one.seed, trials=1, samples=0))
+    again = attempted(problems["relu"], text, reference, ScorePlan(seed=one.seed, trials=1, samples=0))
     assert again.seed == one.seed
 
 

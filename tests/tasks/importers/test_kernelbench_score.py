@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from warpsight.jail import wire
-from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s, pace, usual_outside_s
+from warpsight.tasks.importers.kernelbench.charge import ChargedSample, charged_s, pace, usual_outside_s
 from warpsight.tasks.importers.kernelbench.compare import compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.cpu import capability
 from warpsight.tasks.importers.kernelbench.extension import compiler_of, steps, unit_text
 from warpsight.tasks.importers.kernelbench.problem import backend_of, check_text
-from warpsight.tasks.importers.kernelbench.score import Attempt, fast_p, geometric_mean
-from warpsight.tasks.importers.kernelbench.session import Output, RunFailed, Timed
+from warpsight.tasks.importers.kernelbench.score import CandidateScore, fast_p, geometric_mean
+from warpsight.tasks.importers.kernelbench.session import Output, RunFailed, TimedQuestion
 from warpsight.tasks.importers.records import CannotImport
 
 
-def attempt(name: str, speedup: float | None, verdict: str = "right") -> Attempt:
+def attempt(name: str, speedup: float | None, verdict: str = "right") -> CandidateScore:
     fields: dict[str, Any] = {"problem": name, "verdict": verdict}
     if speedup is not None:
         fields |= {"reference_ms": speedup, "candidate_ms": 1.0, "source": "measured"}
-    return Attempt.model_validate(fields)
+    return CandidateScore.model_validate(fields)
 
 
 def test_fast_p_is_the_share_that_is_right_and_faster_than_p() -> None:
@@ -52,7 +52,7 @@ def test_only_right_candidates_have_times() -> None:
     with pytest.raises(ValueError, match="only a right candidate"):
         attempt("a", 2.0, "wrong")
     with pytest.raises(ValueError, match="measured"):
-        Attempt(problem="a", verdict="right", reference_ms=1.0, candidate_ms=1.0)
+        CandidateScore(problem="a", verdict="right", reference_ms=1.0, candidate_ms=1.0)
 
 
 def floats(*values: float, dtype: str = "float32") -> list[Output]:
@@ -120,8 +120,8 @@ def test_what_a_problem_must_define(missing: str) -> None:
         check_text(text.replace(f"class {missing}:", "class Other:").replace(f"def {missing}(", "def other("))
 
 
-def sample(wall: float, cpu: float, outside: float) -> Sample:
-    return Sample(Timed(wall, cpu), outside)
+def sample(wall: float, cpu: float, outside: float) -> ChargedSample:
+    return ChargedSample(TimedQuestion(wall, cpu), outside)
 
 
 def test_all_work_outside_of_the_timed_calls_is_charged() -> None:

@@ -14,7 +14,7 @@ import pytest
 from warpsight.errors import UsageError
 from warpsight.tasks.importers.hecbench.output import difference, self_check
 from warpsight.tasks.importers.hecbench.whole_program import (
-    Ran,
+    ProgramRun,
     amdahl,
     amdahl_limit,
     compare_programs,
@@ -71,15 +71,15 @@ def test_hot_kernels() -> None:
     assert hot_kernels([]) == ()
 
 
-def runs(folder: Path, name: str, body: str) -> Callable[[], Ran]:
+def runs(folder: Path, name: str, body: str) -> Callable[[], ProgramRun]:
     """A program of the CPU that is really started, in the place of one of a GPU."""
     file = folder / f"{name}.py"
     file.write_text(body)
 
-    def run() -> Ran:
+    def run() -> ProgramRun:
         started = time.perf_counter()
         ended = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=30)
-        return Ran(ended.stdout, ended.returncode, time.perf_counter() - started)
+        return ProgramRun(ended.stdout, ended.returncode, time.perf_counter() - started)
 
     return run
 

@@ -15,7 +15,7 @@ import pytest
 
 from warpsight.vgpu.bytecode import Mod, Round
 from warpsight.vgpu.coverage import (
-    Outcome,
+    FormOutcome,
     awkward,
     cover_form,
     difference,
@@ -30,7 +30,7 @@ FAULTS = {"trap": "trap", "brkpt": "trap", "bra": "endless_loop", "bra.uni": "en
 FAMILIES = {base: tuple(forms) for base, forms in groupby(sorted(listed_forms()), key=lambda form: form.split(".")[0])}
 
 
-def both(form: str, seed: int, blocks: int = 2) -> tuple[Outcome, Outcome]:
+def both(form: str, seed: int, blocks: int = 2) -> tuple[FormOutcome, FormOutcome]:
     trial = trial_of(form)
     inputs = inputs_of(trial, blocks, seed)
     return run_core(trial, inputs), run_definition(trial, inputs)

@@ -10,7 +10,7 @@ import pytest
 from warpsight.vgpu.bytecode import Round, T
 from warpsight.vgpu.definition import reals
 from warpsight.vgpu.definition.floats import exact_rounded, fused_f32
-from warpsight.vgpu.definition.reals import FORMATS, Format, Number
+from warpsight.vgpu.definition.reals import FORMATS, FloatFormat, Number
 
 EDGES = {
     T.F16: (0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x3555),
@@ -30,7 +30,7 @@ def samples(kind: T, count: int, seed: int) -> list[int]:
     return [*EDGES[kind], *anything]
 
 
-def neighbours(fmt: Format, value: Fraction) -> tuple[Fraction, Fraction]:
+def neighbours(fmt: FloatFormat, value: Fraction) -> tuple[Fraction, Fraction]:
     """The nearest representable magnitudes below and above, by bisection over the encodings (which are in order)."""
     low, high = 0, fmt.infinity
     while high - low > 1:
@@ -40,7 +40,7 @@ def neighbours(fmt: Format, value: Fraction) -> tuple[Fraction, Fraction]:
     return exact_value(reals.decode(fmt, low)), limit if high == fmt.infinity else exact_value(reals.decode(fmt, high))
 
 
-def rounded_by_definition(fmt: Format, mode: Round, value: Fraction) -> Fraction:
+def rounded_by_definition(fmt: FloatFormat, mode: Round, value: Fraction) -> Fraction:
     """IEEE rounding from first principles, with 2^(emax+1) standing for infinity."""
     sign, magnitude = (-1 if value < 0 else 1), abs(value)
     low, high = neighbours(fmt, magnitude)
@@ -61,7 +61,7 @@ def rounded_by_definition(fmt: Format, mode: Round, value: Fraction) -> Fraction
     return sign * (high if outward else low)
 
 
-def value_of_bits(fmt: Format, bits: int) -> Fraction:
+def value_of_bits(fmt: FloatFormat, bits: int) -> Fraction:
     n = reals.decode(fmt, bits)
     return (-1) ** n.sign * Fraction(2) ** (fmt.bias + 1) if n.kind else exact_value(n)
 
@@ -108,7 +108,7 @@ def test_every_number_decodes_and_encodes_to_itself(kind: T) -> None:
     for bits in samples(kind, 200, 4):
         n = reals.decode(fmt, bits)
         for mode in Round:
-            assert reals.encode(fmt, mode, n) == (fmt.nan if n.kind == reals.Kind.NAN else bits)
+            assert reals.encode(fmt, mode, n) == (fmt.nan if n.kind == reals.NumberKind.NAN else bits)
 
 
 def test_a_zero_sum_is_negative_only_when_rounding_down_or_both_are() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from warpsight.vgpu.ptx import allocate as al
 from warpsight.vgpu.ptx.allocate import Allocated, allocate
-from warpsight.vgpu.ptx.body import Body
+from warpsight.vgpu.ptx.body import PtxBody
 from warpsight.vgpu.ptx.layout import Layout
 from warpsight.vgpu.ptx.lines import LineMap
 from warpsight.vgpu.ptx.link import load_ptx, resolve
@@ -57,9 +57,9 @@ def program(body: str) -> str:
     return f".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n{registers}\n{body}\nret;\n}}\n"
 
 
-def prepared(text: str) -> tuple[Body, Allocated, dict[int, list[int]]]:
+def prepared(text: str) -> tuple[PtxBody, Allocated, dict[int, list[int]]]:
     module = parse_module(text)
-    body = Body(Layout(module), module.functions["k"], LineMap(1))
+    body = PtxBody(Layout(module), module.functions["k"], LineMap(1))
     body.lower()
     jumps, _ = resolve(body)
     return body, allocate(body, jumps), jumps
@@ -68,7 +68,7 @@ def prepared(text: str) -> tuple[Body, Allocated, dict[int, list[int]]]:
 class Walk:
     """Writes as numbers, kept twice: by virtual register and by allocated place."""
 
-    def __init__(self, body: Body, allocated: Allocated) -> None:
+    def __init__(self, body: PtxBody, allocated: Allocated) -> None:
         self.body, self.code, self.lists = body, allocated.code, allocated.lists
         self.plain = np.array(body.code, np.int64)
         self.rows, self.preds = al.row_fields(self.plain), al.pred_fields(self.plain)

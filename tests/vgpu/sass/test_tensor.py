@@ -11,7 +11,7 @@ import pytest
 from tests.vgpu.sass.both import both, build, launch, programs
 
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.schedule import Kind, step_row
+from warpsight.vgpu.schedule import StepKind, step_row
 
 _TF32 = "for (int i = 0; i < f{0}.num_elements; i++) f{0}.x[i] = wmma::__float_to_tf32(f{0}.x[i]);"
 RESULTS = {"float": np.float32, "half": np.float16, "int": np.int32, "double": np.float64}
@@ -83,7 +83,7 @@ def test_a_transposed_matrix_is_moved_in_the_machine_code() -> None:
     }"""
     _, program = programs(build(text, "sm_80"))
     moves = [step_row(t, find_gpu("a100")) for t in program.texts if t.startswith("MOVM")]
-    assert moves and all(move.kind is Kind.SHUFFLE for move in moves)
+    assert moves and all(move.kind is StepKind.SHUFFLE for move in moves)
     given = arguments("half", "float", 16, 16)
     both(text, {"x": given["x"].astype(np.float16), "y": given["y"].astype(np.float16), "out": given["out"]}, "sm_80")
 

@@ -15,7 +15,7 @@ from warpsight.tasks import LaunchSize
 from warpsight.vgpu.constants import PUBLISHED
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.timemodel import Prediction
+from warpsight.vgpu.timemodel import PredictedTime
 
 GPU = find_gpu("a100")
 STEPS = 2048
@@ -41,7 +41,7 @@ extern "C" __global__ void k(const unsigned *given, unsigned *y, unsigned words,
 
 def run(
     text: str, words: int, stride: int, *, blocks: int = 1, gpu: Gpu = GPU, without: Sequence[str] = ()
-) -> Prediction:
+) -> PredictedTime:
     values = [
         Value("given", np.zeros(16384, np.uint32), False),
         Value("y", np.zeros(32, np.uint32), True),

@@ -12,8 +12,8 @@ from benchmarks.timed import timed
 from warpsight.devices.device import Value
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpus import find_gpu
-from warpsight.vgpu.schedule import OPERAND, REUSE, Kind, Pipe, operands_read, step_row
-from warpsight.vgpu.timemodel import STEP_BUDGET, TERMS, Prediction
+from warpsight.vgpu.schedule import OPERAND, REUSE, Pipe, StepKind, operands_read, step_row
+from warpsight.vgpu.timemodel import STEP_BUDGET, TERMS, PredictedTime
 
 N = 1 << 20
 
@@ -28,7 +28,7 @@ def run(
     n: int = N,
     without: Sequence[str] = (),
     step_budget: int = STEP_BUDGET,
-) -> Prediction:
+) -> PredictedTime:
     """The draft of `k(const float *x, float *y, int n)` with this body, `i` being the thread in the grid's x."""
     assert set(without) <= set(TERMS)
     text = (
@@ -118,14 +118,14 @@ def test_reductions_cost_what_atomics_cost_on_an_h100() -> None:
 @pytest.mark.parametrize(
     ("text", "gpu", "kind", "pipe"),
     [
-        ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5", "h100", Kind.GLOBAL_ATOMIC, Pipe.MEMORY),
-        ("REDUX.SUM UR4, R3", "a100", Kind.PLAIN, Pipe.SFU),
-        ("F2F.F64.F32 R2, R3", "rtx-a6000", Kind.PLAIN, Pipe.FP64),
-        ("F2F.F64.F32 R2, R3", "a100", Kind.PLAIN, Pipe.SFU),
-        ("VIADDMNMX R2, R3, R4, R5, PT", "h100", Kind.PLAIN, Pipe.ALU),
+        ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5", "h100", StepKind.GLOBAL_ATOMIC, Pipe.MEMORY),
+        ("REDUX.SUM UR4, R3", "a100", StepKind.PLAIN, Pipe.SFU),
+        ("F2F.F64.F32 R2, R3", "rtx-a6000", StepKind.PLAIN, Pipe.FP64),
+        ("F2F.F64.F32 R2, R3", "a100", StepKind.PLAIN, Pipe.SFU),
+        ("VIADDMNMX R2, R3, R4, R5, PT", "h100", StepKind.PLAIN, Pipe.ALU),
     ],
 )
-def test_which_unit_an_instruction_takes(text: str, gpu: str, kind: Kind, pipe: Pipe) -> None:
+def test_which_unit_an_instruction_takes(text: str, gpu: str, kind: StepKind, pipe: Pipe) -> None:
     row = step_row(text, find_gpu(gpu))
     assert (row.kind, row.pipe) == (kind, pipe)
 

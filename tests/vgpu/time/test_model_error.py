@@ -11,7 +11,7 @@ from warpsight.vgpu.model_error import (
     LEAST_PAIRS,
     QUANTILES,
     ErrorTable,
-    ModelError,
+    ErrorTables,
     binding_of,
     binding_of_pair,
     bucket_of,
@@ -26,9 +26,9 @@ TIGHT = ErrorTable(1000, tuple(0.1 * (2.0 * q - 1.0) for q in QUANTILES))
 FEW = ErrorTable(LEAST_PAIRS - 1, TIGHT.quantiles)
 
 
-def _of(**pairs: ErrorTable) -> ModelError:
+def _of(**pairs: ErrorTable) -> ErrorTables:
     named = {(key.replace("_", "+"), ANY): table for key, table in pairs.items()}
-    return ModelError({(ANY, ANY): FLAT, **named}, {ANY: FLAT, "unit": TIGHT})
+    return ErrorTables({(ANY, ANY): FLAT, **named}, {ANY: FLAT, "unit": TIGHT})
 
 
 def test_an_interval_of_even_errors() -> None:

@@ -13,7 +13,7 @@ from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import find_gpu
 from warpsight.vgpu.machine import Wave
-from warpsight.vgpu.reach import MOST_WAVES, WAVES_IN_ROW, Counted, dram_share, watched_waves
+from warpsight.vgpu.reach import MOST_WAVES, WAVES_IN_ROW, CountedWaves, dram_share, watched_waves
 
 # Few multiprocessors and little L2: small arrays make many waves that do not fit. Blocks that share never meet on one
 # of seven.
@@ -77,7 +77,7 @@ def _wave(number: int, *loaded: int) -> Wave:
 def test_what_l2_keeps_is_not_fetched_again() -> None:
     """Eight waves of 100 sectors: half of each was in the wave before, a quarter in the one before that."""
     waves = (_wave(0, 100), _wave(1, 50, 50), *(_wave(n, 25, 50, 25) for n in range(2, 8)))
-    counted = Counted(250.0, 0.0, 8.0, waves)
+    counted = CountedWaves(250.0, 0.0, 8.0, waves)
     assert counted.touched(1) == 100
     assert counted.fetched(0) == 800 and counted.fetched(2) == 100 + 50 + 6 * 25
     assert counted.fetched(1) == 100 + 50 + 6 * 50
@@ -90,5 +90,5 @@ def test_what_l2_keeps_is_not_fetched_again() -> None:
 
 def test_a_wave_whose_past_nobody_saw_says_nothing_of_it() -> None:
     """Waves 10 and 11 alone: only the second is known to follow one that was seen."""
-    counted = Counted(0.0, 0.0, 20.0, (_wave(10, 100), _wave(11, 40, 60)))
+    counted = CountedWaves(0.0, 0.0, 20.0, (_wave(10, 100), _wave(11, 40, 60)))
     assert counted.fetched(0) == 20 * 100 and counted.fetched(1) == 20 * 40

@@ -35,7 +35,7 @@ _SEVERITIES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownCheck:
     """What was checked."""
 
     task: Task
@@ -46,7 +46,7 @@ class Shown:
     seed: int
 
 
-def render(console: Console, result: Check, shown: Shown) -> None:
+def render(console: Console, result: Check, shown: ShownCheck) -> None:
     """Everything about one check, the verdict last, where the eye ends."""
     task = shown.task
     where = "OpenCL" if shown.build.language == "opencl" else f"{task.gpu_arch}, virtual GPU"
@@ -83,7 +83,7 @@ def merged(faults: Sequence[Fault]) -> list[Fault]:
     return list(found.values())
 
 
-def render_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], shown: Shown) -> None:
+def render_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], shown: ShownCheck) -> None:
     """Compiler messages, each with its source line and a caret."""
     for diagnostic in diagnostics[:MOST_DIAGNOSTICS]:
         console.print()
@@ -120,7 +120,7 @@ def _wrong_text(result: WorkloadResult, worst: WorstElement) -> str:
     return f"{result.workload}{inputs}: worst at {place}: got {worst.got:.9g}, expected {worst.expected:.9g}"
 
 
-def _fault_text(fault: Fault, shown: Shown) -> Text:
+def _fault_text(fault: Fault, shown: ShownCheck) -> Text:
     times = "once" if fault.count == 1 else f"{fault.count} times"
     place = shown.file if fault.line is None else f"{shown.file}:{fault.line}"
     text = Text.assemble((f"{fault.kind}", "bold red"), f" at {place}, {times}")
@@ -137,7 +137,7 @@ def _dim(value: Dim3) -> str:
     return f"({', '.join(map(str, value))})"
 
 
-def _diagnostic_text(diagnostic: Diagnostic, shown: Shown) -> Text:
+def _diagnostic_text(diagnostic: Diagnostic, shown: ShownCheck) -> Text:
     names = (kernel_name(shown.task, shown.build.language), shown.task.opencl_file or "kernel.cl")
     own = diagnostic.file in names  # the name it was compiled by; in a header the line is not ours
     where = [str(part) for part in (diagnostic.line, diagnostic.column) if part is not None]

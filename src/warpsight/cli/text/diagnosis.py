@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from warpsight.cli.asked import Asked
+from warpsight.cli.asked import AskedKernel
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of, sizes_text, usage_of
 from warpsight.cli.text import profile as profile_text
 from warpsight.cli.text.time import measured_facts, simulated_facts
 from warpsight.lens.diagnosis import Diagnosis
-from warpsight.lens.profilers.on_gpu import reports_folder
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpu import Gpu
 
 REPORTS = (".ncu-rep", ".nsys-rep", ".nvvp", ".csv")
 
 
-def show(asked: Asked, found: Diagnosis, began: float, *, lines: int | None, everything: bool, as_json: bool) -> None:
+def show(
+    asked: AskedKernel, found: Diagnosis, began: float, *, lines: int | None, everything: bool, as_json: bool
+) -> None:
     """Print it; `lines` None: all of them, in the order of the source. `began`: reports since then are named."""
     session, profile, gpu = asked.session, found.profile, asked.session.gpu
     build, size = session.build(asked.kernel), session.launch(asked.kernel)
@@ -33,6 +34,8 @@ def show(asked: Asked, found: Diagnosis, began: float, *, lines: int | None, eve
     what = f"{session.task.name}: {asked.file}, kernel {profile.kernel}, workload {session.workload.name}"
     head = [f"{what} ({sizes_text(session.workload)})"]
     if gpu is None:
+        from warpsight.lens.profilers.on_gpu import reports_folder  # here: a simulation loads no profilers
+
         kept = reports_since(reports_folder(build), began) if session.keep_reports else []
         document["reports"] = [str(path) for path in kept]
         head += [f"device     {profile.device}, measured", *(f"report     {path}" for path in kept)]
@@ -48,7 +51,7 @@ def show(asked: Asked, found: Diagnosis, began: float, *, lines: int | None, eve
         }
         head += _head(found, size, build.gpu_arch, gpu)
         facts = tuple(simulated_facts(profile, gpu, fits, roof))
-    shown = profile_text.Shown(tuple(head), facts, found.findings, lines, everything)
+    shown = profile_text.ShownProfile(tuple(head), facts, found.findings, lines, everything)
     emit(document, as_json=as_json, render=lambda console: profile_text.render(console, profile, shown))
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from warpsight.tasks.importers.flashinfer.read import FlashinferEntry
     from warpsight.tasks.importers.gpumode import GpuModeTask
-    from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, Value
-    from warpsight.tasks.importers.kernelbench.score import Attempt
+    from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, ProblemValue
+    from warpsight.tasks.importers.kernelbench.score import CandidateScore
 
 BUSY_SHARE = 0.1
 Render = Callable[["Console"], None]
@@ -37,6 +37,8 @@ def render(done: Done) -> Render:
             _show_attempts(console, done.attempts)
         for one in done.refused:
             console.print(f"  refused {escape(one.file)}: {escape(one.reason)}", style="yellow")
+        if done.found.format == "hecbench" and count:
+            console.print("run a whole program without a GPU: [bold]warpsight run FOLDER[/] (docs/programs.md)")
         for program in programs_of(done) if done.found.format == "hecbench" else ():
             for note in program.notes:
                 console.print(f"  {escape(program.name)}: {escape(note)}", style="dim")
@@ -60,7 +62,7 @@ def exported(written: Sequence[str]) -> Render:
     return show
 
 
-def scores(attempts: Sequence[Attempt]) -> dict[str, Any]:
+def scores(attempts: Sequence[CandidateScore]) -> dict[str, Any]:
     """fast_p at the usual thresholds, and the attempts, for a JSON document; nothing where none were made."""
     if not attempts:
         return {}
@@ -71,7 +73,7 @@ def scores(attempts: Sequence[Attempt]) -> dict[str, Any]:
     return {"attempts": listed, "fast_p": table, "geometric_mean_speedup": geometric_mean(attempts)}
 
 
-def _show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
+def _show_attempts(console: Console, attempts: Sequence[CandidateScore]) -> None:
     table = Table("problem", "candidate", "written in", "verdict", "worst error", "reference", "candidate", "speed-up")
     for one in attempts:
         speed = "" if one.speedup is None else f"{one.speedup:.2f}x"
@@ -102,7 +104,7 @@ def _problems(done: Done) -> Table:
     return table
 
 
-def _values(values: Sequence[Value]) -> str:
+def _values(values: Sequence[ProblemValue]) -> str:
     shown = [f"{one.dtype}{list(one.shape)}" if one.kind == "tensor" else f"{one.kind} {one.value}" for one in values]
     return escape(", ".join(shown))
 

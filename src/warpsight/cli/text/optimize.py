@@ -14,23 +14,23 @@ from rich.text import Text
 from warpsight.cli.text.run import render_ending
 from warpsight.cli.text.timing import certificate_line, decision_text, time_line
 from warpsight.lens import find_findings
+from warpsight.lens.removed import removed_findings
 from warpsight.tools.compare import Move, move_line, moves
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warpsight.reason.optimize import Outcome
+    from warpsight.reason.optimize import OptimizeResult
 
 SHOWN_MOVES = 8
 
 
-def why_faster(found: Outcome) -> tuple[list[Move], list[str]]:
+def why_faster(found: OptimizeResult) -> tuple[list[Move], list[str]]:
     """The counters that tell why, and the findings that are gone: those predicted or expected first, then the rest."""
     if found.before is None or found.after is None:
         return [], []
-    before = find_findings(found.before)
-    after = {finding.name for finding in find_findings(found.after)}
-    gone = [finding for finding in before if finding.name not in after]
+    before, after = find_findings(found.before), find_findings(found.after)
+    gone = removed_findings(before, after, found.before, found.after)
     predictions = found.run.submission.predictions if found.run.submission else ()
     expected = [p.counter for p in predictions] + [name for finding in gone for name in finding.should_move]
     all_moves = {move.counter: move for move in moves(found.before, found.after, most=10**6)[0]}
@@ -39,7 +39,7 @@ def why_faster(found: Outcome) -> tuple[list[Move], list[str]]:
     return [all_moves[name] for name in (*first, *rest)][:SHOWN_MOVES], [finding.name for finding in gone]
 
 
-def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
+def document_of(found: OptimizeResult, kernel_file: Path | None) -> dict[str, Any]:
     """The outcome as one JSON document."""
     timing = None if found.final is None else found.final.timing
     moved, gone = why_faster(found)
@@ -63,7 +63,7 @@ def document_of(found: Outcome, kernel_file: Path | None) -> dict[str, Any]:
     }
 
 
-def render(console: Console, found: Outcome, kernel_file: Path | None, page: Path) -> None:
+def render(console: Console, found: OptimizeResult, kernel_file: Path | None, page: Path) -> None:
     """The outcome as text; the kernel itself is in its file, and the whole story on its page."""
     render_ending(console, found.run)
     console.print()
@@ -72,7 +72,7 @@ def render(console: Console, found: Outcome, kernel_file: Path | None, page: Pat
     console.print(Text(f"report: {page}"))
 
 
-def _render_result(console: Console, found: Outcome, kernel_file: Path | None) -> None:
+def _render_result(console: Console, found: OptimizeResult, kernel_file: Path | None) -> None:
     timing = None if found.final is None else found.final.timing
     if found.run.outcome == "stopped":
         console.print(Text("not finished: no kernel has been through the whole gate", style="bold yellow"))

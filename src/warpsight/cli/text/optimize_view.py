@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from warpsight.reason.progress import Progress
 
 
-class View:
+SEARCHING = ("trying ", "kept: ", "judging ")  # what a search by rule tells of its steps
+
+
+class OptimizeView:
     """Use it as a context; `watch` is for the loop, `say` for what the tools tell while they work."""
 
     def __init__(self, run: str, budget: Budget, *, quiet: bool = False) -> None:
@@ -31,7 +34,7 @@ class View:
         self._left = self._left_of(self._spent)
         self._live: Live | None = None
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> OptimizeView:
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
@@ -65,8 +68,10 @@ class View:
             print(f"    {text}", file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
-        """A tool tells what it is at; too much for plain lines."""
+        """A tool tells what it is at; most of it is too much for plain lines."""
         self._detail = text
+        if self._live is None and not self._quiet and text.startswith(SEARCHING):
+            print(f"    {text}", file=sys.stderr, flush=True)
 
     def _drawn(self) -> Text:
         from rich.text import Text

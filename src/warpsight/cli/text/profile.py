@@ -45,7 +45,7 @@ NOT_MEASURED = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownProfile:
     """What stands above the tables, and how much is to be shown (`lines` None: all, in the order of the source)."""
 
     head: Sequence[str]
@@ -55,7 +55,7 @@ class Shown:
     all_counters: bool
 
 
-def render(console: Console, profile: Profile, shown: Shown) -> None:
+def render(console: Console, profile: Profile, shown: ShownProfile) -> None:
     """The whole profile."""
     for line in shown.head:
         console.print(Text(line))

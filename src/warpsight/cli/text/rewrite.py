@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from warpsight.session.search import Search
+    from warpsight.session.search import RewriteSearch
 
 
-def ratio(found: Search) -> float:
+def ratio(found: RewriteSearch) -> float:
     return 0.0 if found.winner is None else found.winner.ratio or 0.0
 
 
-def is_draft(found: Search) -> bool:
+def is_draft(found: RewriteSearch) -> bool:
     """Whether its winner was not judged by the gate: only the best of all causes is."""
     return found.winner is not None and found.winner.evaluation is None
 
 
-def search_document(found: Search) -> dict[str, Any]:
+def search_document(found: RewriteSearch) -> dict[str, Any]:
     winner = found.winner
     tried = [{"rewrite": one.rewrite, "kernel": one.kernel, "outcome": one.outcome} for one in found.tried]
     if winner is None:
@@ -36,7 +36,9 @@ def search_document(found: Search) -> dict[str, Any]:
     }
 
 
-def render(console: Console, searched: dict[str, Search], ranked: list[str], file: str, written: Path | None) -> None:
+def render(
+    console: Console, searched: dict[str, RewriteSearch], ranked: list[str], file: str, written: Path | None
+) -> None:
     """A line for each cause that has a winner; the tries, where one cause was asked for; what became of the rest."""
     from rich.markup import escape
 

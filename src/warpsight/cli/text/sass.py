@@ -17,7 +17,7 @@ from warpsight.cli.task_argument import sizes_text
 from warpsight.cli.text.profile import number_text, percent_text
 from warpsight.cli.text.time import time_text
 from warpsight.nouns import Profile, Workload
-from warpsight.verbs.sass import Row
+from warpsight.verbs.sass import SassRow
 from warpsight.vgpu.gpu import Gpu
 
 MARKED = 5
@@ -30,7 +30,7 @@ LEGEND_RUN = f"warps: times executed by a warp; stalls: share of stall samples; 
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSass:
     """What is shown: `kept` of all `rows`. `workload` and `profile` are None when nothing ran."""
 
     task: str
@@ -39,15 +39,15 @@ class Shown:
     gpu: Gpu
     workload: Workload | None
     profile: Profile | None
-    rows: Sequence[Row]
-    kept: Sequence[Row]
+    rows: Sequence[SassRow]
+    kept: Sequence[SassRow]
 
     @property
     def counted(self) -> bool:
         return self.profile is not None and self.profile.isa == "sass"
 
 
-def render(console: Console, shown: Shown) -> None:
+def render(console: Console, shown: ShownSass) -> None:
     """The whole listing."""
     for line in _head(shown):
         console.print(Text(line), soft_wrap=False)
@@ -68,14 +68,14 @@ def render(console: Console, shown: Shown) -> None:
         console.print(Text(LEGEND_RUN, style="dim"), soft_wrap=False)
 
 
-def hot_addresses(rows: Sequence[Row]) -> frozenset[int]:
+def hot_addresses(rows: Sequence[SassRow]) -> frozenset[int]:
     """The few instructions at which warps waited most, if they have a real share of it."""
     total = sum(row.samples for row in rows)
     costliest = sorted(rows, key=lambda row: -row.samples)[:MARKED]
     return frozenset(row.address for row in costliest if total and row.samples >= MARKED_SHARE * total)
 
 
-def _head(shown: Shown) -> Iterator[str]:
+def _head(shown: ShownSass) -> Iterator[str]:
     part = "" if len(shown.kept) == len(shown.rows) else f"{len(shown.kept)} of "
     code = f"{part}{len(shown.rows)} instructions for {shown.gpu.arch} ({shown.gpu.key})"
     if shown.profile is None or shown.workload is None:
@@ -95,7 +95,7 @@ def _heading(line: int | None, texts: Sequence[str], width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
-def _row_text(row: Row, total: int | float, hot: bool, counted: bool) -> str:
+def _row_text(row: SassRow, total: int | float, hot: bool, counted: bool) -> str:
     start = f"{'>' if hot else ' '} {row.address:04x}  {row.schedule}"
     if not counted:
         return f"{start}  {row.text}"

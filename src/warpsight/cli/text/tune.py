@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from warpsight.nouns import Task
-    from warpsight.tuning.records import Asked, Space, Trial
+    from warpsight.tuning.records import SearchSpace, TuneRequest, TuningTrial
     from warpsight.tuning.run import Tuned
     from warpsight.tuning.shortlist import Shortlisted
 
@@ -37,15 +37,15 @@ STOPPED = {
 }
 
 
-class View:
+class TuneView:
     """Progress on stderr: one moving line on a terminal, else a line for each try. Never touches stdout."""
 
-    def __init__(self, asked: Asked, *, quiet: bool = False) -> None:
+    def __init__(self, asked: TuneRequest, *, quiet: bool = False) -> None:
         self._asked, self._quiet = asked, quiet
         self._status: Status | None = None
         self._done = "starting"
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> TuneView:
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
 
@@ -57,7 +57,7 @@ class View:
         if self._status is not None:
             self._status.stop()
 
-    def watch(self, trial: Trial, best: Trial | None) -> None:
+    def watch(self, trial: TuningTrial, best: TuningTrial | None) -> None:
         """A try has ended."""
         best_so_far = "none yet" if best is None else _ratio(best)
         most = min(self._asked.tries, self._asked.configurations or self._asked.tries)
@@ -123,7 +123,7 @@ def render(console: Console, found: Tuned, kernel_file: Path | None, top_files: 
         console.print(Text(f"go on with: warpsight tune --resume {shlex.quote(found.asked.id)}{more}"))
 
 
-def render_space(console: Console, task: Task, space: Space, count: int) -> None:
+def render_space(console: Console, task: Task, space: SearchSpace, count: int) -> None:
     """What would be searched."""
     console.print(Text(f"{task.name}: {count} configurations, {space.origin}"))
     table = Table(box=None, pad_edge=False)
@@ -142,7 +142,7 @@ def render_space(console: Console, task: Task, space: Space, count: int) -> None
         console.print(Text(f"note: {note}", style="yellow"))
 
 
-def _render_trials(console: Console, trials: Sequence[Trial]) -> None:
+def _render_trials(console: Console, trials: Sequence[TuningTrial]) -> None:
     timed = sorted((trial for trial in trials if trial.counts), key=lambda trial: -(trial.ratio or 0.0))
     if timed:
         table = Table(box=None, pad_edge=False)
@@ -197,15 +197,15 @@ def _config(config: Mapping[str, int]) -> str:
     return " ".join(f"{name}={value}" for name, value in config.items())
 
 
-def _ratio(trial: Trial) -> str:
+def _ratio(trial: TuningTrial) -> str:
     return f"{trial.ratio:.3f}x {trial.source}" if trial.ratio is not None else "no time"
 
 
-def _outcome(trial: Trial) -> str:
+def _outcome(trial: TuningTrial) -> str:
     return f"{trial.decision} {_ratio(trial)}" if trial.counts else _fell_out(trial)
 
 
-def _fell_out(trial: Trial) -> str:
+def _fell_out(trial: TuningTrial) -> str:
     if trial.verdict == "not_checked":
         return f"not checked ({trial.reason})"
     if trial.verdict != "right":

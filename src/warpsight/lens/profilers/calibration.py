@@ -17,8 +17,7 @@ import numpy as np
 
 from warpsight.devices.device import CannotProfile, Device, Value
 from warpsight.errors import ToolchainError
-from warpsight.lens.profilers.failures import ProfilerError
-from warpsight.lens.profilers.ladder import NoSource
+from warpsight.lens.profilers.failures import NoSource, ProfilerError
 from warpsight.nouns import Build, Profile
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.cache import cache_folder
@@ -70,7 +69,7 @@ class MicroKernel:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CounterComparison:
     """One counter on one kernel. `counted` is None where it was not measured."""
 
     kernel: str
@@ -85,7 +84,7 @@ class Calibration:
     """All comparisons on one device; `failed` are kernels that could not be profiled, with the reason."""
 
     device: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[CounterComparison, ...]
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -118,7 +117,7 @@ def calibrate(
     measure: Measure, device: str, *, gpu_arch: str = "sm_80", kernels: Sequence[MicroKernel] = ()
 ) -> Calibration:
     """Count every micro-kernel and compare. A kernel that cannot be counted is told; what is broken raises."""
-    found: list[Comparison] = []
+    found: list[CounterComparison] = []
     failed: dict[str, str] = {}
     for kernel in kernels or micro_kernels():
         build = compile_cuda(kernel.source, gpu_arch=gpu_arch, entry=kernel.entry)
@@ -136,10 +135,10 @@ def calibrate(
     return Calibration(device, tuple(found), failed)
 
 
-def compare(kernel: MicroKernel, counters: Mapping[str, int | float]) -> list[Comparison]:
+def compare(kernel: MicroKernel, counters: Mapping[str, int | float]) -> list[CounterComparison]:
     """What one profile counted against what was computed for its kernel."""
     return [
-        Comparison(kernel.name, name, computed, counted, _verdict(computed, counted))
+        CounterComparison(kernel.name, name, computed, counted, _verdict(computed, counted))
         for name, computed in kernel.computed.items()
         for counted in (counters.get(name),)
     ]

@@ -51,7 +51,7 @@ _STARTS = re.compile(
 
 
 @dataclass(frozen=True)
-class Report:
+class SanitizerReport:
     """The faults of one run and how many errors the tool counted; faults at the same place are one, with a count."""
 
     check: Check
@@ -74,7 +74,7 @@ def argv(program: Sequence[str], check: Check, *, path: str = NAME, kernel: str 
     return [*words, *program]
 
 
-def parse(text: str, check: Check) -> Report:
+def parse(text: str, check: Check) -> SanitizerReport:
     """The report as faults. A report without its summary is BrokenOutput, however clean it looks."""
     summary = [
         found for line in text.splitlines() if (found := _SUMMARY.search(line)) and not _NOT_PRINTED.search(line)
@@ -87,10 +87,10 @@ def parse(text: str, check: Check) -> Report:
     if errors and not faults:
         told = f"{check} counted {errors} errors and described none in a form we know"
         faults = (Fault(kind="fault", message=told, count=errors),)
-    return Report(check, faults, errors, _NOT_PRINTED.search(text) is not None)
+    return SanitizerReport(check, faults, errors, _NOT_PRINTED.search(text) is not None)
 
 
-def measure(program: Sequence[str], check: Check, *, deadline_s: float, kernel: str | None = None) -> Report:
+def measure(program: Sequence[str], check: Check, *, deadline_s: float, kernel: str | None = None) -> SanitizerReport:
     """Run one check on a program that launches the kernel."""
     path = available().required()
     said = run_tool(argv(program, check, path=path, kernel=kernel), tool=NAME, deadline_s=deadline_s)

@@ -60,7 +60,7 @@ def parse(text: str) -> tuple[KernelTime, ...]:
         raise BrokenOutput(NAME, what, AGAIN)
     closing, launches = lines[-1], lines[:-1]
     if closing.get("records") != len(launches):
-        told = f"its closing line counts {closing.get('records')} records, {len(launches)} came"
+        told = f"its closing line counts {closing.get('records')} records, got {len(launches)}"
         raise BrokenOutput(NAME, told, AGAIN)
     device = str(closing.get("device") or NO_GPU_NAME)
     found = [_launch(record, device) for record in launches]

@@ -21,6 +21,12 @@ INSTALL_DRIVER = (
 )
 
 
+class NoSource(WarpsightError):
+    """No source of the ladder answered; the message has the reason of each."""
+
+    exit_code = 3
+
+
 class ProfilerError(WarpsightError):
     """A profiler gave no usable measurement; `tool` is which."""
 

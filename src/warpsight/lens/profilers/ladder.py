@@ -18,17 +18,11 @@ from warpsight.devices.device import CannotProfile
 from warpsight.errors import DeviceError, WarpsightError
 from warpsight.lens.profilers import cupti, ncu, nsys, nvprof, rocprofv3
 from warpsight.lens.profilers.availability import Availability
-from warpsight.lens.profilers.failures import ProfilerError
+from warpsight.lens.profilers.failures import NoSource, ProfilerError
 from warpsight.nouns import Profile
 from warpsight.plugins import Plugin, Seam
 
 PROFILERS = Seam("profiler", "warpsight.profilers")
-
-
-class NoSource(WarpsightError):
-    """No source of the ladder answered; the message has the reason of each."""
-
-    exit_code = 3
 
 
 class Measure(Protocol):
@@ -69,7 +63,7 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class Climbed:
+class LadderResult:
     """What came of it: the profile, with the account in its notes; the source used; those that did not answer."""
 
     profile: Profile
@@ -77,7 +71,7 @@ class Climbed:
     missed: tuple[Missed, ...]
 
 
-def climb(rungs: Sequence[Rung]) -> Climbed:
+def climb(rungs: Sequence[Rung]) -> LadderResult:
     """The profile of the first source that answers."""
     missed: list[Missed] = []
     for rung in rungs:
@@ -90,7 +84,7 @@ def climb(rungs: Sequence[Rung]) -> Climbed:
             continue
         account = (f"measured by {rung.name}: {rung.tells}", *(_line(miss) for miss in missed))
         with_account = profile.model_copy(update={"notes": (*account, *profile.notes)})
-        return Climbed(with_account, rung.name, tuple(missed))
+        return LadderResult(with_account, rung.name, tuple(missed))
     reasons = "; ".join(miss.why for miss in missed) or "no source was given"
     hints = "; ".join(f"{miss.source}: {miss.how}" for miss in missed if miss.how)
     raise NoSource(f"no profiler could measure this kernel: {reasons}", hints or None)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from warpsight.devices.cuda import Looked
+from warpsight.devices.cuda import CheckerResult
 from warpsight.devices.device import Device, ReplayedDevice, Value, teach
 from warpsight.lens.profilers import compute_sanitizer
 from warpsight.lens.profilers.calibration import believed, known_wrong
-from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, Report
+from warpsight.lens.profilers.compute_sanitizer import CHECKS, Check, SanitizerReport
 from warpsight.lens.profilers.failures import ProfilerError
-from warpsight.lens.profilers.ladder import Climbed, climb, device_rung, has_ladder, rungs_for
+from warpsight.lens.profilers.ladder import LadderResult, climb, device_rung, has_ladder, rungs_for
 from warpsight.lens.profilers.on_processor import ProcessorDevice, profile_on_processor
 from warpsight.nouns import Build, Fault, Profile
 from warpsight.tasks import LaunchSize
@@ -38,7 +38,7 @@ LOOKS_FOR: dict[Check, str] = {
 class Sanitized:
     """The reports of the checks that ran, and why the others did not."""
 
-    reports: tuple[Report, ...]
+    reports: tuple[SanitizerReport, ...]
     not_run: tuple[tuple[Check, str], ...]
 
     @property
@@ -95,7 +95,7 @@ def profile_on_gpu(
     source_text: str,
     folder: Path,
     deadline_s: float = PROFILER_S,
-) -> Climbed:
+) -> LadderResult:
     """The best profile to be had: counters where a profiler gives them, else a trace, else the GPU's own events."""
     program = device.replay_argv(build, entry, values, size, folder=folder)
     rungs = rungs_for(device.ladder, program, entry, folder=folder, deadline_s=deadline_s)
@@ -106,7 +106,7 @@ def profile_on_gpu(
     return replace(found, profile=believed(found.profile, wrong))
 
 
-def look_for_faults(program: Sequence[str], entry: str, text: str) -> Looked:
+def look_for_faults(program: Sequence[str], entry: str, text: str) -> CheckerResult:
     """The sanitizer as the checker of a CUDA device: faults with their lines, and what could not be looked for."""
     found = sanitize(program, entry)
     lines = text.splitlines()
@@ -116,14 +116,16 @@ def look_for_faults(program: Sequence[str], entry: str, text: str) -> Looked:
         return fault.model_copy(update={"line_text": lines[(fault.line or 1) - 1]}) if known else fault
 
     faults = tuple(shown(fault) for fault in found.faults)
-    return Looked(faults, tuple(f"{LOOKS_FOR[check]} were not looked for: {why}" for check, why in found.not_run))
+    return CheckerResult(
+        faults, tuple(f"{LOOKS_FOR[check]} were not looked for: {why}" for check, why in found.not_run)
+    )
 
 
 def sanitize(
     program: Sequence[str], entry: str, *, deadline_s: float = PROFILER_S, checks: Sequence[Check] = CHECKS
 ) -> Sanitized:
     """The checks on a program that launches the kernel (`CudaDevice.replay_argv` makes one)."""
-    reports: list[Report] = []
+    reports: list[SanitizerReport] = []
     not_run: list[tuple[Check, str]] = []
     for check in checks:
         try:

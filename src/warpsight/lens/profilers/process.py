@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from warpsight.lens.profilers.failures import BrokenOutput, ProfilerMissing, ProfilerTimedOut
-from warpsight.processes.start import Program, start_program
+from warpsight.processes.start import RunningProgram, start_program
 
 PASSED_ON = (
     "PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
@@ -28,7 +28,7 @@ LOOK_EVERY_S = 0.02
 
 
 @dataclass(frozen=True)
-class Said:
+class ToolOutput:
     """What a tool printed and its exit status."""
 
     stdout: str
@@ -40,7 +40,7 @@ class Said:
 class Beside:
     """A tool that is running, and what it has printed so far."""
 
-    process: Program
+    process: RunningProgram
     printed: Callable[[], str]
 
 
@@ -49,7 +49,7 @@ def clean_environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {name: given[name] for name in PASSED_ON if name in given} | {"LC_ALL": "C", "LANG": "C"}
 
 
-def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path | None = None) -> Said:
+def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path | None = None) -> ToolOutput:
     """Run it to its end. A tool that cannot be started, hangs or floods is an error of its own type."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = _started(argv, out, err, tool, folder)
@@ -57,7 +57,7 @@ def run_tool(argv: Sequence[str], *, tool: str, deadline_s: float, folder: Path 
             _wait(process, (out, err), tool, deadline_s)
         finally:
             _end_group(process)
-        return Said(_text(out), _text(err), process.returncode)
+        return ToolOutput(_text(out), _text(err), process.returncode)
 
 
 @contextlib.contextmanager
@@ -71,7 +71,7 @@ def alongside(argv: Sequence[str], *, tool: str, folder: Path | None = None) -> 
             _end_group(process)
 
 
-def _started(argv: Sequence[str], out: IO[bytes], err: IO[bytes], tool: str, folder: Path | None) -> Program:
+def _started(argv: Sequence[str], out: IO[bytes], err: IO[bytes], tool: str, folder: Path | None) -> RunningProgram:
     try:
         return start_program(argv, env=clean_environment(), stdout=out, stderr=err, cwd=folder)
     except (FileNotFoundError, PermissionError) as problem:
@@ -79,7 +79,7 @@ def _started(argv: Sequence[str], out: IO[bytes], err: IO[bytes], tool: str, fol
         raise ProfilerMissing(tool, why, "`warpsight doctor` lists how to get it") from None
 
 
-def _wait(process: Program, files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
+def _wait(process: RunningProgram, files: Sequence[IO[bytes]], tool: str, deadline_s: float) -> None:
     ends_at = time.monotonic() + deadline_s
     # The tool is left unreaped until its group was ended, so its number cannot have become another's.
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
@@ -94,7 +94,7 @@ def _wait(process: Program, files: Sequence[IO[bytes]], tool: str, deadline_s: f
         time.sleep(LOOK_EVERY_S)
 
 
-def _end_group(process: Program) -> None:
+def _end_group(process: RunningProgram) -> None:
     """Everything that the tool started and that is still there; its group has the number of its leader."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

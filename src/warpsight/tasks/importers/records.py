@@ -16,7 +16,7 @@ MAX_TEXT_BYTES = 4 << 20
 Item = TypeVar("Item")
 
 
-class Refused(Noun):
+class NotImported(Noun):
     """One thing that was found and could not be imported."""
 
     file: str
@@ -24,7 +24,7 @@ class Refused(Noun):
 
 
 class CannotImport(Exception):
-    """This one file is not what its format allows; becomes a `Refused` and never ends a whole import."""
+    """This one file is not what its format allows; becomes a `NotImported` and never ends a whole import."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Import(Generic[Item]):
 
     format: Format
     items: tuple[Item, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[NotImported, ...]
 
 
 def import_all(kind: Format, root: Path, files: Iterable[Path], read: Callable[[Path], Item]) -> Import[Item]:
     """Read each of the files; one that cannot be imported is listed and the others go on."""
     items: list[Item] = []
-    refused: list[Refused] = []
+    refused: list[NotImported] = []
     for file in files:
         try:
             items.append(read(file))
         except CannotImport as problem:
-            refused.append(Refused(file=shown_path(file, root), reason=str(problem)))
+            refused.append(NotImported(file=shown_path(file, root), reason=str(problem)))
     return Import(kind, tuple(items), tuple(refused))
 
 
@@ -74,4 +74,5 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at byte {problem.start}") from None
+        where = f"byte {problem.start} of {path.name}"
+        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at {where}") from None

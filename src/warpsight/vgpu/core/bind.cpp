@@ -55,7 +55,7 @@ using PyGuard = std::tuple<i32, bool, std::vector<i32>, std::vector<i32>>;
 
 struct PyMemory {
     Memory memory;
-    std::vector<Bytes> keep;
+    std::unordered_map<u64, Bytes> keep;  // by where they begin
 };
 
 struct PyTraces {
@@ -113,7 +113,7 @@ std::vector<StaticStep> to_steps(const StepTable &table) {
 nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block,
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
-                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 max_trace_steps, std::vector<u64> traced,
+                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 heap_used, u64 max_trace_steps, std::vector<u64> traced,
                 std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes, bool last_warp_first,
                 std::vector<u64> waves) {
     Launch l(*p.program, memory.memory);
@@ -134,7 +134,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     o.blocks = std::move(blocks);
     o.check = check, o.count = count, o.cores = cores, o.max_instructions = max_instructions,
     o.deadline_seconds = deadline_seconds;
-    o.heap_base = heap_base, o.heap_bytes = heap_bytes;
+    o.heap_base = heap_base, o.heap_bytes = heap_bytes, o.heap_used = std::min(heap_used, heap_bytes);
     o.trace = max_trace_steps > 0, o.max_trace_steps = max_trace_steps;
     o.traced = std::move(traced);
     o.watch = watched.has_value();
@@ -167,6 +167,7 @@ nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, 
     d["output"] = nb::bytes(r.output.data(), r.output.size());
     d["blocks_run"] = r.blocks_run;
     d["warp_instructions"] = r.warp_instructions;
+    d["heap_used"] = r.heap_used;
     d["cores_used"] = r.cores_used;
     auto *work = new std::vector<BlockWork>(std::move(r.work));
     nb::capsule work_owner(work, [](void *q) noexcept { delete (std::vector<BlockWork> *)q; });
@@ -303,7 +304,7 @@ NB_MODULE(_core, m) {
                 Allocation a{base, data.size(), (char *)data.data(), writable, {}, {}};
                 if (!initialised) a.initialised.assign((data.size() + 63) / 64, 0);
                 all.push_back(std::move(a));
-                self.keep.push_back(data);
+                self.keep.insert({base, data});
             },
             "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true)
         .def("unwritten",
@@ -317,6 +318,41 @@ NB_MODULE(_core, m) {
                      count += (u64)__builtin_popcountll(missing);
                  }
                  return std::make_tuple(count, first);
+             })
+        .def(
+            "insert",
+            [](PyMemory &self, u64 base, Bytes data, bool writable, bool initialised) {
+                Allocation a{base, data.size(), (char *)data.data(), writable, {}, {}};
+                if (!initialised) a.initialised.assign((data.size() + 63) / 64, 0);
+                insert_allocation(self.memory, std::move(a));
+                self.keep.insert({base, data});
+            },
+            "base"_a, "data"_a, "writable"_a = true, "initialised"_a = true)
+        .def("remove",
+             [](PyMemory &self, u64 base) {
+                 remove_allocation(self.memory, base);
+                 self.keep.erase(base);
+             })
+        .def("mark", [](PyMemory &self, u64 address, u64 bytes) { mark_written(self.memory, address, bytes); })
+        .def("copy_marks",
+             [](PyMemory &self, u64 to, u64 from, u64 bytes) { copy_marks(self.memory, to, from, bytes); })
+        .def("digest",
+             [](const PyMemory &self, u64 base, u64 bytes) {
+                 std::array<u64, 8> found;
+                 {
+                     nb::gil_scoped_release free;
+                     found = digest(self.memory, base, bytes);
+                 }
+                 return nb::bytes((const char *)found.data(), sizeof found);
+             })
+        .def("touched",
+             [](PyMemory &self) {
+                 std::vector<std::pair<u64, bool>> found;
+                 for (Allocation &a : self.memory.allocations) {
+                     if (a.was_read || a.was_written) found.emplace_back(a.base, a.was_written);
+                     a.was_read = a.was_written = 0;
+                 }
+                 return found;
              })
         .def("writers", [](const PyMemory &self, size_t i) { return self.memory.allocations.at(i).writers; });
     m.def(
@@ -345,7 +381,8 @@ NB_MODULE(_core, m) {
         "slots"_a, "guards"_a, "facing"_a);
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
-          "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "max_trace_steps"_a = 0,
+          "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "heap_used"_a = 0,
+          "max_trace_steps"_a = 0,
           "traced"_a = std::vector<u64>(), "watched"_a = nb::none(), "concurrent"_a = 0, "round_trip"_a = 64,
           "swap_passes"_a = 1, "last_warp_first"_a = false, "waves"_a = std::vector<u64>());
     nb::class_<PyTraces>(m, "Traces")
@@ -378,6 +415,11 @@ NB_MODULE(_core, m) {
                 out.emplace_back(f.loaded, f.stored);
             return out;
         });
+    m.def("end_launch", &end_launch);
+    m.def("progress", [] {
+        const Progress p = progress();
+        return std::make_pair(p.begun, p.blocks);
+    });
     m.def("dispatch", &dispatch_blocks, "clocks"_a, "multiprocessors"_a, "resident"_a);
     m.attr("STALLS") = kStalls;
     m.def("simulate", &simulate, "traces"_a, "table"_a, "numbers"_a);

@@ -46,6 +46,20 @@ struct Grid {
 
 using Outputs = std::map<u64, std::string>;
 
+std::mutex looking;
+std::atomic<bool> end_asked{false};
+const Grid *running = nullptr;
+
+// While it lives, `progress` tells of this grid.
+struct Shown {
+    explicit Shown(const Grid &grid) { show(&grid); }
+    ~Shown() { show(nullptr); }
+    static void show(const Grid *grid) {
+        std::lock_guard guard(looking);
+        running = grid;
+    }
+};
+
 // Many short blocks use up a budget too; the clock is looked at after some blocks or some instructions.
 struct Watch {
     u64 blocks = 0, looked = 0;
@@ -221,7 +235,7 @@ void begin(Launch &l) {
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
     l.stop = l.doubtful = false;
     l.executed = l.longest_warp = 0;
-    l.heap_used = 0;
+    l.heap_used = l.options.heap_used;
     l.faults.clear();
     l.fence_counts.clear();
     if (l.options.check && !l.quick) prepare_checks(l);
@@ -232,7 +246,7 @@ void wait_for(std::vector<std::thread> &threads, const int &left, std::mutex &m,
     std::unique_lock guard(m);
     while (!done.wait_for(guard, std::chrono::milliseconds(100), [&] { return left == 0; })) {
         guard.unlock();
-        if (interrupted && interrupted()) l.stop = l.interrupted = true;
+        if (end_asked || (interrupted && interrupted())) l.stop = l.interrupted = true;
         guard.lock();
     }
     guard.unlock();
@@ -243,6 +257,7 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
     const LaunchOptions &o = l.options;
     begin(l);
     Grid grid{l, o.blocks.empty() ? l.total_blocks : o.blocks.size()};
+    const Shown shown(grid);
     prepare_traces(grid);
     if (o.watch) grid.work.resize(grid.count);
     l.cores = cores_for(l, grid.count);
@@ -303,13 +318,23 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
     if (o.watch) end_watching(touched, o.waves, result);
     result.faults = std::move(l.faults);
     result.warp_instructions = l.executed;
+    result.heap_used = l.heap_used;
     result.cores_used = l.cores;
     return result;
 }
 
 }  // namespace
 
+void end_launch() { end_asked = true; }
+
+Progress progress() {
+    std::lock_guard guard(looking);
+    if (!running) return {};
+    return {std::min(running->count, running->next.load(std::memory_order_relaxed)), running->count};
+}
+
 LaunchResult run_launch(Launch &l, bool (*interrupted)()) {
+    end_asked = false;
     ConstRows consts(l.program.consts);
     const LaunchOptions &o = l.options;
     l.const_rows = consts.data;

@@ -153,6 +153,7 @@ Place locate(Warp &w, const Access &x, u8 space, u32 size, u32 alignment, bool w
         check_alignment(w, x, kGlobal, size, alignment);
         if (write && !a->writable)
             b.fail(w, FaultKind::write_to_const, lowest(x.m), x.base + x.offset[lowest(x.m)], (u8)size);
+        a->touch(write);
         return {a->host + (base - a->base), a, kGlobal};
     }
     if (space == kLocal) return {nullptr, nullptr, kLocal};

@@ -92,12 +92,26 @@ struct Allocation {
     std::vector<u64> initialised;          // one bit per byte, empty when everything is
     std::shared_ptr<GlobalShadow> shadow;  // only while checking, only when writable
     std::vector<i32> writers{};            // instructions that wrote it, while checking
+    u8 was_read = 0, was_written = 0;      // by a launch, since somebody cleared them
+
+    void touch(bool write) {  // several cores may say the same at once
+        std::atomic_ref<u8> flag(write ? was_written : was_read);
+        if (!flag.load(std::memory_order_relaxed)) flag.store(1, std::memory_order_relaxed);
+    }
 };
 
 struct Memory {
     std::vector<Allocation> allocations;  // ascending, never adjacent
     Allocation *find(u64 address);
+    Allocation *at_base(u64 base);  // null unless an allocation begins there
 };
+
+// marks.cpp: a table of allocations that lives from launch to launch.
+void insert_allocation(Memory &, Allocation);  // std::invalid_argument where it meets another
+void remove_allocation(Memory &, u64 base);
+void mark_written(Memory &, u64 address, u64 bytes);            // all of it has been written
+void copy_marks(Memory &, u64 to, u64 from, u64 bytes);         // as much of it as of where it came from
+std::array<u64, 8> digest(const Memory &, u64 base, u64 bytes);  // of what an allocation holds
 
 // A shared array: where it is, and how many bytes it has (~0u: all that follow).
 struct SharedSlot {
@@ -159,7 +173,8 @@ struct LaunchOptions {
     int cores = 1;
     u64 max_instructions = ~0ull;
     double deadline_seconds = 1e18;
-    u64 heap_base = 0, heap_bytes = 0;  // an allocation that device malloc hands out from
+    u64 heap_base = 0, heap_bytes = 0;  // an allocation that device malloc hands out from...
+    u64 heap_used = 0;                  // ...of which earlier launches have so much
 };
 
 constexpr size_t kCacheLine = 64;
@@ -334,10 +349,17 @@ struct LaunchResult {
     std::vector<WaveSectors> waves;  // of each wave that was watched
     u64 loaded_sectors = 0, stored_sectors = 0, hottest_atomic = 0, failed_polls = 0;
     std::unordered_map<i32, u64> excused_swaps;
-    u64 blocks_run = 0, warp_instructions = 0;
+    u64 blocks_run = 0, warp_instructions = 0, heap_used = 0;
     int cores_used = 1;
 };
 LaunchResult run_launch(Launch &, bool (*interrupted)());
+
+// How far the launch is that runs now, for whoever looks from another thread; nothing runs where there are no blocks.
+struct Progress {
+    u64 begun = 0, blocks = 0;
+};
+Progress progress();
+void end_launch();  // from another thread: the launch that runs now ends soon, as if interrupted
 SectorMarks begin_watching(const Memory &);  // watch.cpp
 void begin_block(Block &, Touched *, u64 place);
 void end_watching(std::vector<Touched> &cores, const std::vector<u64> &waves, LaunchResult &);

@@ -10,7 +10,7 @@ from warpsight.vgpu.bytecode import Cmp
 from warpsight.vgpu.definition.floats import flush_inputs, is_nan
 from warpsight.vgpu.definition.lanes import SIGNED, Ins, Lanes
 from warpsight.vgpu.definition.operations import operation
-from warpsight.vgpu.definition.reals import FORMATS, Format
+from warpsight.vgpu.definition.reals import FORMATS, FloatFormat
 
 _RELATIONS: tuple[Callable[[Lanes, Lanes], Lanes], ...] = (
     lambda a, b: a == b,
@@ -22,7 +22,7 @@ _RELATIONS: tuple[Callable[[Lanes, Lanes], Lanes], ...] = (
 )
 
 
-def order_key(fmt: Format, bits: Lanes) -> Lanes:
+def order_key(fmt: FloatFormat, bits: Lanes) -> Lanes:
     """Signed integers in the order of the floats, -0 just below +0; NaNs have no meaningful key."""
     signed = bits.view(SIGNED[bits.dtype.itemsize])
     return np.where(signed < 0, signed ^ (fmt.sign_bit - 1), signed)

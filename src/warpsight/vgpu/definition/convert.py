@@ -26,7 +26,7 @@ from warpsight.vgpu.definition.lanes import (
     wrap,
 )
 from warpsight.vgpu.definition.operations import lanewise, operation
-from warpsight.vgpu.definition.reals import EIGHTS, FORMATS, Kind
+from warpsight.vgpu.definition.reals import EIGHTS, FORMATS, NumberKind
 
 INTEGER_TYPES = frozenset(T(n) for n in range(T.F16))
 NAN_AS_INTEGER = 1 << 63
@@ -58,9 +58,9 @@ def _float_to_integer(x: Ins, a: Lanes) -> Lanes:
 
     def one(bits: int) -> int:
         number = reals.decode(FORMATS[x.tb], bits)
-        if number.kind == Kind.NAN:
+        if number.kind == NumberKind.NAN:
             return NAN_AS_INTEGER if TYPE_BYTES[x.ta] == 8 else 0
-        if number.kind == Kind.INFINITE:
+        if number.kind == NumberKind.INFINITE:
             return low if number.sign else high
         return min(max(reals.to_integer(x.rounding, number), low), high)
 
@@ -72,7 +72,7 @@ def _float_to_float(x: Ins, a: Lanes) -> Lanes:
 
     def one(bits: int) -> int:
         number = reals.decode(source, bits)
-        if x.sub == 1 and number.kind == Kind.FINITE:
+        if x.sub == 1 and number.kind == NumberKind.FINITE:
             number = reals.finite(number.sign, reals.to_units(x.rounding, number, 0), 0)
         return reals.encode(target, x.rounding, number)
 
@@ -94,7 +94,7 @@ def _to_eights(x: Ins, source: T, high: Lanes, low: Lanes) -> Lanes:
 
     def one(bits: int) -> int:
         number = reals.decode(FORMATS[source], bits)
-        if x.mod & Mod.RELU and number.kind != Kind.NAN and number.sign:
+        if x.mod & Mod.RELU and number.kind != NumberKind.NAN and number.sign:
             return 0
         return reals.encode_finite(EIGHTS[x.ta], x.rounding, number)
 

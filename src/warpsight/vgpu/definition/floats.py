@@ -15,17 +15,17 @@ from warpsight.vgpu.bytecode import Mod, Round, T
 from warpsight.vgpu.definition import reals
 from warpsight.vgpu.definition.lanes import Ins, Lanes, dtype_of
 from warpsight.vgpu.definition.operations import lanewise, operation
-from warpsight.vgpu.definition.reals import FORMATS, Format, Number
+from warpsight.vgpu.definition.reals import FORMATS, FloatFormat, Number
 
 FLUSHED = frozenset((T.F32, T.F16))
 NUMPY_FLOAT = {T.F32: np.float32, T.F64: np.float64}
 
 
-def is_nan(fmt: Format, bits: Lanes) -> Lanes:
+def is_nan(fmt: FloatFormat, bits: Lanes) -> Lanes:
     return (bits & (fmt.sign_bit - 1)) > fmt.infinity
 
 
-def flush(fmt: Format, bits: Lanes) -> Lanes:
+def flush(fmt: FloatFormat, bits: Lanes) -> Lanes:
     """Denormals become zeros of their sign."""
     signless = bits & (fmt.sign_bit - 1)
     return np.where(signless < fmt.smallest_normal, bits & fmt.sign_bit, bits).astype(bits.dtype)

@@ -13,7 +13,7 @@ from warpsight.vgpu.bytecode import CONST_WINDOW, LOCAL_WINDOW, SHARED_WINDOW, P
 from warpsight.vgpu.definition.lanes import LANES, Lanes, bools_of, decode_code, mask_of
 from warpsight.vgpu.definition.machine import run_block
 from warpsight.vgpu.definition.memory import DefinitionFault, Memory
-from warpsight.vgpu.definition.state import Block, Launch
+from warpsight.vgpu.definition.state import Block, LaunchState
 from warpsight.vgpu.sass.bank import fill_bank_zero
 
 _WINDOW = {Space.SHARED: SHARED_WINDOW, Space.LOCAL: LOCAL_WINDOW, Space.CONST: CONST_WINDOW}
@@ -89,7 +89,7 @@ def run(
     _place_symbols(program, memory)
     _patch(program, memory, consts, const_data)
     consts = fill_bank_zero(program, consts, grid, block, params)
-    launch = Launch(
+    launch = LaunchState(
         program,
         decode_code(program),
         consts,
@@ -116,7 +116,7 @@ def run_lanes(
     Lanes outside `mask` never run. Predicate 0 is true whatever was given. Running past the last instruction ends a
     lane.
     """
-    launch = Launch(
+    launch = LaunchState(
         program, decode_code(program), program.consts.copy(), (1, 1, 1), (LANES, 1, 1), 0, bytearray(),
         bytearray(program.const_data), Memory(), 10_000_000,
     )  # fmt: skip

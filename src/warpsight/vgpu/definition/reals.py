@@ -17,7 +17,7 @@ from warpsight.vgpu.bytecode import Round, T
 
 
 @dataclass(frozen=True)
-class Format:
+class FloatFormat:
     """A binary format of IEEE's layout; `precision` counts the hidden bit. Without an infinity only the last code is
     NaN and every code before it is finite.
     """
@@ -58,48 +58,48 @@ class Format:
         return 1 - self.bias - (self.precision - 1)
 
 
-FORMATS: dict[T, Format] = {
-    T.F16: Format(16, 11, 0x7FFF),
-    T.BF16: Format(16, 8, 0x7FFF),
-    T.F32: Format(32, 24, 0x7FFFFFFF),
-    T.F64: Format(64, 53, 0xFFF8_0000_0000_0000),
+FORMATS: dict[T, FloatFormat] = {
+    T.F16: FloatFormat(16, 11, 0x7FFF),
+    T.BF16: FloatFormat(16, 8, 0x7FFF),
+    T.F32: FloatFormat(32, 24, 0x7FFFFFFF),
+    T.F64: FloatFormat(64, 53, 0xFFF8_0000_0000_0000),
 }
-EIGHTS: dict[T, Format] = {
-    T.E4M3X2: Format(8, 4, 0x7F, has_infinity=False),
-    T.E5M2X2: Format(8, 3, 0x7F),
+EIGHTS: dict[T, FloatFormat] = {
+    T.E4M3X2: FloatFormat(8, 4, 0x7F, has_infinity=False),
+    T.E5M2X2: FloatFormat(8, 3, 0x7F),
 }
 """The format of one of the two 8-bit floats of a pair."""
 
 
-class Kind(IntEnum):
+class NumberKind(IntEnum):
     FINITE, INFINITE, NAN = range(3)
 
 
 class Number(NamedTuple):
-    kind: Kind
+    kind: NumberKind
     sign: int
     mantissa: int
     exponent: int
 
 
-NAN = Number(Kind.NAN, 0, 0, 0)
+NAN = Number(NumberKind.NAN, 0, 0, 0)
 MORE_BITS = 128
 """Bits of a quotient or root before its sticky bit; more than twice any precision here."""
 
 
 def infinity(sign: int) -> Number:
-    return Number(Kind.INFINITE, sign, 0, 0)
+    return Number(NumberKind.INFINITE, sign, 0, 0)
 
 
 def finite(sign: int, mantissa: int, exponent: int) -> Number:
-    return Number(Kind.FINITE, sign, mantissa, exponent)
+    return Number(NumberKind.FINITE, sign, mantissa, exponent)
 
 
 def from_integer(value: int) -> Number:
     return finite(int(value < 0), abs(value), 0)
 
 
-def decode(fmt: Format, bits: int) -> Number:
+def decode(fmt: FloatFormat, bits: int) -> Number:
     sign = int(bits >= fmt.sign_bit)
     magnitude = bits & (fmt.sign_bit - 1)
     if magnitude >= fmt.infinity:
@@ -113,7 +113,7 @@ def decode(fmt: Format, bits: int) -> Number:
 def total(a: Number, b: Number, mode: Round) -> Number:
     """a + b, exactly; the mode only decides the sign of a zero made of opposite signs."""
     if a.kind or b.kind:
-        if Kind.NAN in (a.kind, b.kind) or (a.kind == b.kind and a.sign != b.sign):
+        if NumberKind.NAN in (a.kind, b.kind) or (a.kind == b.kind and a.sign != b.sign):
             return NAN
         return a if a.kind else b
     exponent = min(a.exponent, b.exponent)
@@ -132,7 +132,7 @@ def negated(a: Number) -> Number:
 
 def product(a: Number, b: Number) -> Number:
     sign = a.sign ^ b.sign
-    if Kind.NAN in (a.kind, b.kind):
+    if NumberKind.NAN in (a.kind, b.kind):
         return NAN
     if a.kind or b.kind:
         zero_factor = (not a.kind and a.mantissa == 0) or (not b.kind and b.mantissa == 0)
@@ -142,7 +142,7 @@ def product(a: Number, b: Number) -> Number:
 
 def quotient(a: Number, b: Number) -> Number:
     sign = a.sign ^ b.sign
-    if Kind.NAN in (a.kind, b.kind) or (a.kind and b.kind):
+    if NumberKind.NAN in (a.kind, b.kind) or (a.kind and b.kind):
         return NAN
     if a.kind:
         return infinity(sign)
@@ -156,7 +156,7 @@ def quotient(a: Number, b: Number) -> Number:
 
 
 def square_root(a: Number) -> Number:
-    if a.kind == Kind.NAN or (a.sign and (a.kind or a.mantissa)):
+    if a.kind == NumberKind.NAN or (a.sign and (a.kind or a.mantissa)):
         return NAN
     if a.kind or a.mantissa == 0:
         return a
@@ -185,12 +185,12 @@ def to_units(mode: Round, a: Number, exponent: int) -> int:
     return kept + int(_rounds_up(mode, a.sign, kept, rest, 1 << (shift - 1)))
 
 
-def encode(fmt: Format, mode: Round, a: Number) -> int:
+def encode(fmt: FloatFormat, mode: Round, a: Number) -> int:
     """The bits of `a` rounded once to the format: denormals kept, overflow by mode, NaN canonical."""
-    if a.kind == Kind.NAN:
+    if a.kind == NumberKind.NAN:
         return fmt.nan
     signed = fmt.sign_bit if a.sign else 0
-    if a.kind == Kind.INFINITE:
+    if a.kind == NumberKind.INFINITE:
         return signed | fmt.infinity
     if a.mantissa == 0:
         return signed
@@ -205,9 +205,9 @@ def encode(fmt: Format, mode: Round, a: Number) -> int:
     return signed | magnitude
 
 
-def encode_finite(fmt: Format, mode: Round, a: Number) -> int:
+def encode_finite(fmt: FloatFormat, mode: Round, a: Number) -> int:
     """As `encode`, but what is too large, and infinity, becomes the largest finite number; NaN stays NaN."""
-    if a.kind == Kind.NAN:
+    if a.kind == NumberKind.NAN:
         return fmt.nan
     sign, magnitude = divmod(encode(fmt, mode, a), fmt.sign_bit)
     return sign * fmt.sign_bit + min(magnitude, fmt.infinity - 1)

@@ -50,7 +50,7 @@ def space_of(address: int) -> tuple[Space, int] | None:
 
 
 @dataclass
-class Launch:
+class LaunchState:
     """What all blocks share. `consts` already holds relocated addresses."""
 
     program: Program
@@ -100,7 +100,7 @@ class Barrier:
 class Block:
     """Threads that share memory and barriers."""
 
-    def __init__(self, launch: Launch, number: int) -> None:
+    def __init__(self, launch: LaunchState, number: int) -> None:
         self.launch = launch
         self.number = number
         gx, gy, _ = launch.grid

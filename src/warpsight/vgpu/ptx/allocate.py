@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.vgpu.bytecode import NONE, OPS, Flag
-from warpsight.vgpu.ptx.body import Body
+from warpsight.vgpu.ptx.body import PtxBody
 
 Ints = NDArray[np.int64]
 OP, FLAGS, GUARD, D0, D1, A, B, C, E, LIST, TARGET, IMM = 0, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
@@ -191,7 +191,7 @@ def linear_scan(start: Ints, end: Ints, sizes: Ints) -> tuple[Ints, int]:
     return places, top
 
 
-def allocate(body: Body, jumps: dict[int, list[int]]) -> Allocated:
+def allocate(body: PtxBody, jumps: dict[int, list[int]]) -> Allocated:
     code = np.array(body.code, np.int64)
     lists = np.array(body.lists, np.int64)
     blocks = find_blocks(code, jumps)
@@ -217,7 +217,7 @@ def allocate(body: Body, jumps: dict[int, list[int]]) -> Allocated:
 
 
 def _row_occurrences(
-    body: Body, code: Ints, lists: Ints, fields: Ints, is_row: NDArray[Any], base: Ints
+    body: PtxBody, code: Ints, lists: Ints, fields: Ints, is_row: NDArray[Any], base: Ints
 ) -> tuple[Ints, Ints, NDArray[Any]]:
     whole = code[:, GUARD] == 0
     at, column = np.nonzero(is_row & (fields >= 0))
@@ -247,7 +247,7 @@ def _drop_unread_atomics(code: Ints, base: Ints, used: NDArray[Any]) -> None:
     code[unread, FLAGS] |= int(Flag.UNUSED_RESULT)
 
 
-def _map_predicates(body: Body, code: Ints, fields: Ints, is_pred: NDArray[Any], blocks: Blocks) -> int:
+def _map_predicates(body: PtxBody, code: Ints, fields: Ints, is_pred: NDArray[Any], blocks: Blocks) -> int:
     """Predicates share places as rows do; index 0 stays true."""
     is_source = np.zeros(6, bool)
     is_source[2:] = True

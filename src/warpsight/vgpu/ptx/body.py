@@ -15,12 +15,12 @@ from typing import NamedTuple
 from warpsight.errors import UnsupportedInstruction
 from warpsight.vgpu.bytecode import NONE, Flag, Space, T
 from warpsight.vgpu.ptx import specials
-from warpsight.vgpu.ptx.decode import BYTES, Refused, decode, head
+from warpsight.vgpu.ptx.decode import BYTES, PtxRefused, decode, head
 from warpsight.vgpu.ptx.immediate import bits, integer
 from warpsight.vgpu.ptx.layout import WINDOWS, Layout, Place, align_up
 from warpsight.vgpu.ptx.lines import LineMap
 from warpsight.vgpu.ptx.names import Names, Reg, Slot
-from warpsight.vgpu.ptx.parse import Function, Parameter, make_variable, parse_param, statements
+from warpsight.vgpu.ptx.parse import Function, PtxParameter, make_variable, parse_param, statements
 
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^\s,]+")
 _ADDRESS = re.compile(r"\[\s*([\w$%]+)\s*(?:(\+|-)\s*(-?\w+)\s*)?\]$")
@@ -36,7 +36,7 @@ class ListSpan(NamedTuple):
     used: int
 
 
-def param_offsets(results: Sequence[Parameter], params: Sequence[Parameter]) -> tuple[list[int], int]:
+def param_offsets(results: Sequence[PtxParameter], params: Sequence[PtxParameter]) -> tuple[list[int], int]:
     """Offsets of results then parameters at the start of a callee's frame: 16-byte steps, so only sizes matter."""
     offsets, cursor = list[int](), 0
     for p in (*results, *params):
@@ -45,7 +45,7 @@ def param_offsets(results: Sequence[Parameter], params: Sequence[Parameter]) -> 
     return offsets, cursor
 
 
-class Body:
+class PtxBody:
     def __init__(self, layout: Layout, function: Function, lines: LineMap, *, recursive: bool = False) -> None:
         self.layout, self.function, self.recursive = layout, function, recursive
         self.constants = layout.constants
@@ -122,9 +122,9 @@ class Body:
             return NONE
         reg = self.regs.get(text)
         if reg is None:
-            raise Refused(f"`{text}` is not a declared register")
+            raise PtxRefused(f"`{text}` is not a declared register")
         if reg.bytes < BYTES[t]:
-            raise Refused(f"`{text}` is narrower than .{t.name.lower()}")
+            raise PtxRefused(f"`{text}` is narrower than .{t.name.lower()}")
         return reg.id
 
     def value(self, text: str, t: T) -> int:
@@ -132,7 +132,7 @@ class Body:
         if reg is None:
             return self._other_value(text, t)
         if reg.bytes < BYTES[t]:
-            raise Refused(f"`{text}` is narrower than .{t.name.lower()}")
+            raise PtxRefused(f"`{text}` is narrower than .{t.name.lower()}")
         return reg.id
 
     def _other_value(self, text: str, t: T) -> int:
@@ -153,7 +153,7 @@ class Body:
         if index is None:
             literal = integer(name)
             if literal is None:
-                raise Refused(f"`{name}` is not a declared predicate")
+                raise PtxRefused(f"`{name}` is not a declared predicate")
             return int((literal == 0) != negated)
         return 2 * index + negated
 
@@ -162,7 +162,7 @@ class Body:
             return 0
         index = self.preds.get(text)
         if index is None:
-            raise Refused(f"`{text}` is not a declared predicate")
+            raise PtxRefused(f"`{text}` is not a declared predicate")
         return index
 
     def row_and_pred(self, text: str, t: T) -> tuple[int, int]:
@@ -177,7 +177,7 @@ class Body:
         """The address of a variable or function, as a value of its own state space."""
         m = _SYMBOL.match(text)
         if m is None or BYTES[t] < 4:
-            raise Refused(f"operand `{text}` is not understood")
+            raise PtxRefused(f"operand `{text}` is not understood")
         name, addend = (
             self.layout.module.aliases.get(m[1], m[1]),
             (integer(m[3]) or 0 if m[3] else 0) * (-1 if m[2] == "-" else 1),
@@ -185,7 +185,7 @@ class Body:
         slot = self.slots.get(name)
         if slot is not None:
             if slot.outgoing:
-                raise Refused("the address of an outgoing parameter cannot be taken")
+                raise PtxRefused("the address of an outgoing parameter cannot be taken")
             number = self.temp(8)
             self.emit(_LEAFP, 0, number, imm=slot.offset + addend)
             return number
@@ -196,21 +196,21 @@ class Body:
         place = self._find(name, text)
         if BYTES[t] == 4:
             if place.space is Space.GLOBAL:
-                raise Refused("a global address does not fit in 32 bits")
+                raise PtxRefused("a global address does not fit in 32 bits")
             return self.constants.word(place.offset + addend)
         return self.layout.address_operand(place, addend)
 
     def _find(self, name: str, text: str) -> Place:
         place = self.layout.find(name)
         if place is None:
-            raise Refused(f"`{text}` is neither a register, a literal nor a variable of this module")
+            raise PtxRefused(f"`{text}` is neither a register, a literal nor a variable of this module")
         return place
 
     def address(self, text: str, space: Space) -> tuple[int, int]:
         """`[base + offset]` as (row operand, immediate) for an access in `space`."""
         m = _ADDRESS.match(text)
         if m is None:
-            raise Refused(f"address `{text}` is not understood")
+            raise PtxRefused(f"address `{text}` is not understood")
         offset = (integer(m[3]) or 0 if m[3] else 0) * (-1 if m[2] == "-" else 1)
         reg = self.regs.get(m[1])
         if reg is not None:
@@ -226,7 +226,7 @@ class Body:
             return -1, self.kernel_params[m[1]] + offset
         place = self._find(self.layout.module.aliases.get(m[1], m[1]), m[1])
         if space is not Space.GENERIC and space is not place.space:
-            raise Refused(f"`{m[1]}` lies in .{place.space.name.lower()}")
+            raise PtxRefused(f"`{m[1]}` lies in .{place.space.name.lower()}")
         if place.space is Space.GLOBAL:
             return self.layout.address_operand(place), offset
         return -1, place.offset + offset + (WINDOWS[place.space] if space is Space.GENERIC else 0)
@@ -274,7 +274,7 @@ class Body:
                 operands = re.sub(r"\s*\|\s*", "|", operands)
             form = decode(m[4])
             form.lower(self, form, _OPERAND.findall(operands), guard)
-        except Refused as refusal:
+        except PtxRefused as refusal:
             raise self.refusal(str(refusal)) from None
         self._close_statement(first)
 
@@ -322,14 +322,14 @@ class Body:
             elif word == "callprototype":
                 self.prototypes[self.scope, self._last_label] = text
             elif word not in ("pragma", "shared", "calltargets"):
-                raise Refused(f"directive .{word} is not known")
-        except Refused as refusal:
+                raise PtxRefused(f"directive .{word} is not known")
+        except PtxRefused as refusal:
             raise self.refusal(str(refusal)) from None
 
     def _declare_local(self, text: str) -> None:
         m = _LOCAL.match(text)
         if m is None:
-            raise Refused("expected a local variable")
+            raise PtxRefused("expected a local variable")
         v = make_variable(m[3], "local", m[2], m[4], "")
         self.frame = align_up(self.frame, v.align)
         self.names.add_slot(v.name, Slot(v.size, self.frame))
@@ -345,7 +345,7 @@ class Body:
             if table is not None and (scope, name) in table:
                 return table[scope, name]
             if scope == 0:
-                raise Refused(f"label `{name}` is not defined")
+                raise PtxRefused(f"label `{name}` is not defined")
             scope = self.parents[scope]
 
     def _finish(self) -> None:

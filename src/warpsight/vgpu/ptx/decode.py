@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from warpsight.vgpu.bytecode import OPS, TYPE_BYTES, Mod, Round, T
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 X = TypeVar("X")
 
@@ -29,7 +29,7 @@ IEEE_ROUNDINGS = {"rn": Round.RN, "rz": Round.RZ, "rm": Round.RM, "rp": Round.RP
 ROUNDINGS = {"rn": Round.RN, "rz": Round.RZ, "rm": Round.RM, "rp": Round.RP, "rna": Round.RNA}
 
 
-class Refused(Exception):
+class PtxRefused(Exception):
     """This instruction is not understood; the text says which part. The body adds instruction and line."""
 
 
@@ -37,7 +37,7 @@ class Refused(Exception):
 class Form:
     """A decoded opcode. `head` is the start of the bytecode record (op .. pad), `srcs` the types of the sources."""
 
-    lower: Callable[[Body, Form, Sequence[str], int], None]
+    lower: Callable[[PtxBody, Form, Sequence[str], int], None]
     head: tuple[int, ...] = (0,) * 9
     dst: T = T.B32
     srcs: tuple[T, ...] = ()
@@ -69,7 +69,7 @@ class Mods:
                 self.words.remove(word)
                 return table[word]
         if default is None:
-            raise Refused(f"one of {', '.join('.' + k for k in table)} is expected")
+            raise PtxRefused(f"one of {', '.join('.' + k for k in table)} is expected")
         return default
 
     def drop(self, names: frozenset[str]) -> None:
@@ -83,7 +83,7 @@ class Mods:
     def type(self, *allowed: T) -> T:
         found = self.types()
         if len(found) != 1 or (allowed and found[0] not in allowed):
-            raise Refused(f"type {'/'.join(t.name.lower() for t in found) or 'none'} is not supported here")
+            raise PtxRefused(f"type {'/'.join(t.name.lower() for t in found) or 'none'} is not supported here")
         return found[0]
 
     def float_mod(self, t: T) -> int:
@@ -91,7 +91,7 @@ class Mods:
         mod = int(self.one(IEEE_ROUNDINGS, Round.RN))
         if self.flag("ftz"):
             if t not in (T.F32, T.F16, T.F16X2):
-                raise Refused(f".ftz does not go with .{t.name.lower()}")
+                raise PtxRefused(f".ftz does not go with .{t.name.lower()}")
             mod |= Mod.FTZ
         if self.flag("sat"):
             mod |= Mod.SAT
@@ -99,7 +99,7 @@ class Mods:
 
     def done(self) -> None:
         if self.words:
-            raise Refused(f"modifier .{self.words[0]} is not known")
+            raise PtxRefused(f"modifier .{self.words[0]} is not known")
 
 
 Decoder = Callable[[str, Mods], Form]
@@ -120,7 +120,7 @@ def decode(opcode: str) -> Form:
     base, *words = opcode.split(".")
     decoder = DECODERS.get(base)
     if decoder is None:
-        raise Refused(f"instruction {base} is not known")
+        raise PtxRefused(f"instruction {base} is not known")
     mods = Mods(words)
     form = decoder(base, mods)
     mods.done()

@@ -7,7 +7,7 @@ import struct
 from functools import cache
 
 from warpsight.vgpu.bytecode import T
-from warpsight.vgpu.ptx.decode import BYTES, Refused
+from warpsight.vgpu.ptx.decode import BYTES, PtxRefused
 
 _INTEGER = re.compile(r"([-+~]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
 _DECIMAL = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?$")
@@ -62,4 +62,4 @@ def _pack(value: float, t: T) -> int:
             return 0x7F800000 if value > 0 else 0xFF800000
     if t is T.F16:
         return struct.unpack("<H", struct.pack("<e", value))[0]
-    raise Refused(f"a float literal does not go with .{t.name.lower()}")
+    raise PtxRefused(f"a float literal does not go with .{t.name.lower()}")

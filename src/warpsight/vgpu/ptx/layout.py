@@ -15,6 +15,7 @@ from warpsight.errors import UnsupportedInstruction
 from warpsight.vgpu.bytecode import (
     CONST_WINDOW,
     FUNCTION_WINDOW,
+    GRID_WORKSPACE,
     LOCAL_WINDOW,
     MOST_SHARED_SLOTS,
     SHARED_SLOT,
@@ -38,7 +39,7 @@ def align_up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-class Constants:
+class PtxConstants:
     """The pool of constant rows; equal values share a row."""
 
     def __init__(self) -> None:
@@ -78,7 +79,7 @@ class Layout:
     """Collects what a program touches while its functions are lowered."""
 
     module: Module
-    constants: Constants = field(default_factory=Constants)
+    constants: PtxConstants = field(default_factory=PtxConstants)
     places: dict[str, Place] = field(default_factory=dict[str, Place])
     symbols: list[Symbol] = field(default_factory=list[Symbol])
     relocations: list[Relocation] = field(default_factory=list[Relocation])
@@ -147,6 +148,10 @@ class Layout:
             operand = self._global_rows[key] = self.constants.fresh_pair()
             self.relocations.append(Relocation(place.name, addend, row=~operand))
         return operand
+
+    def workspace_operand(self) -> int:
+        """A constant pair for the address of the grid's workspace, known at launch."""
+        return self.address_operand(Place(Space.GLOBAL, 0, GRID_WORKSPACE))
 
     def function_address(self, name: str) -> int:
         self.address_taken.add(name)

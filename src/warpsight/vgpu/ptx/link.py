@@ -38,9 +38,9 @@ from warpsight.vgpu.ptx.allocate import (
     pred_fields,
     row_fields,
 )
-from warpsight.vgpu.ptx.body import Body
+from warpsight.vgpu.ptx.body import PtxBody
 from warpsight.vgpu.ptx.calls import call_graph, reach
-from warpsight.vgpu.ptx.decode import Refused, head
+from warpsight.vgpu.ptx.decode import PtxRefused, head
 from warpsight.vgpu.ptx.layout import Layout, align_up
 from warpsight.vgpu.ptx.lines import LineMap, own_file
 from warpsight.vgpu.ptx.parse import Function, Module, Variable, make_variable, parse_module
@@ -54,10 +54,10 @@ _PUSH, _POP, _BRA, _ATOM, _LD, _ST = (OPS[name].number for name in ("PUSH", "POP
 
 
 @dataclass
-class Part:
+class _LinkedFunction:
     """One function on its way into the program; the bases say where its code, rows and predicates start there."""
 
-    body: Body
+    body: PtxBody
     allocated: Allocated
     tables: list[tuple[int, list[int]]]
     lists: list[int]
@@ -77,7 +77,11 @@ class Part:
 
 def load_ptx(text: str, entry: str | None = None) -> Program:
     """The kernel `entry` of a PTX text (its only one when None) as a Program; refuses what the machine cannot run."""
-    module = parse_module(text)
+    return load_module(parse_module(text), entry)
+
+
+def load_module(module: Module, entry: str | None = None) -> Program:
+    """The same of a text that was parsed already."""
     kernel = _pick(module, entry)
     names, edges = call_graph(module, kernel)
     layout = Layout(module)
@@ -120,23 +124,23 @@ def _shared_variables(module: Module, bodies: list[str]) -> list[Variable]:
     return list(found.values())
 
 
-def _lower(layout: Layout, function: Function, file: int, recursive: bool) -> Part:
-    body = Body(layout, function, LineMap(file), recursive=recursive)
+def _lower(layout: Layout, function: Function, file: int, recursive: bool) -> _LinkedFunction:
+    body = PtxBody(layout, function, LineMap(file), recursive=recursive)
     body.lower()
     try:
         jumps, tables = resolve(body)
-    except Refused as refusal:
+    except PtxRefused as refusal:
         raise body.refusal(str(refusal)) from None
     allocated = allocate(body, jumps)
     for index, targets in jumps.items():
         if body.code[index][OP] == _BRA:
             allocated.code[index, TARGET] = targets[0]
-    part = Part(body, allocated, tables, allocated.lists.tolist())
+    part = _LinkedFunction(body, allocated, tables, allocated.lists.tolist())
     _lay_out_frame(part)
     return part
 
 
-def resolve(body: Body) -> tuple[dict[int, list[int]], list[tuple[int, list[int]]]]:
+def resolve(body: PtxBody) -> tuple[dict[int, list[int]], list[tuple[int, list[int]]]]:
     jumps, tables = dict[int, list[int]](), list[tuple[int, list[int]]]()
     for index, name, scope in body.jumps:
         body.text, body.line = body.texts[index], body.lines[index]
@@ -151,13 +155,13 @@ def resolve(body: Body) -> tuple[dict[int, list[int]], list[tuple[int, list[int]
     return jumps, tables
 
 
-def _label(body: Body, name: str, scope: int) -> int:
+def _label(body: PtxBody, name: str, scope: int) -> int:
     found = body.lookup(None, name, scope)
     assert isinstance(found, int)
     return found
 
 
-def _lay_out_frame(part: Part) -> None:
+def _lay_out_frame(part: _LinkedFunction) -> None:
     """Saved rows after the variables; then the frame's size is known and outgoing parameters get their place."""
     body, code = part.body, part.allocated.code
     saved = align_up(body.frame, 16)
@@ -176,7 +180,7 @@ def _lay_out_frame(part: Part) -> None:
         code[index, IMM] = part.frame
 
 
-def _row_bases(parts: dict[str, Part], edges: dict[str, set[str]], recursive: set[str]) -> int:
+def _row_bases(parts: dict[str, _LinkedFunction], edges: dict[str, set[str]], recursive: set[str]) -> int:
     """Rows of a function start after those of everything that may be active below it; returns the number of rows.
 
     With a cycle in the graph there is no order of callers, so then no two functions share rows.
@@ -190,7 +194,7 @@ def _row_bases(parts: dict[str, Part], edges: dict[str, set[str]], recursive: se
     return top
 
 
-def _stack_bytes(parts: dict[str, Part], edges: dict[str, set[str]]) -> dict[str, int]:
+def _stack_bytes(parts: dict[str, _LinkedFunction], edges: dict[str, set[str]]) -> dict[str, int]:
     """Bytes of the deepest chain of frames from each function; only asked when nothing is recursive."""
     depth = dict[str, int]()
     for name, part in parts.items():  # callees first, the kernel last
@@ -201,7 +205,7 @@ def _stack_bytes(parts: dict[str, Part], edges: dict[str, set[str]]) -> dict[str
     return depth
 
 
-def _join(kernel: Function, layout: Layout, parts: dict[str, Part], recursive: set[str]) -> Program:
+def _join(kernel: Function, layout: Layout, parts: dict[str, _LinkedFunction], recursive: set[str]) -> Program:
     edges = {name: part.callees for name, part in parts.items()}
     for name, part in parts.items():
         if part.calls_indirectly:
@@ -248,12 +252,12 @@ def _join(kernel: Function, layout: Layout, parts: dict[str, Part], recursive: s
     )
 
 
-def _copies_link(part: Part, shared_link: int) -> bool:
+def _copies_link(part: _LinkedFunction, shared_link: int) -> bool:
     """With indirect calls every call leaves its link in one known place; a function's first act is to take it over."""
     return shared_link >= 0 and part.body.link >= 0
 
 
-def _code_and_pred_bases(parts: dict[str, Part], shared_link: int) -> int:
+def _code_and_pred_bases(parts: dict[str, _LinkedFunction], shared_link: int) -> int:
     cursor, preds = int(len(parts) > 1), 1
     for part in parts.values():
         part.code_base, part.pred_base = cursor, preds - 1
@@ -270,7 +274,9 @@ def _copy_link(link: int, shared_link: int) -> Ints:
     return np.array([(*head("MOV", ta=9, flags=Flag.HIDDEN), 0, link, 0, shared_link, -1, -1, -1, 0, 0, 0)], np.int64)
 
 
-def _place(part: Part, parts: dict[str, Part], lists: list[int], tables: list[int], shared_link: int) -> Ints:
+def _place(
+    part: _LinkedFunction, parts: dict[str, _LinkedFunction], lists: list[int], tables: list[int], shared_link: int
+) -> Ints:
     """The function's code with its rows, predicates, lists and targets moved to where the program has them."""
     code, base = part.allocated.code, part.code_base + _copies_link(part, shared_link)
     is_row, is_pred = row_fields(code), pred_fields(code)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import NONE, Flag, Mod, T
-from warpsight.vgpu.ptx.decode import BYTES, FLOATS, SIGNED, Form, Mods, Refused, decodes, head
+from warpsight.vgpu.ptx.decode import BYTES, FLOATS, SIGNED, Form, Mods, PtxRefused, decodes, head
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 INTEGERS = (T.U16, T.S16, T.U32, T.S32, T.U64, T.S64)
 WORDS = (T.U32, T.S32, T.U64, T.S64)
@@ -23,10 +23,10 @@ HIDDEN = Flag.HIDDEN
 
 def expect(operands: Sequence[str], *counts: int) -> None:
     if len(operands) not in counts:
-        raise Refused(f"{' or '.join(map(str, counts))} operands are expected, {len(operands)} came")
+        raise PtxRefused(f"{' or '.join(map(str, counts))} operands are expected, {len(operands)} came")
 
 
-def lower_simple(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def lower_simple(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     """One row destination, row sources in bytecode order."""
     srcs = form.srcs
     if len(operands) != len(srcs) + 1:
@@ -58,7 +58,7 @@ def carry_form(op: str, m: Mods, *, carry_in: bool, sub: int = 0) -> Form:
     )
 
 
-def _lower_carry(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_carry(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, len(form.srcs) + 1)
     carry_in, carry_out = form.extra
     d = body.dest(operands[0], form.dst)
@@ -88,7 +88,7 @@ def _add(base: str, m: Mods) -> Form:
         return simple(op, t, (t, t), mod=m.float_mod(t))
     sat = m.flag("sat")
     if sat and t is not T.S32:
-        raise Refused(".sat needs .s32")
+        raise PtxRefused(".sat needs .s32")
     return simple(op, t, (t, t), mod=Mod.SAT if sat else 0)
 
 
@@ -115,7 +115,7 @@ def _mad(base: str, m: Mods) -> Form:
     part = m.one({"lo": "MAD", "hi": "MADHI", "wide": "MADWIDE"})
     sat = m.flag("sat")
     if sat and (part != "MADHI" or t is not T.S32):
-        raise Refused(".sat needs mad.hi.s32")
+        raise PtxRefused(".sat needs mad.hi.s32")
     if part == "MADWIDE":
         wide = WIDER[t]
         return simple(part, t, (t, t, wide), wide, tb=wide)
@@ -128,11 +128,11 @@ def _mul24(base: str, m: Mods) -> Form:
     t = m.type(T.U32, T.S32)
     sat = m.flag("sat")
     if sat and not (base == "mad24" and high and t is T.S32):
-        raise Refused(".sat needs mad24.hi.s32")
+        raise PtxRefused(".sat needs mad24.hi.s32")
     return Form(_lower_mul24, dst=t, extra=(high, base == "mad24", sat))
 
 
-def _lower_mul24(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_mul24(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     high, add, sat = form.extra
     t = form.dst
     expect(operands, 4 if add else 3)
@@ -192,7 +192,7 @@ def _not(base: str, m: Mods) -> Form:
     return simple(base.upper(), t, (t,))
 
 
-def lower_plop(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def lower_plop(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, len(form.srcs) + 1)
     a = body.pred(operands[1])
     b = body.pred(operands[2]) if len(form.srcs) > 1 else 0
@@ -206,14 +206,14 @@ def _lop3(base: str, m: Mods) -> Form:
     return Form(_lower_lop3, head("LOP3", ta=T.B32), extra=boolean)
 
 
-def _lower_lop3(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_lop3(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     boolean = form.extra
     expect(operands, 5 if boolean < 0 else 6)
     row, _, flag = operands[0].partition("|")
     d = body.dest(row, T.B32)
     table = body.constants.rows[~body.value(operands[4], T.B32)] if operands[4] not in body.regs else -1
     if not 0 <= table <= 255:
-        raise Refused("the table of lop3 is a literal from 0 to 255")
+        raise PtxRefused("the table of lop3 is a literal from 0 to 255")
     if boolean >= 0 and d == NONE:
         d = body.temp()
     a, b, c = (body.value(text, T.B32) for text in operands[1:4])
@@ -294,7 +294,7 @@ def _dot(base: str, m: Mods) -> Form:
     sub = m.one({"lo": 0, "hi": 1}) if base == "dp2a" else 0
     types = m.types()
     if len(types) != 2 or any(t not in (T.U32, T.S32) for t in types):
-        raise Refused("two types of .u32 or .s32 are expected")
+        raise PtxRefused("two types of .u32 or .s32 are expected")
     return simple(base.upper(), types[0], (T.B32,) * 3, T.B32, sub=sub, tb=types[1])
 
 
@@ -302,7 +302,7 @@ def _dot(base: str, m: Mods) -> Form:
 def _vabsdiff(base: str, m: Mods) -> Form:
     types = m.types()
     if len(types) != 3 or types[1] is not types[2] or any(t not in (T.U32, T.S32) for t in types):
-        raise Refused("the sources must have one type of .u32 or .s32")
+        raise PtxRefused("the sources must have one type of .u32 or .s32")
     return simple("VABSDIFF", types[1], (T.B32,) * 3, T.B32, sub=int(m.flag("add")), vec=int(base[-1]))
 
 
@@ -311,7 +311,7 @@ def _abs(base: str, m: Mods) -> Form:
     t = m.type(T.S16, T.S32, T.S64, *FLOATS - {T.TF32})
     ftz = m.flag("ftz")
     if ftz and t not in (T.F32, T.F16, T.F16X2):
-        raise Refused(".ftz needs .f32 or .f16")
+        raise PtxRefused(".ftz needs .f32 or .f16")
     return simple(base.upper(), t, (t,), mod=Mod.FTZ if ftz else 0)
 
 
@@ -321,16 +321,16 @@ def _min(base: str, m: Mods) -> Form:
     if t not in FLOATS:
         relu = m.flag("relu")
         if relu and t not in (T.S32, T.S16X2):
-            raise Refused(".relu needs .s32 or .s16x2")
+            raise PtxRefused(".relu needs .s32 or .s16x2")
         return simple(base.upper(), t, (t, t), mod=Mod.RELU if relu else 0)
     mod = Mod.FTZ if m.flag("ftz") else 0
     sub = int(m.flag("NaN"))
     if m.flag("xorsign"):
         if not m.flag("abs"):
-            raise Refused(".xorsign needs .abs")
+            raise PtxRefused(".xorsign needs .abs")
         sub |= 2
     if t is T.F64 and (sub or mod):
-        raise Refused("no modifier goes with .f64")
+        raise PtxRefused("no modifier goes with .f64")
     return simple(base.upper(), t, (t, t), sub=sub, mod=mod)
 
 

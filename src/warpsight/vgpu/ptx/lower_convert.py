@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import NONE, Mod, Round, Space, T
 from warpsight.vgpu.ptx import specials
-from warpsight.vgpu.ptx.decode import BYTES, FLOATS, ROUNDINGS, Form, Mods, Refused, decodes, head
+from warpsight.vgpu.ptx.decode import BYTES, FLOATS, ROUNDINGS, Form, Mods, PtxRefused, decodes, head
 from warpsight.vgpu.ptx.lower_arith import BITS, HIDDEN, INTEGERS, expect, lower_plop, lower_simple
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 _BITS_OF = {1: T.B8, 2: T.B16, 4: T.B32, 8: T.B64, 16: T.B128}
 _INTEGRAL = {"rni": Round.RN, "rzi": Round.RZ, "rmi": Round.RM, "rpi": Round.RP}
@@ -35,7 +35,7 @@ def _mov(base: str, m: Mods) -> Form:
     return Form(_lower_mov, head("MOV", ta=bits), t, (bits,))
 
 
-def _lower_mov(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_mov(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     if len(operands) != 2:
         expect(operands, 2)
     d, s = operands
@@ -58,10 +58,10 @@ def _lower_mov(body: Body, form: Form, operands: Sequence[str], guard: int) -> N
         body.emit(form.head, guard, body.dest(d, t), a=body.value(s, t))
 
 
-def _unpack(body: Body, parts: list[str], source: str, t: T, guard: int) -> None:
+def _unpack(body: PtxBody, parts: list[str], source: str, t: T, guard: int) -> None:
     width = BYTES[t] // len(parts)
     if width not in (2, 4, 8) or width * len(parts) != BYTES[t]:
-        raise Refused("the vector does not fill the type")
+        raise PtxRefused("the vector does not fill the type")
     row, flags = body.value(source, t), 0
     for i, part in enumerate(parts):
         d = body.dest(part, _BITS_OF[width])
@@ -86,10 +86,10 @@ def _unpack(body: Body, parts: list[str], source: str, t: T, guard: int) -> None
         body.emit(head("NOP"), guard)
 
 
-def _pack(body: Body, d: str, parts: list[str], t: T, guard: int) -> None:
+def _pack(body: PtxBody, d: str, parts: list[str], t: T, guard: int) -> None:
     width = BYTES[t] // len(parts)
     if width not in (2, 4, 8) or width * len(parts) != BYTES[t]:
-        raise Refused("the vector does not fill the type")
+        raise PtxRefused("the vector does not fill the type")
     number, flags = body.dest(d, t), 0
     rows = [body.value(part, _BITS_OF[width]) for part in parts]
     if width == 2:
@@ -110,18 +110,18 @@ def _pack(body: Body, d: str, parts: list[str], t: T, guard: int) -> None:
 def _cvt(base: str, m: Mods) -> Form:
     types = m.types()
     if len(types) != 2:
-        raise Refused("destination and source types are expected")
+        raise PtxRefused("destination and source types are expected")
     d, s = types
     if d in _EIGHTS or s in _EIGHTS:
         return _cvt_eights(m, d, s)
     if any(t in (T.B1, T.S4, T.U4, T.PRED, T.U16X2, T.S16X2) for t in types):
-        raise Refused("that pair of types is not supported")
+        raise PtxRefused("that pair of types is not supported")
     if d in (T.F16X2, T.BF16X2):
         return _cvt_pair(m, d, s)
     mod, sub = _cvt_rounding(m, d, s)
     if m.flag("ftz"):
         if T.F32 not in types:
-            raise Refused(".ftz needs .f32")
+            raise PtxRefused(".ftz needs .f32")
         mod |= Mod.FTZ
     if m.flag("sat"):
         mod |= Mod.SAT
@@ -132,7 +132,7 @@ def _cvt(base: str, m: Mods) -> Form:
 
 def _relu(d: T, s: T) -> int:
     if d not in (T.F16, T.BF16, T.TF32) or s is not T.F32:
-        raise Refused(".relu needs a conversion of .f32 to a smaller float")
+        raise PtxRefused(".relu needs a conversion of .f32 to a smaller float")
     return Mod.RELU
 
 
@@ -142,21 +142,21 @@ def _cvt_rounding(m: Mods, d: T, s: T) -> tuple[int, int]:
     floats = (d in FLOATS) + (s in FLOATS)
     narrowing = floats == 2 and BYTES[d] < BYTES[s]
     if floats == 2 and d is T.TF32 and (s is not T.F32 or plain != Round.RNA):
-        raise Refused("conversion to .tf32 is `cvt.rna.tf32.f32`")
+        raise PtxRefused("conversion to .tf32 is `cvt.rna.tf32.f32`")
     if plain == Round.RNA and d is not T.TF32:
-        raise Refused(".rna needs .tf32")
+        raise PtxRefused(".rna needs .tf32")
     if integral >= 0 and (floats == 0 or (d in FLOATS and (s not in FLOATS or BYTES[d] != BYTES[s]))):
-        raise Refused("rounding to an integer needs a float source and an integer or equal destination")
+        raise PtxRefused("rounding to an integer needs a float source and an integer or equal destination")
     if plain >= 0 and not (narrowing or d is T.TF32 or (d in FLOATS and s not in FLOATS) or {d, s} == {T.F16, T.BF16}):
-        raise Refused("that rounding does not go with these types")
+        raise PtxRefused("that rounding does not go with these types")
     if plain < 0 and (narrowing or (d in FLOATS and s not in FLOATS) or {d, s} == {T.F16, T.BF16}):
-        raise Refused("a rounding mode is expected")
+        raise PtxRefused("a rounding mode is expected")
     if integral < 0 and s in FLOATS and d not in FLOATS:
-        raise Refused("a rounding mode (.rni, .rzi, .rmi or .rpi) is expected")
+        raise PtxRefused("a rounding mode (.rni, .rzi, .rmi or .rpi) is expected")
     return int(max(plain, integral, 0)), int(integral >= 0 and d in FLOATS)
 
 
-def _lower_cvt(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_cvt(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     if len(operands) != 2:
         expect(operands, 2)
     start = form.head
@@ -172,10 +172,10 @@ def _lower_cvt(body: Body, form: Form, operands: Sequence[str], guard: int) -> N
 def _cvt_pair(m: Mods, d: T, s: T) -> Form:
     """Two floats to a packed pair: `cvt.rn.f16x2.f32 d, high, low`."""
     if s is not T.F32:
-        raise Refused("packed halves are made of .f32")
+        raise PtxRefused("packed halves are made of .f32")
     mod = m.one({"rn": Round.RN, "rz": Round.RZ}, -1)
     if mod < 0:
-        raise Refused("a rounding mode is expected")
+        raise PtxRefused("a rounding mode is expected")
     sub = int(m.flag("relu"))
     return Form(lower_simple, head("CVT2", sub=sub, ta=d, tb=s, mod=mod), d, (s, s))
 
@@ -183,15 +183,15 @@ def _cvt_pair(m: Mods, d: T, s: T) -> Form:
 def _cvt_eights(m: Mods, d: T, s: T) -> Form:
     """Pairs of 8-bit floats: `cvt.rn.satfinite.e4m3x2.f32 d, high, low`, from a pair of halves, or to one."""
     if not m.flag("rn"):
-        raise Refused("8-bit floats are rounded by .rn")
+        raise PtxRefused("8-bit floats are rounded by .rn")
     if d in _EIGHTS and not m.flag("satfinite"):
-        raise Refused("a conversion to 8-bit floats needs .satfinite")
+        raise PtxRefused("a conversion to 8-bit floats needs .satfinite")
     mod = Mod.RELU if m.flag("relu") else 0
     if d in _EIGHTS and s is T.F32:
         return Form(lower_simple, head("CVT2", ta=d, tb=s, mod=mod), d, (s, s))
     if (d in _EIGHTS and s is T.F16X2) or d is T.F16X2:
         return Form(lower_simple, head("CVT", ta=d, tb=s, mod=mod), d, (s,))
-    raise Refused("8-bit floats are made of .f32 or .f16x2 and become .f16x2")
+    raise PtxRefused("8-bit floats are made of .f32 or .f16x2 and become .f16x2")
 
 
 # --- address spaces
@@ -203,7 +203,7 @@ def _cvta(base: str, m: Mods) -> Form:
     space = m.one(_SPACES)
     t = m.type(T.U64, T.U32)
     if t is not T.U64:
-        raise Refused("addresses are 64 bits wide")
+        raise PtxRefused("addresses are 64 bits wide")
     return Form(lower_simple, head("CVTA", sub=space, ta=t), t, (t,), imm=int(back))
 
 
@@ -212,7 +212,7 @@ def _isspacep(base: str, m: Mods) -> Form:
     return Form(_lower_isspacep, head("ISSPACE", sub=m.one(_SPACES)))
 
 
-def _lower_isspacep(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_isspacep(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 2)
     body.emit(form.head, guard, body.dest_pred(operands[0]), 0, body.value(operands[1], T.U64))
 
@@ -221,12 +221,12 @@ def _lower_isspacep(body: Body, form: Form, operands: Sequence[str], guard: int)
 def _createpolicy(base: str, m: Mods) -> Form:
     """A cache policy is opaque and changes no value: zero stands for it."""
     if not m.flag("fractional"):
-        raise Refused("only fractional policies are supported")
+        raise PtxRefused("only fractional policies are supported")
     m.drop(frozenset({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}))
     m.type(T.B64)
     return Form(_lower_createpolicy, head("MOV", ta=T.B64))
 
 
-def _lower_createpolicy(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_createpolicy(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 1, 2)
     body.emit(form.head, guard, body.dest(operands[0], T.B64))

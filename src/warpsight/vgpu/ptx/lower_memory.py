@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import NONE, Atomic, Flag, Space, T
-from warpsight.vgpu.ptx.decode import BYTES, Form, Mods, Refused, decodes, head
+from warpsight.vgpu.ptx.decode import BYTES, Form, Mods, PtxRefused, decodes, head
 from warpsight.vgpu.ptx.lower_arith import HIDDEN, expect
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 SPACES = {
     "global": Space.GLOBAL, "shared": Space.SHARED, "shared::cta": Space.SHARED, "shared::cluster": Space.SHARED,
@@ -77,7 +77,7 @@ def _halves(rows: list[int], t: T) -> list[int]:
     return [row + half for row in rows for half in (0, 2)] if t is T.B128 else rows
 
 
-def _place(body: Body, form: Form, text: str) -> tuple[tuple[int, ...], int, int]:
+def _place(body: PtxBody, form: Form, text: str) -> tuple[tuple[int, ...], int, int]:
     """Head, address row and offset of an access; .param goes to the kernel's parameters or to the frame."""
     start, space = form.head, form.extra[0]
     if space is not Space.PARAM:
@@ -95,13 +95,13 @@ def _place(body: Body, form: Form, text: str) -> tuple[tuple[int, ...], int, int
     return start, body.fp, slot.offset + offset
 
 
-def _lower_ld(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_ld(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     if len(operands) != 2:
         expect(operands, 3 if form.extra[1] else 2)
     start, a, offset = _place(body, form, operands[1])
     names, t = body.vector(operands[0]), form.dst
     if len(names) != form.imm:
-        raise Refused(f"a vector of {form.imm} is expected")
+        raise PtxRefused(f"a vector of {form.imm} is expected")
     rows = _halves([body.dest(name, t) for name in names], t)
     wide = max((body.regs[name].bytes for name in names if name != "_"), default=0)
     if BYTES[t] < 4 <= wide or (BYTES[t] == 4 and wide == 8):
@@ -110,12 +110,12 @@ def _lower_ld(body: Body, form: Form, operands: Sequence[str], guard: int) -> No
     body.code.append((*start, guard, NONE, 0, a, -1, -1, -1, lst, 0, offset))
 
 
-def _lower_st(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_st(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     if len(operands) != 2:
         expect(operands, 3 if form.extra[1] else 2)
     names, t = body.vector(operands[1]), form.dst
     if len(names) != form.imm:
-        raise Refused(f"a vector of {form.imm} is expected")
+        raise PtxRefused(f"a vector of {form.imm} is expected")
     rows = _halves([body.value(name, t) for name in names], t)
     start, a, offset = _place(body, form, operands[0])
     lst = body.new_list(rows, 0)
@@ -147,13 +147,13 @@ def _atom(base: str, m: Mods) -> Form:
     vec = m.one({"v2": 2, "v4": 4, "v8": 8}, 1)
     t = m.type(*_ATOMIC_TYPES[op])
     if base == "red" and op in (Atomic.EXCH, Atomic.CAS):
-        raise Refused("red has no such operation")
+        raise PtxRefused("red has no such operation")
     flags = (Flag.UNUSED_RESULT if base == "red" else 0) | (Flag.VOLATILE if ordered else 0)
     start = head("ATOM", sub=space, ta=t, tb=op, width=BYTES[t], vec=1, flags=flags)
     return Form(_lower_atom, start, t, imm=vec, extra=(space, policy, base == "atom", op is Atomic.CAS))
 
 
-def _lower_atom(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_atom(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     space, policy, has_result, has_compare = form.extra
     expect(operands, 2 + has_result + has_compare + policy, 2 + has_result + has_compare)
     t, size = form.dst, BYTES[form.dst]
@@ -161,7 +161,7 @@ def _lower_atom(body: Body, form: Form, operands: Sequence[str], guard: int) -> 
     first = int(has_result)
     where, value = operands[first], body.vector(operands[first + 1])
     if len(results) != form.imm or len(value) != form.imm:
-        raise Refused(f"a vector of {form.imm} is expected")
+        raise PtxRefused(f"a vector of {form.imm} is expected")
     a, offset = body.address(where, space)
     c = body.value(operands[first + 2], t) if has_compare else -1
     for i, (result, text) in enumerate(zip(results, value, strict=True)):
@@ -181,7 +181,7 @@ def _prefetch(base: str, m: Mods) -> Form:
     return Form(_lower_prefetch, head("PREFETCH", sub=space), imm=2 if base == "applypriority" else 1, extra=space)
 
 
-def _lower_prefetch(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_prefetch(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, form.imm)
     a, offset = body.address(operands[0], form.extra)
     body.emit(form.head, guard, a=a, imm=offset)
@@ -198,7 +198,7 @@ def _discard(base: str, m: Mods) -> Form:
     return Form(_lower_discard, _memory_head("ST", space, T.B32, 4, 0), T.B32, extra=space)
 
 
-def _lower_discard(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_discard(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 2)
     a, offset = body.address(operands[0], form.extra)
     for at in range(0, int(operands[1]), 16):
@@ -210,7 +210,7 @@ def _lower_discard(body: Body, form: Form, operands: Sequence[str], guard: int) 
 @decodes("cp")
 def _cp(base: str, m: Mods) -> Form:
     if not m.flag("async") or "bulk" in m.words or "mbarrier" in m.words:
-        raise Refused("of the copies only cp.async is supported")
+        raise PtxRefused("of the copies only cp.async is supported")
     if m.flag("commit_group"):
         return Form(_lower_bare, head("CPCOMMIT"))
     if m.flag("wait_all"):
@@ -218,35 +218,35 @@ def _cp(base: str, m: Mods) -> Form:
     if m.flag("wait_group"):
         return Form(_lower_wait_group, head("CPWAIT"))
     if not (m.one({"ca": 1, "cg": 2}) and m.one({"shared": 1, "shared::cta": 1}) and m.flag("global")):
-        raise Refused("cp.async copies from .global to .shared")
+        raise PtxRefused("cp.async copies from .global to .shared")
     policy = m.flag("L2::cache_hint")
     m.drop(frozenset({"L2::64B", "L2::128B", "L2::256B"}))
     return Form(_lower_cp, head("CPASYNC"), extra=policy)
 
 
-def _lower_bare(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_bare(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 0)
     body.emit(form.head, guard, imm=form.imm)
 
 
-def _lower_wait_group(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_wait_group(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 1)
     body.emit(form.head, guard, imm=_literal(body, operands[0]))
 
 
-def _literal(body: Body, text: str) -> int:
+def _literal(body: PtxBody, text: str) -> int:
     operand = body.value(text, T.U32)
     if operand >= 0:
-        raise Refused(f"`{text}` must be a literal")
+        raise PtxRefused(f"`{text}` must be a literal")
     return body.constants.rows[~operand]
 
 
-def _lower_cp(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_cp(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     policy = form.extra
     expect(operands, *((4, 5) if policy else (3, 4)))
     size = _literal(body, operands[2])
     if size not in (4, 8, 16):
-        raise Refused("cp.async copies 4, 8 or 16 bytes")
+        raise PtxRefused("cp.async copies 4, 8 or 16 bytes")
     shared, shared_offset = body.address(operands[0], Space.SHARED)
     source, offset = body.address(operands[1], Space.GLOBAL)
     full, limit = body.constants.word(size), operands[3 : len(operands) - policy]

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import Space, T
-from warpsight.vgpu.ptx.decode import BYTES, Form, Mods, Refused, decodes, head
+from warpsight.vgpu.ptx.decode import BYTES, Form, Mods, PtxRefused, decodes, head
 from warpsight.vgpu.ptx.lower_arith import HIDDEN, expect
 from warpsight.vgpu.ptx.lower_memory import SPACES
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 SHAPES = {"m16n8k16": 0, "m16n8k8": 1, "m8n8k4": 2, "m16n8k32": 3, "m16n8k4": 4, "m8n8k16": 5}
 WMMA_SHAPES = {"m16n16k16": 6, "m32n8k16": 7, "m8n32k16": 8, "m16n16k8": 9, "m8n8k4": 10}
@@ -48,15 +48,15 @@ def _register_type(t: T) -> T:
 @decodes("mma")
 def _mma(base: str, m: Mods) -> Form:
     if not m.flag("sync"):
-        raise Refused("mma is .sync only")
+        raise PtxRefused("mma is .sync only")
     m.flag("aligned")
     shape = next((word for word in m.words if word in SHAPES), "")
     number = m.one(SHAPES, -1)
     if number < 0 or not m.flag("row") or not m.flag("col"):
-        raise Refused("a shape and layouts .row.col are expected")
+        raise PtxRefused("a shape and layouts .row.col are expected")
     types, sat = m.types(), m.flag("satfinite")
     if len(types) != 4:
-        raise Refused("four types are expected")
+        raise PtxRefused("four types are expected")
     d, a, b, c = types
     _check(shape, d, a, b, c)
     if d is T.F64:
@@ -69,7 +69,7 @@ def _mma(base: str, m: Mods) -> Form:
 def _check(shape: str, d: T, a: T, b: T, c: T) -> None:
     mixed = a is not b and not {a, b} <= _BYTE
     if mixed or a not in _ALLOWED[shape] or d not in _ACCUMULATORS[a] or c not in _ACCUMULATORS[a]:
-        raise Refused(f"types .{d.name}.{a.name}.{b.name}.{c.name} do not go with .{shape}".lower())
+        raise PtxRefused(f"types .{d.name}.{a.name}.{b.name}.{c.name} do not go with .{shape}".lower())
 
 
 def _mma_form(shape: int, types: tuple[T, T, T, T], counts: tuple[int, ...], sat: bool) -> Form:
@@ -85,14 +85,14 @@ def _mma_form(shape: int, types: tuple[T, T, T, T], counts: tuple[int, ...], sat
     )
 
 
-def _lower_mma(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_mma(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 4)
     counts, type_b = form.extra
     rows = list[int]()
     for i, (text, count) in enumerate(zip(operands, counts, strict=True)):
         names = body.vector(text)
         if len(names) != count:
-            raise Refused(f"operand {i + 1} has {len(names)} registers, {count} are expected")
+            raise PtxRefused(f"operand {i + 1} has {len(names)} registers, {count} are expected")
         rows += [body.value(name, form.srcs[i - 1]) if i else body.dest(name, form.dst) for name in names]
     lst = body.new_list(rows, counts[0])
     body.emit(form.head, guard, e=int(type_b), lst=lst, imm=form.imm)
@@ -101,7 +101,7 @@ def _lower_mma(body: Body, form: Form, operands: Sequence[str], guard: int) -> N
 @decodes("ldmatrix")
 def _ldmatrix(base: str, m: Mods) -> Form:
     if not (m.flag("sync") and m.flag("m8n8")):
-        raise Refused("ldmatrix is .sync.aligned.m8n8")
+        raise PtxRefused("ldmatrix is .sync.aligned.m8n8")
     m.flag("aligned")
     vec = m.one({"x1": 1, "x2": 2, "x4": 4})
     sub = int(m.flag("trans"))
@@ -110,11 +110,11 @@ def _ldmatrix(base: str, m: Mods) -> Form:
     return Form(_lower_ldmatrix, head("LDMATRIX", sub=sub, ta=T.B16, width=2, vec=vec), imm=vec)
 
 
-def _lower_ldmatrix(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_ldmatrix(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 2)
     names = body.vector(operands[0])
     if len(names) != form.imm:
-        raise Refused(f"a vector of {form.imm} is expected")
+        raise PtxRefused(f"a vector of {form.imm} is expected")
     a, offset = body.address(operands[1], Space.SHARED)
     lst = body.new_list([body.dest(name, T.B32) for name in names], form.imm)
     body.emit(form.head, guard, a=a, lst=lst, imm=offset)
@@ -127,25 +127,25 @@ def _lower_ldmatrix(body: Body, form: Form, operands: Sequence[str], guard: int)
 def _wmma(base: str, m: Mods) -> Form:
     kind = m.one({"load": 1, "store": 2, "mma": 3})
     if not m.flag("sync"):
-        raise Refused("wmma is .sync only")
+        raise PtxRefused("wmma is .sync only")
     m.flag("aligned")
     shape = next((word for word in m.words if word in WMMA_SHAPES), "")
     number = m.one(WMMA_SHAPES, -1)
     if number < 0:
-        raise Refused("that shape is not supported")
+        raise PtxRefused("that shape is not supported")
     return _wmma_mma(m, shape, number) if kind == 3 else _wmma_access(m, shape, number, load=kind == 1)
 
 
 def _wmma_mma(m: Mods, shape: str, number: int) -> Form:
     layouts = [word for word in m.words if word in ("row", "col")]
     if len(layouts) != 2:
-        raise Refused("two layouts are expected")
+        raise PtxRefused("two layouts are expected")
     m.drop(frozenset({"row", "col"}))  # our fragments are stored alike for both layouts
     types, sat = m.types(), m.flag("satfinite")
     if len(types) == 2:
         types = [types[0], T.F16, T.F16, types[1]]
     if len(types) != 4:
-        raise Refused("two or four types are expected")
+        raise PtxRefused("two or four types are expected")
     d, a, b, c = types
     _check(shape, d, a, b, c)
     if d is T.F64:
@@ -165,14 +165,14 @@ def _fragment(shape: str, which: str, t: T) -> int:
 def _wmma_access(m: Mods, shape: str, number: int, *, load: bool) -> Form:
     which = next((w for w in ("a", "b", "c", "d") if m.flag(w)), "")
     if which not in (("a", "b", "c") if load else ("d",)):
-        raise Refused("a fragment is expected")
+        raise PtxRefused("a fragment is expected")
     column = m.one({"row": 0, "col": 1})
     space = m.one(SPACES, Space.GENERIC)
     t = m.type(T.F16, T.BF16, T.TF32, T.S8, T.U8, T.F32, T.S32, T.F64)
     if (which in "ab" and t not in _ALLOWED.get(shape, frozenset())) or (
         which in "cd" and t not in (T.F16, T.F32, T.S32, T.F64)
     ):
-        raise Refused(f"type .{t.name.lower()} does not go with .{shape}")
+        raise PtxRefused(f"type .{t.name.lower()} does not go with .{shape}")
     count = _fragment(shape, which, t)
     mm, nn, kk = _DIMS[shape]
     tall = {"a": mm, "b": kk}.get(which, mm)
@@ -188,12 +188,12 @@ def _wmma_access(m: Mods, shape: str, number: int, *, load: bool) -> Form:
     )
 
 
-def _lower_wmma_access(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_wmma_access(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     space, shape, count, load, leading = form.extra
     expect(operands, 2, 3)
     names = body.vector(operands[0 if load else 1])
     if len(names) != count:
-        raise Refused(f"a vector of {count} is expected")
+        raise PtxRefused(f"a vector of {count} is expected")
     a, offset = body.address(operands[1 if load else 0], space)
     if offset:
         a = _added(body, a, offset, space)
@@ -203,7 +203,7 @@ def _lower_wmma_access(body: Body, form: Form, operands: Sequence[str], guard: i
     body.emit(form.head, guard, a=a, b=stride, lst=lst, target=shape, imm=form.imm)
 
 
-def _added(body: Body, a: int, offset: int, space: Space) -> int:
+def _added(body: PtxBody, a: int, offset: int, space: Space) -> int:
     t = T.U32 if space is Space.SHARED else T.U64
     row = body.temp(8)
     constant = body.constants.word(offset & 0xFFFFFFFF) if t is T.U32 else body.constants.pair(offset & (2**64 - 1))

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import NONE, T
-from warpsight.vgpu.ptx.decode import Form, Mods, Refused, decodes, head
+from warpsight.vgpu.ptx.decode import Form, Mods, PtxRefused, decodes, head
 from warpsight.vgpu.ptx.lower_arith import expect
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 
 def _need_sync(base: str, m: Mods) -> None:
     if not m.flag("sync"):
-        raise Refused(f"{base} without .sync does not exist from sm_70 on")
+        raise PtxRefused(f"{base} without .sync does not exist from sm_70 on")
 
 
 @decodes("shfl")
@@ -26,7 +26,7 @@ def _shfl(base: str, m: Mods) -> Form:
     return Form(_lower_shfl, head("SHFL", sub=sub, ta=T.B32))
 
 
-def _lower_shfl(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_shfl(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 5)
     d, p = body.row_and_pred(operands[0], T.B32)
     body.emit(form.head, guard, d, p, *(body.value(text, T.B32) for text in operands[1:]))
@@ -40,7 +40,7 @@ def _vote(base: str, m: Mods) -> Form:
     return Form(_lower_vote, head("VOTE", sub=sub))
 
 
-def _lower_vote(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_vote(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 3)
     ballot = form.head[1] == 3
     d = body.dest(operands[0], T.B32) if ballot else NONE
@@ -56,7 +56,7 @@ def _match(base: str, m: Mods) -> Form:
     return Form(_lower_match, head("MATCH", sub=sub, ta=t), t)
 
 
-def _lower_match(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_match(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 3)
     d, p = body.row_and_pred(operands[0], T.B32)
     body.emit(form.head, guard, d, p, body.value(operands[1], form.dst), body.value(operands[2], T.B32))
@@ -70,7 +70,7 @@ def _redux(base: str, m: Mods) -> Form:
     return Form(_lower_redux, head("REDUX", sub=sub, ta=t), t)
 
 
-def _lower_redux(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_redux(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 3)
     d = body.dest(operands[0], form.dst)
     body.emit(form.head, guard, d, 0, body.value(operands[1], form.dst), body.value(operands[2], T.B32))
@@ -82,7 +82,7 @@ def _activemask(base: str, m: Mods) -> Form:
     return Form(_lower_activemask, head("ACTIVEMASK"))
 
 
-def _lower_activemask(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_activemask(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 1)
     body.emit(form.head, guard, body.dest(operands[0], T.B32))
 
@@ -93,7 +93,7 @@ def _elect(base: str, m: Mods) -> Form:
     return Form(_lower_elect, head("ELECT"))
 
 
-def _lower_elect(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_elect(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 2)
     d, p = body.row_and_pred(operands[0], T.B32)
     body.emit(form.head, guard, d, p, body.value(operands[1], T.B32))
@@ -113,12 +113,12 @@ def _bar(base: str, m: Mods) -> Form:
     return Form(_lower_bar, head("BAR", sub=kind), imm=int(not aligned))
 
 
-def _lower_warpbar(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_warpbar(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     expect(operands, 1)
     body.emit(form.head, guard, a=body.value(operands[0], T.B32))
 
 
-def _lower_bar(body: Body, form: Form, operands: Sequence[str], guard: int) -> None:
+def _lower_bar(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
     kind, rest = form.head[1], list(operands)
     d, p, vote = NONE, 0, 0
     if kind >= 2:

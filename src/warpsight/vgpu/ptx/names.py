@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from warpsight.vgpu.ptx.decode import Refused
+from warpsight.vgpu.ptx.decode import PtxRefused
 from warpsight.vgpu.ptx.parse import SIZES
 
 _REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s+(.*)$", re.DOTALL)
@@ -90,7 +90,7 @@ class Names:
         """`.reg .b32 %r<10>, x;`"""
         m = _REGISTERS.match(text)
         if m is None or (m[1] != "pred" and m[1] not in SIZES):
-            raise Refused("expected a register declaration")
+            raise PtxRefused("expected a register declaration")
         for name in m[2].split(","):
             name = name.strip()
             if r := _RANGE.match(name):
@@ -107,7 +107,7 @@ class Names:
 
     def _declare_range(self, prefix: str, count: int, kind: str) -> None:
         if len(self.reg_rows) + self.n_preds + count * _ROWS[16] > MOST_REGISTERS:
-            raise Refused(f"expected at most {MOST_REGISTERS} registers in a function")
+            raise PtxRefused(f"expected at most {MOST_REGISTERS} registers in a function")
         if self._hidden or kind == "pred":
             for i in range(count):
                 self._declare(f"{prefix}{i}", kind)

@@ -53,7 +53,7 @@ SIZES: dict[str, int] = {
 
 
 @dataclass(frozen=True)
-class Parameter:
+class PtxParameter:
     """A formal or actual parameter; `type` is the PTX type, `size` counts all of an array."""
 
     name: str
@@ -77,8 +77,8 @@ class Variable:
 class Function:
     name: str
     is_entry: bool
-    results: tuple[Parameter, ...]
-    params: tuple[Parameter, ...]
+    results: tuple[PtxParameter, ...]
+    params: tuple[PtxParameter, ...]
     directives: str
     body: str | None
 
@@ -122,17 +122,17 @@ def make_variable(name: str, space: str, qualifiers: str, dims: str, init: str) 
     )
 
 
-def parse_params(text: str | None) -> tuple[Parameter, ...]:
+def parse_params(text: str | None) -> tuple[PtxParameter, ...]:
     return tuple(parse_param(part.strip()) for part in text.split(",")) if text and text.strip() else ()
 
 
-def parse_param(text: str) -> Parameter:
+def parse_param(text: str) -> PtxParameter:
     m = _PARAM.match(text)
     if m is None or m[2] not in SIZES:
         raise UsageError(f"expected a PTX parameter, found `{text}`", "register parameters (`.reg`) are not supported")
     width = SIZES[m[2]]
     size = width * int(m[6]) if m[6] else width
-    return Parameter(m[5], m[2] + (f"[{m[6]}]" if m[6] else ""), size, int(m[1] or m[3] or width))
+    return PtxParameter(m[5], m[2] + (f"[{m[6]}]" if m[6] else ""), size, int(m[1] or m[3] or width))
 
 
 def _block_end(text: str, start: int) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpsight.vgpu.bytecode import SPECIALS, Flag, T
-from warpsight.vgpu.ptx.decode import Refused, head
+from warpsight.vgpu.ptx.decode import PtxRefused, head
 
 if TYPE_CHECKING:
-    from warpsight.vgpu.ptx.body import Body
+    from warpsight.vgpu.ptx.body import PtxBody
 
 _PLAIN: dict[str, int] = {f"%{name}": i for i, name in enumerate(SPECIALS)}
 # A launch without clusters is a launch of clusters of one block.
@@ -23,19 +23,24 @@ _FIXED: dict[str, int] = {
     "%cluster_ctarank": 0,
     "%cluster_nctarank": 1,
 }
+# The address of what the blocks of a cooperative launch meet at, in two halves; zero in other launches.
+_WORKSPACE: dict[str, int] = {"%envreg2": 0, "%envreg1": 1}
 _PAIRS = {"%globaltimer": ("%globaltimer_lo", "%globaltimer_hi")}
-KNOWN = frozenset(_NUMBERS) | frozenset(_FIXED) | frozenset(_PAIRS) | {"%clock64"}
+KNOWN = frozenset(_NUMBERS) | frozenset(_FIXED) | frozenset(_PAIRS) | frozenset(_WORKSPACE) | {"%clock64"}
 
 
-def read(body: Body, name: str, number: int, size: int, guard: int, *, hidden: bool = False) -> None:
+def read(body: PtxBody, name: str, number: int, size: int, guard: int, *, hidden: bool = False) -> None:
     """Put special register `name` in register `number` of `size` bytes."""
     flags = Flag.HIDDEN if hidden else Flag(0)
     if name == "%clock64":
         if size != 8:
-            raise Refused("%clock64 takes a 64-bit register")
+            raise PtxRefused("%clock64 takes a 64-bit register")
         body.emit(head("CLOCK", ta=T.U64, flags=flags), guard, number)
         return
-    if name in _FIXED:
+    if name in _WORKSPACE:
+        half = body.layout.workspace_operand() - _WORKSPACE[name]  # an operand is the number of its row, inverted
+        body.emit(head("MOV", ta=T.B32, flags=flags), guard, number, a=half)
+    elif name in _FIXED:
         body.emit(head("MOV", ta=T.B32, flags=flags), guard, number, a=body.constants.word(_FIXED[name]))
     else:
         low = _PAIRS[name][0] if name in _PAIRS else name

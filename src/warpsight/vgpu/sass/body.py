@@ -14,9 +14,9 @@ import numpy as np
 from warpsight.errors import UnsupportedInstruction
 from warpsight.vgpu.bytecode import INSTRUCTION, NONE, OPS, Flag, Space, T
 from warpsight.vgpu.sass.image import Image
-from warpsight.vgpu.sass.read import Line, Operand
+from warpsight.vgpu.sass.read import Operand, SassLine
 
-Lowering = Callable[["Body", Line], None]
+Lowering = Callable[["SassBody", SassLine], None]
 LOWERINGS: dict[str, Lowering] = {}
 
 TRUE, FALSE = 0, 1
@@ -25,7 +25,7 @@ UNIFORM_ROWS, BARRIER_ROWS, TEMP_ROWS = 66, 18, 48  # barriers: B0..B15, the res
 _FIELDS = INSTRUCTION.names or ()
 
 
-class Refused(Exception):
+class SassRefused(Exception):
     """This form is not known; becomes an UnsupportedInstruction with text and line."""
 
 
@@ -39,7 +39,7 @@ def lowers(*names: str) -> Callable[[Lowering], Lowering]:
     return register
 
 
-class Constants:
+class SassConstants:
     """Constant rows: numbers once each, then places for what is known at launch. Rows 0 and 1 are zero."""
 
     def __init__(self) -> None:
@@ -59,12 +59,12 @@ class Constants:
         return len(self.rows) - count
 
 
-class Body:
+class SassBody:
     """The bytecode of one kernel while it is being made."""
 
     def __init__(self, image: Image, registers: int) -> None:
         self.image = image
-        self.constants = Constants()
+        self.constants = SassConstants()
         self.uniform_base = registers
         self.barrier_base = registers + UNIFORM_ROWS
         self.temp_base = self.barrier_base + BARRIER_ROWS
@@ -81,7 +81,7 @@ class Body:
         self.lists: list[int] = []
         self.jumps: list[tuple[int, int]] = []  # bytecode index, address
         self.indirect: list[int] = []  # bytecode indices of jumps through the table of all addresses
-        self.line: Line | None = None
+        self.line: SassLine | None = None
         self.number = 0
         self.visible = False
         self.exclusive: int | None = None  # row of the mask whose lanes alone run what follows (WARPSYNC.EXCLUSIVE)
@@ -90,16 +90,16 @@ class Body:
 
     # --- one instruction
 
-    def lower(self, number: int, line: Line) -> None:
+    def lower(self, number: int, line: SassLine) -> None:
         self.number, self.line, self._temps, self._temp_preds, self.visible = number, line, 0, 0, False
         function = LOWERINGS.get(line.op)
         try:
             if function is None:
-                raise Refused(line.op)
+                raise SassRefused(line.op)
             function(self, line)
             if not self.visible:
-                raise Refused("nothing was made of it")
-        except (Refused, IndexError, KeyError, ValueError) as reason:
+                raise SassRefused("nothing was made of it")
+        except (SassRefused, IndexError, KeyError, ValueError) as reason:
             raise UnsupportedInstruction(
                 line.text, line=line.line, hint=f"machine code form not known: {reason}"
             ) from None
@@ -121,7 +121,7 @@ class Body:
         if hidden:
             record["flags"] = record.get("flags", 0) | Flag.HIDDEN
         elif self.visible:
-            raise Refused("two visible instructions")
+            raise SassRefused("two visible instructions")
         self.visible = self.visible or not hidden
         self.code.append(record)
         self.owners.append(self.number)
@@ -141,7 +141,7 @@ class Body:
     def temp(self, count: int = 1) -> int:
         self._temps += count
         if self._temps > TEMP_ROWS:
-            raise Refused("too many temporaries")
+            raise SassRefused("too many temporaries")
         return self.temp_base + self._temps - count
 
     def temp_pred(self) -> int:
@@ -158,7 +158,7 @@ class Body:
 
     def dest(self, o: Operand) -> int:
         if o.kind not in ("r", "ur"):
-            raise Refused(f"destination `{o.text}`")
+            raise SassRefused(f"destination `{o.text}`")
         row = self.reg(o.kind, o.number)
         return NONE if row < 0 else row
 
@@ -171,7 +171,7 @@ class Body:
         if o is None:
             return TRUE
         if o.kind not in ("p", "up"):
-            raise Refused(f"predicate `{o.text}`")
+            raise SassRefused(f"predicate `{o.text}`")
         index = 0 if o.number == 7 else o.number + (FIRST_P if o.kind == "p" else FIRST_UP)
         return 2 * index + o.negative
 
@@ -180,7 +180,7 @@ class Body:
 
     def number_of(self, o: Operand) -> int:
         if o.kind != "imm":
-            raise Refused(f"`{o.text}` must be a number")
+            raise SassRefused(f"`{o.text}` must be a number")
         return o.number
 
     def word(self, value: int) -> int:
@@ -197,7 +197,7 @@ class Body:
             return self.constants.words(self.line.imm32) if words == 1 else self.constants.words(0, self.line.imm32)
         if o.kind == "const" and o.base < 0 and o.uniform < 0:
             return self.bank_row(o.bank, o.offset, words)
-        raise Refused(f"operand `{o.text}`")
+        raise SassRefused(f"operand `{o.text}`")
 
     def bank_row(self, bank: int, offset: int, words: int) -> int:
         """Constant rows that hold a fixed place of a bank."""
@@ -205,7 +205,7 @@ class Body:
             for i in range(words):
                 self.bank0[self.bank0_row + offset // 4 + i] = offset + 4 * i
             if offset // 4 + words > (self.image.param_base + self.image.param_bytes + 3) // 4:
-                raise Refused(f"c[0x0][{offset:#x}] is past the parameters")
+                raise SassRefused(f"c[0x0][{offset:#x}] is past the parameters")
             return ~(self.bank0_row + offset // 4)
         if bank == 2 and offset % 4 == 0:
             data = self.image.bank2[offset : offset + 4 * words].ljust(4 * words, b"\0")
@@ -216,7 +216,7 @@ class Body:
             rows = [self.temp() for _ in range(words)]
             self.load(Space.CONST, -1, offset, T.B32, rows, hidden=True)
             return rows[0]
-        raise Refused(f"constant bank {bank} at {offset:#x}")
+        raise SassRefused(f"constant bank {bank} at {offset:#x}")
 
     def address_row(self, offset: int) -> int:
         """Number of the constant row pair that will hold the address at this place of bank 4."""

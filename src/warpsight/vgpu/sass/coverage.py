@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from warpsight.errors import UnsupportedInstruction
 from warpsight.nouns import SassInstruction
 from warpsight.vgpu.bytecode import Param
-from warpsight.vgpu.sass.body import Body
+from warpsight.vgpu.sass.body import SassBody
 from warpsight.vgpu.sass.image import Address, Image
 from warpsight.vgpu.sass.link import FAMILIES as FAMILIES  # registers every operation
 from warpsight.vgpu.sass.read import read_line
@@ -134,7 +134,7 @@ def refusal(form: str) -> str | None:
         function="k", address=0, text=f"{form} {_operands(form)}".strip(), word_lo=0, word_hi=0, line=None
     )
     try:
-        Body(_image(), 32).lower(0, read_line(raw))
+        SassBody(_image(), 32).lower(0, read_line(raw))
     except UnsupportedInstruction as refused:
         return f"{raw.text}: {refused.hint or refused.message}"
     return None

@@ -24,9 +24,9 @@ from warpsight.vgpu.sass import (
     lower_memory,
     lower_tensor,
 )
-from warpsight.vgpu.sass.body import N_PREDS, Body
+from warpsight.vgpu.sass.body import N_PREDS, SassBody
 from warpsight.vgpu.sass.image import Image, read_image
-from warpsight.vgpu.sass.read import SCHED, Line, read_line, schedule
+from warpsight.vgpu.sass.read import SCHED, SassLine, read_line, schedule
 
 FAMILIES = (
     lower_control,
@@ -52,7 +52,7 @@ def load_sass(instructions: Sequence[SassInstruction], cubin: bytes, entry: str)
         raise UsageError(f"expected kernel `{entry}` in the machine code, found: {names}")
     image = read_image(cubin, entry)
     lines = [read_line(raw) for raw in raws]
-    body = Body(image, _registers(raws))
+    body = SassBody(image, _registers(raws))
     starts = dict[int, int]()
     for number, line in enumerate(lines):
         starts[line.address] = len(body.code)
@@ -75,7 +75,7 @@ def _registers(raws: Sequence[SassInstruction]) -> int:
     return max(numbers, default=0) + 9
 
 
-def _stubs(body: Body, lines: Sequence[Line], starts: dict[int, int]) -> dict[str, int]:
+def _stubs(body: SassBody, lines: Sequence[SassLine], starts: dict[int, int]) -> dict[str, int]:
     """Code for outside functions; returns their addresses. Arguments lie in R4.., the way back in R20:R21."""
     address = lines[-1].address + 16
     found = dict[str, int]()
@@ -93,7 +93,7 @@ def _stubs(body: Body, lines: Sequence[Line], starts: dict[int, int]) -> dict[st
     return found
 
 
-def _stub(body: Body, name: str) -> None:
+def _stub(body: SassBody, name: str) -> None:
     if name == "vprintf":
         body.emit("PRINTF", hidden=True, d0=4, a=4, b=6)
     elif name == "malloc":
@@ -111,7 +111,7 @@ def _stub(body: Body, name: str) -> None:
     body.indirect.append(body.emit("BRX", hidden=True, a=row))
 
 
-def _resolve(body: Body, lines: Sequence[Line], starts: dict[int, int]) -> list[int]:
+def _resolve(body: SassBody, lines: Sequence[SassLine], starts: dict[int, int]) -> list[int]:
     """Targets of jumps; the table of all addresses, for jumps through registers."""
     for index, address in body.jumps:
         if address not in starts:
@@ -128,7 +128,7 @@ def _resolve(body: Body, lines: Sequence[Line], starts: dict[int, int]) -> list[
 
 
 def _program(
-    body: Body, image: Image, raws: Sequence[SassInstruction], stubs: dict[str, int], tables: list[int]
+    body: SassBody, image: Image, raws: Sequence[SassInstruction], stubs: dict[str, int], tables: list[int]
 ) -> Program:
     relocations = list(image.relocations)
     for place in image.addresses:

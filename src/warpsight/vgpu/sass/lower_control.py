@@ -7,14 +7,14 @@ Convergence barriers hold the mask of the lanes that will meet, one copy per lan
 from __future__ import annotations
 
 from warpsight.vgpu.bytecode import SHARED_WINDOW, SPECIALS, T
-from warpsight.vgpu.sass.body import TRUE, Body, Refused, lowers
+from warpsight.vgpu.sass.body import TRUE, SassBody, SassRefused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
-from warpsight.vgpu.sass.read import Line, Operand
+from warpsight.vgpu.sass.read import Operand, SassLine
 
 _RESULT_ROW, _YIELD_ROW, _RESULT_PRED = 16, 17, 15  # after the 16 barrier rows; after the uniform predicates
 
 
-def _condition(body: Body, preds: list[Operand]) -> int:
+def _condition(body: SassBody, preds: list[Operand]) -> int:
     """The guard of a jump: its own and the predicates among its operands."""
     guard = body.guard
     for p in preds:
@@ -25,7 +25,7 @@ def _condition(body: Body, preds: list[Operand]) -> int:
 
 
 @lowers("BRA", "JMP", "CALL")
-def branch(body: Body, line: Line) -> None:
+def branch(body: SassBody, line: SassLine) -> None:
     body.exclusive = None
     allow(line, "U", "DIV", "CONV", "REL", "ABS", "NOINC", "INC")
     operands = list(line.operands)
@@ -43,11 +43,11 @@ def branch(body: Body, line: Line) -> None:
         body.emit("DIVERGED", hidden=True, d0=diverged, a=mask, b=guard)
         guard = 2 * diverged + line.has("CONV")
     elif masks:
-        raise Refused(masks[0].text)
+        raise SassRefused(masks[0].text)
     body.jump(body.emit("BRA", guard=guard), target)
 
 
-def _jump_to_register(body: Body, line: Line, o: Operand, start: int) -> None:
+def _jump_to_register(body: SassBody, line: SassLine, o: Operand, start: int) -> None:
     row = body.row(o)
     if start:
         row = body.hide("ADD", ta=T.U32, a=row, b=body.word(start))
@@ -56,7 +56,7 @@ def _jump_to_register(body: Body, line: Line, o: Operand, start: int) -> None:
 
 
 @lowers("BRX", "BRXU", "JMX")
-def branch_indirect(body: Body, line: Line) -> None:
+def branch_indirect(body: SassBody, line: SassLine) -> None:
     """Relative to the next instruction (JMX: absolute): the number after the register is added."""
     allow(line)
     o, offset = line.operands[0], body.number_of(line.operands[1]) if len(line.operands) > 1 else 0
@@ -64,66 +64,66 @@ def branch_indirect(body: Body, line: Line) -> None:
 
 
 @lowers("RET")
-def give_back(body: Body, line: Line) -> None:
+def give_back(body: SassBody, line: SassLine) -> None:
     allow(line, "REL", "ABS", "NODEC", "DEC")
     o, *rest = line.operands
     _jump_to_register(body, line, o, body.number_of(rest[0]) if rest else 0)
 
 
 @lowers("LEPC", "PCNT")
-def own_address(body: Body, line: Line) -> None:
+def own_address(body: SassBody, line: SassLine) -> None:
     d, *rest = line.operands
     at = body.number_of(rest[0]) if rest else line.address
     body.emit("MOV", ta=T.B64, d0=body.dest(d), a=body.constants.words(at, 0))
 
 
 @lowers("EXIT")
-def end(body: Body, line: Line) -> None:
+def end(body: SassBody, line: SassLine) -> None:
     allow(line)
     body.emit("EXIT", guard=_condition(body, [o for o in line.operands if o.kind in ("p", "up")]))
 
 
 @lowers("BPT")
-def trap(body: Body, line: Line) -> None:
+def trap(body: SassBody, line: SassLine) -> None:
     allow(line, "TRAP", "INT", "DRAIN", "PAUSE")
     body.emit("TRAP" if line.has("TRAP") else "NOP")
 
 
 @lowers("NOP", "ENDCOLLECTIVE", "PREEXIT", "ACQBULK", "CGAERRBAR")
-def nothing(body: Body, line: Line) -> None:
+def nothing(body: SassBody, line: SassLine) -> None:
     if line.op == "ENDCOLLECTIVE":
         body.exclusive = None
     body.emit("NOP")
 
 
 @lowers("YIELD")
-def let_others_run(body: Body, line: Line) -> None:
+def let_others_run(body: SassBody, line: SassLine) -> None:
     body.emit("YIELD", d0=body.barrier_base + _YIELD_ROW)
 
 
 @lowers("NANOSLEEP")
-def sleep(body: Body, line: Line) -> None:
+def sleep(body: SassBody, line: SassLine) -> None:
     body.emit("NANOSLEEP", a=body.row(line.operands[-1]))
 
 
 # --- convergence
 
 
-def _barrier(body: Body, o: Operand) -> int:
+def _barrier(body: SassBody, o: Operand) -> int:
     if o.kind != "b" or o.number > 15:
-        raise Refused(o.text)
+        raise SassRefused(o.text)
     return body.barrier_base + o.number
 
 
 @lowers("BSSY")
-def begin(body: Body, line: Line) -> None:
+def begin(body: SassBody, line: SassLine) -> None:
     allow(line, "RECONVERGENT", "RELIABLE")
     b = next(o for o in line.operands if o.kind == "b")
     body.emit("BSSY", d0=_barrier(body, b))
 
 
 @lowers("BSYNC")
-def meet(body: Body, line: Line) -> None:
+def meet(body: SassBody, line: SassLine) -> None:
     allow(line, "RECONVERGENT", "RELIABLE")
     preds = [o for o in line.operands if o.kind in ("p", "up")]
     b = next(o for o in line.operands if o.kind == "b")
@@ -132,7 +132,7 @@ def meet(body: Body, line: Line) -> None:
 
 
 @lowers("BREAK")
-def leave(body: Body, line: Line) -> None:
+def leave(body: SassBody, line: SassLine) -> None:
     allow(line, "RELIABLE")
     preds = [o for o in line.operands if o.kind in ("p", "up")]
     b = next(o for o in line.operands if o.kind == "b")
@@ -140,7 +140,7 @@ def leave(body: Body, line: Line) -> None:
 
 
 @lowers("BMOV")
-def move_barrier(body: Body, line: Line) -> None:
+def move_barrier(body: SassBody, line: SassLine) -> None:
     """Between barriers and registers; .CLEAR empties the barrier that is read."""
     allow(line, "32", "64", "CLEAR", "PQUAD")
     d, a = line.operands[:2]
@@ -155,7 +155,7 @@ def move_barrier(body: Body, line: Line) -> None:
 
 
 @lowers("WARPSYNC")
-def warpsync(body: Body, line: Line) -> None:
+def warpsync(body: SassBody, line: SassLine) -> None:
     allow(line, "ALL", "EXCLUSIVE", "COLLECTIVE")
     operands = line.operands
     if line.has("EXCLUSIVE", "COLLECTIVE"):
@@ -166,13 +166,13 @@ def warpsync(body: Body, line: Line) -> None:
 # --- among lanes
 
 
-def _members(body: Body, field: str) -> tuple[str, dict[str, int]]:
+def _members(body: SassBody, field: str) -> tuple[str, dict[str, int]]:
     """Ending of the operation's name and its mask: the lanes that run it, or those of an exclusive stretch."""
     return ("A", {}) if body.exclusive is None else ("", {field: body.exclusive})
 
 
 @lowers("SHFL")
-def shuffle(body: Body, line: Line) -> None:
+def shuffle(body: SassBody, line: SassLine) -> None:
     allow(line, "UP", "DOWN", "BFLY", "IDX")
     p, d, a, b, c = line.operands
     sub = ("UP", "DOWN", "BFLY", "IDX").index(line.mods[0])
@@ -191,7 +191,7 @@ def shuffle(body: Body, line: Line) -> None:
 
 
 @lowers("VOTE", "VOTEU")
-def vote(body: Body, line: Line) -> None:
+def vote(body: SassBody, line: SassLine) -> None:
     allow(line, "ALL", "ANY", "EQ")
     operands = list(line.operands)
     d = body.dest(operands.pop(0)) if operands[0].kind in ("r", "ur") else -1
@@ -211,7 +211,7 @@ def vote(body: Body, line: Line) -> None:
 
 
 @lowers("MATCH")
-def match(body: Body, line: Line) -> None:
+def match(body: SassBody, line: SassLine) -> None:
     allow(line, "ANY", "ALL", "U32", "U64")
     operands = list(line.operands)
     p = body.dest_pred(operands.pop(0)) if operands[0].kind == "p" else 0
@@ -230,7 +230,7 @@ def match(body: Body, line: Line) -> None:
 
 
 @lowers("REDUX")
-def reduce(body: Body, line: Line) -> None:
+def reduce(body: SassBody, line: SassLine) -> None:
     allow(line, "SUM", "MIN", "MAX", "AND", "OR", "XOR", "S32", "U32")
     names = ("SUM", "MIN", "MAX", "AND", "OR", "XOR")
     sub = next((names.index(m) for m in line.mods if m in names), 3)
@@ -240,7 +240,7 @@ def reduce(body: Body, line: Line) -> None:
 
 
 @lowers("R2UR", "UR2R")
-def to_uniform(body: Body, line: Line) -> None:
+def to_uniform(body: SassBody, line: SassLine) -> None:
     allow(line, "OR", "FILL", "BROADCAST")
     operands = [o for o in line.operands if o.kind not in ("p", "up")]
     preds = [body.dest_pred(o) for o in line.operands if o.kind in ("p", "up")]
@@ -258,7 +258,7 @@ def to_uniform(body: Body, line: Line) -> None:
 
 
 @lowers("BAR", "UBAR")
-def barrier(body: Body, line: Line) -> None:
+def barrier(body: SassBody, line: SassLine) -> None:
     allow(line, "SYNC", "ARV", "RED", "POPC", "AND", "OR", "DEFER_BLOCKING")
     values = [o for o in line.operands if o.kind not in ("p", "up")]
     preds = [o for o in line.operands if o.kind in ("p", "up")]
@@ -278,7 +278,7 @@ def barrier(body: Body, line: Line) -> None:
 
 
 @lowers("B2R")
-def barrier_result(body: Body, line: Line) -> None:
+def barrier_result(body: SassBody, line: SassLine) -> None:
     allow(line, "RESULT")
     d = body.dest(line.operands[0])
     p = body.dest_pred(line.operands[1]) if len(line.operands) > 1 else 0
@@ -312,7 +312,7 @@ _FIXED = {"SRZ": 0, "SR_CgaCtaId": 0, "SR_SWINHI": SHARED_WINDOW >> 32, "SR_SWIN
 
 
 @lowers("S2R", "S2UR", "CS2R", "CS2UR")
-def special(body: Body, line: Line) -> None:
+def special(body: SassBody, line: SassLine) -> None:
     allow(line, "32", "64")
     d, source = line.operands
     wide = line.op.startswith("CS") and not line.has("32")
@@ -331,4 +331,4 @@ def special(body: Body, line: Line) -> None:
     elif source.text == "SR_GLOBALTIMERLO":
         body.emit("CLOCK", ta=T.U64, d0=body.dest(d))
     else:
-        raise Refused(f"special register {source.text}")
+        raise SassRefused(f"special register {source.text}")

@@ -6,9 +6,9 @@ MUFU always flushes denormals; the compiler scales around it where they matter.
 from __future__ import annotations
 
 from warpsight.vgpu.bytecode import Cmp, Mod, Round, T
-from warpsight.vgpu.sass.body import FALSE, TRUE, Body, Refused, lowers
+from warpsight.vgpu.sass.body import FALSE, TRUE, SassBody, SassRefused, lowers
 from warpsight.vgpu.sass.lower_integer import BOOLEANS, allow
-from warpsight.vgpu.sass.read import Line
+from warpsight.vgpu.sass.read import SassLine
 
 ROUNDINGS = {"RN": Round.RN, "RZ": Round.RZ, "RM": Round.RM, "RP": Round.RP}
 _SCALES = {"D2": 0.5, "D4": 0.25, "D8": 0.125, "M2": 2.0, "M4": 4.0, "M8": 8.0}
@@ -24,7 +24,7 @@ COMPARISONS = {c.name: c for c in Cmp}
 ONE = 0x3F800000
 
 
-def modifiers(line: Line) -> int:
+def modifiers(line: SassLine) -> int:
     """Rounding, FTZ, SAT and RELU of an instruction as `mod`."""
     mod = next((int(ROUNDINGS[m]) for m in line.mods if m in ROUNDINGS), 0)
     return (
@@ -36,7 +36,7 @@ def modifiers(line: Line) -> int:
 
 
 @lowers("FADD", "DADD")
-def add(body: Body, line: Line) -> None:
+def add(body: SassBody, line: SassLine) -> None:
     allow(line, *ROUNDINGS, "FTZ", "SAT")
     d, a, b = (o for o in line.operands if o.kind not in ("p", "up"))
     t = T.F64 if line.op[0] == "D" else T.F32
@@ -49,7 +49,7 @@ def add(body: Body, line: Line) -> None:
 
 
 @lowers("FMUL", "DMUL")
-def multiply(body: Body, line: Line) -> None:
+def multiply(body: SassBody, line: SassLine) -> None:
     allow(line, *ROUNDINGS, "FTZ", "SAT", *_SCALES)
     d, a, b = line.operands
     t = T.F64 if line.op[0] == "D" else T.F32
@@ -60,7 +60,7 @@ def multiply(body: Body, line: Line) -> None:
 
 
 @lowers("FFMA", "DFMA")
-def fused(body: Body, line: Line) -> None:
+def fused(body: SassBody, line: SassLine) -> None:
     allow(line, *ROUNDINGS, "FTZ", "SAT")
     d, a, b, c = line.operands
     t = T.F64 if line.op[0] == "D" else T.F32
@@ -69,7 +69,7 @@ def fused(body: Body, line: Line) -> None:
 
 
 @lowers("FSETP", "DSETP")
-def fsetp(body: Body, line: Line) -> None:
+def fsetp(body: SassBody, line: SassLine) -> None:
     if line.has("MIN", "MAX"):
         _choose_extreme(body, line)
         return
@@ -90,12 +90,12 @@ def fsetp(body: Body, line: Line) -> None:
     )
 
 
-def _choose_extreme(body: Body, line: Line) -> None:
+def _choose_extreme(body: SassBody, line: SassLine) -> None:
     """DSETP.MIN/.MAX: p where a is the one to take, q where it is a NaN that is taken."""
     allow(line, "MIN", "MAX", "AND")
     p, q, a, b, c = line.operands
     if body.pred(c) != TRUE:
-        raise Refused("a predicate into DSETP.MIN")
+        raise SassRefused("a predicate into DSETP.MIN")
     first, second = body.real(a, T.F64), body.real(b, T.F64)
     order, tie, sign, other_nan, own_nan, both = (body.temp_pred() for _ in range(6))
     smaller = line.has("MIN")
@@ -117,7 +117,7 @@ def _choose_extreme(body: Body, line: Line) -> None:
 
 
 @lowers("FSET")
-def fset(body: Body, line: Line) -> None:
+def fset(body: SassBody, line: SassLine) -> None:
     allow(line, "BF", *COMPARISONS, *BOOLEANS, "FTZ")
     d, a, b, c = line.operands
     p = body.temp_pred()
@@ -139,16 +139,16 @@ def fset(body: Body, line: Line) -> None:
 
 
 @lowers("FSEL")
-def fsel(body: Body, line: Line) -> None:
+def fsel(body: SassBody, line: SassLine) -> None:
     allow(line, "FTZ")
     if line.has("FTZ"):
-        raise Refused("FSEL.FTZ")
+        raise SassRefused("FSEL.FTZ")
     d, a, b, p = line.operands
     body.emit("SEL", ta=T.B32, d0=body.dest(d), a=body.real(a), b=body.real(b), c=body.pred(p))
 
 
 @lowers("FMNMX")
-def fmnmx(body: Body, line: Line) -> None:
+def fmnmx(body: SassBody, line: SassLine) -> None:
     allow(line, "FTZ", "NAN", "XORSIGN")
     d, a, b, p = line.operands
     how = {"ta": T.F32, "mod": modifiers(line), "sub": int(line.has("NAN")) | 2 * line.has("XORSIGN")}
@@ -161,7 +161,7 @@ def fmnmx(body: Body, line: Line) -> None:
 
 
 @lowers("FCHK")
-def fchk(body: Body, line: Line) -> None:
+def fchk(body: SassBody, line: SassLine) -> None:
     allow(line, "DIVIDE")
     p, a, b = line.operands
     body.emit("FCHK", ta=T.F32, d0=body.dest_pred(p), a=body.real(a), b=body.real(b))
@@ -180,7 +180,7 @@ _FUNCTIONS = {
 
 
 @lowers("MUFU")
-def mufu(body: Body, line: Line) -> None:
+def mufu(body: SassBody, line: SassLine) -> None:
     allow(line, *_FUNCTIONS, "RCP64H", "RSQ64H", "F16", "FTZ")
     d, a = line.operands
     name = line.mods[0]

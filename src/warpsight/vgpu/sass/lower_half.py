@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from warpsight.vgpu.bytecode import Cmp, Round, T
-from warpsight.vgpu.sass.body import FALSE, TRUE, Body, Refused, lowers
+from warpsight.vgpu.sass.body import FALSE, TRUE, SassBody, SassRefused, lowers
 from warpsight.vgpu.sass.lower_float import COMPARISONS, modifiers
 from warpsight.vgpu.sass.lower_integer import BOOLEANS, allow
-from warpsight.vgpu.sass.read import Line, Operand
+from warpsight.vgpu.sass.read import Operand, SassLine
 
 _MODS = ("F32", "BF16_V2", "MMA", "SAT", "FTZ", "RELU", "F16", "V2")
 _PICKS = {"H0_H0": 0x1010, "H1_H1": 0x3232}
 
 
-def _type(line: Line) -> T:
+def _type(line: SassLine) -> T:
     return T.BF16X2 if line.has("BF16_V2", "BF16") else T.F16X2
 
 
-def _values(line: Line, count: int) -> list[Operand]:
+def _values(line: SassLine, count: int) -> list[Operand]:
     """The value operands; an immediate pair is printed as two numbers and is one operand."""
     values = list[Operand]()
     for o in line.operands[1:]:
@@ -29,25 +29,25 @@ def _values(line: Line, count: int) -> list[Operand]:
         else:
             values.append(o)
     if len(values) < count:
-        raise Refused("too few operands")
+        raise SassRefused("too few operands")
     return values
 
 
-def _pair(body: Body, o: Operand, t: T) -> int:
+def _pair(body: SassBody, o: Operand, t: T) -> int:
     """Both halves of an operand, picked and with their signs done."""
     row = body.row(o)
     if o.kind == "float":
         return row
     for mod in o.mods:
         if mod not in _PICKS:
-            raise Refused(f"halves .{mod}")
+            raise SassRefused(f"halves .{mod}")
         row = body.hide("PRMT", a=row, b=-1, c=body.word(_PICKS[mod]))
     if o.absolute:
         row = body.hide("ABS", ta=t, a=row)
     return body.hide("NEG", ta=t, a=row) if o.negative else row
 
 
-def _as_f32(body: Body, o: Operand, t: T) -> int:
+def _as_f32(body: SassBody, o: Operand, t: T) -> int:
     half = T.BF16 if t is T.BF16X2 else T.F16
     row = body.row(o)
     if o.mods and o.mods[0] == "H1_H1":
@@ -58,17 +58,17 @@ def _as_f32(body: Body, o: Operand, t: T) -> int:
     return body.hide("NEG", ta=T.F32, a=row) if o.negative else row
 
 
-def _narrow(body: Body, line: Line, d: int, values: list[Operand], t: T) -> None:
+def _narrow(body: SassBody, line: SassLine, d: int, values: list[Operand], t: T) -> None:
     """HADD2 of an F32 operand and zero: how sm_75 rounds an F32 towards zero to a half."""
     wide = next(v for v in values if "F32" in v.mods)
     if line.op != "HADD2" or not all(v is wide or v.is_zero for v in values):
-        raise Refused("halves and F32 mixed")
+        raise SassRefused("halves and F32 mixed")
     row = body.real(wide._replace(mods=()))
     body.emit("CVT2", ta=t, tb=T.F32, mod=modifiers(line) | Round.RZ, d0=d, a=row, b=row)
 
 
 @lowers("HADD2", "HMUL2", "HFMA2")
-def arithmetic(body: Body, line: Line) -> None:
+def arithmetic(body: SassBody, line: SassLine) -> None:
     allow(line, *_MODS)
     t, d = _type(line), body.dest(line.operands[0])
     op, count = {"HADD2": ("ADD", 2), "HMUL2": ("MUL", 2), "HFMA2": ("FMA", 3)}[line.op]
@@ -77,7 +77,7 @@ def arithmetic(body: Body, line: Line) -> None:
         body.emit("MOV", ta=T.B32, d0=d, a=_pair(body, values[2], t))
     elif line.has("F32"):
         if line.op != "HADD2":
-            raise Refused("a product of halves in F32")
+            raise SassRefused("a product of halves in F32")
         body.emit(
             "ADD", ta=T.F32, mod=modifiers(line), d0=d, a=_as_f32(body, values[0], t), b=_as_f32(body, values[1], t)
         )
@@ -89,13 +89,13 @@ def arithmetic(body: Body, line: Line) -> None:
 
 
 @lowers("HMNMX2")
-def extreme(body: Body, line: Line) -> None:
+def extreme(body: SassBody, line: SassLine) -> None:
     allow(line, *_MODS, "NAN", "XORSIGN")
     t = _type(line)
     a, b, p = _values(line, 3)
     choice = body.pred(p)
     if choice not in (TRUE, FALSE):
-        raise Refused("a variable choice")
+        raise SassRefused("a variable choice")
     sub = int(line.has("NAN")) | 2 * line.has("XORSIGN")
     op = "MIN" if choice == TRUE else "MAX"
     body.emit(
@@ -103,13 +103,13 @@ def extreme(body: Body, line: Line) -> None:
     )
 
 
-def _test(line: Line) -> tuple[Cmp, int]:
+def _test(line: SassLine) -> tuple[Cmp, int]:
     test = next(COMPARISONS[m] for m in line.mods if m in COMPARISONS)
     return test, next(BOOLEANS[m] for m in line.mods if m in BOOLEANS)
 
 
 @lowers("HSETP2")
-def compare(body: Body, line: Line) -> None:
+def compare(body: SassBody, line: SassLine) -> None:
     allow(line, *_MODS, *COMPARISONS, *BOOLEANS)
     t, (test, boolean) = _type(line), _test(line)
     p, q = line.operands[:2]
@@ -129,7 +129,7 @@ def compare(body: Body, line: Line) -> None:
 
 
 @lowers("HSET2")
-def compare_to_row(body: Body, line: Line) -> None:
+def compare_to_row(body: SassBody, line: SassLine) -> None:
     allow(line, *_MODS, *COMPARISONS, *BOOLEANS, "BF", "BM")
     t, (test, boolean) = _type(line), _test(line)
     a, b, c = _values(line, 3)[:3]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from warpsight.vgpu.bytecode import Cmp, T
-from warpsight.vgpu.sass.body import FALSE, TRUE, Body, Refused, lowers
-from warpsight.vgpu.sass.read import Line, Operand
+from warpsight.vgpu.sass.body import FALSE, TRUE, SassBody, SassRefused, lowers
+from warpsight.vgpu.sass.read import Operand, SassLine
 
 BOOLEANS = {"AND": 0, "OR": 1, "XOR": 2}
 _IGNORED = frozenset(("U32", "S32", "X", "WIDE", "HI", "MOV", "SHL", "IADD", "SX32", "reuse"))
 
 
-def allow(line: Line, *names: str) -> None:
+def allow(line: SassLine, *names: str) -> None:
     """Refuse a modifier that is not one of these."""
     for mod in line.mods:
         if mod not in names:
-            raise Refused(f"modifier .{mod}")
+            raise SassRefused(f"modifier .{mod}")
 
 
 def split_preds(operands: tuple[Operand, ...]) -> tuple[list[Operand], list[Operand], list[Operand]]:
@@ -29,12 +29,12 @@ def split_preds(operands: tuple[Operand, ...]) -> tuple[list[Operand], list[Oper
 
 
 @lowers("IADD3", "UIADD3")
-def iadd3(body: Body, line: Line) -> None:
+def iadd3(body: SassBody, line: SassLine) -> None:
     allow(line, "X")
     extended = line.has("X")
     carries, values, ins = split_preds(line.operands[1:])
     if len(values) != 3 or (ins and not extended):
-        raise Refused("three values are expected")
+        raise SassRefused("three values are expected")
     plain = [v for v in values if not v.is_zero]
     if not carries and not extended and len(plain) <= 2 and not any(v.inverted for v in values):
         _two_terms(body, line, plain)
@@ -62,7 +62,7 @@ def iadd3(body: Body, line: Line) -> None:
     )
 
 
-def _two_terms(body: Body, line: Line, terms: list[Operand]) -> None:
+def _two_terms(body: SassBody, line: SassLine, terms: list[Operand]) -> None:
     """A sum of at most two values without carries: the fast forms."""
     d = body.dest(line.operands[0])
     if len(terms) == 2 and terms[0].negative != terms[1].negative:
@@ -77,14 +77,14 @@ def _two_terms(body: Body, line: Line, terms: list[Operand]) -> None:
 
 
 @lowers("VIADD")
-def viadd(body: Body, line: Line) -> None:
+def viadd(body: SassBody, line: SassLine) -> None:
     allow(line)
     d, a, b = line.operands
     body.emit("ADD", ta=T.S32, d0=body.dest(d), a=body.integer(a), b=body.integer(b))
 
 
 @lowers("IMAD", "UIMAD")
-def imad(body: Body, line: Line) -> None:
+def imad(body: SassBody, line: SassLine) -> None:
     allow(line, *_IGNORED)
     if line.has("WIDE", "HI"):
         _wide(body, line)
@@ -92,7 +92,7 @@ def imad(body: Body, line: Line) -> None:
     outs, (a, b, c), ins = split_preds(line.operands[1:])
     d = body.dest(line.operands[0])
     if outs and any(body.dest_pred(p) for p in outs):
-        raise Refused("carry out of a 32-bit product")
+        raise SassRefused("carry out of a 32-bit product")
     if line.has("X"):
         carry = body.pred(ins[0]) if ins else FALSE
         complement = 4 if c.negative or c.inverted else 0
@@ -102,7 +102,7 @@ def imad(body: Body, line: Line) -> None:
             body.emit("MADC", ta=T.U32, d0=d, a=body.integer(a), b=body.integer(b), c=_complement(body, c), e=carry)
         return
     if ins:
-        raise Refused("carry in without .X")
+        raise SassRefused("carry in without .X")
     if a.is_zero or b.is_zero:
         if c.negative:
             body.emit("NEG", ta=T.S32, d0=d, a=body.row(c))
@@ -114,11 +114,11 @@ def imad(body: Body, line: Line) -> None:
         body.emit("MAD", ta=T.S32, d0=d, a=body.integer(a), b=body.integer(b), c=body.integer(c))
 
 
-def _complement(body: Body, c: Operand) -> int:
+def _complement(body: SassBody, c: Operand) -> int:
     return body.hide("NOT", ta=T.B32, a=body.row(c)) if c.negative or c.inverted else body.row(c)
 
 
-def _wide(body: Body, line: Line) -> None:
+def _wide(body: SassBody, line: SassLine) -> None:
     """64-bit sums: d = a * b + c, whole (.WIDE) or its upper word (.HI); c is a register pair."""
     outs, (a, b, c), ins = split_preds(line.operands[1:])
     t = T.U32 if line.has("U32") else T.S32
@@ -126,7 +126,7 @@ def _wide(body: Body, line: Line) -> None:
     carry = body.pred(ins[0]) if ins and line.has("X") else FALSE
     d = body.dest(line.operands[0])
     if c.inverted and not line.has("X"):
-        raise Refused("a complement in a product")
+        raise SassRefused("a complement in a product")
     rows = {"a": body.integer(a), "b": body.integer(b)}
     if c.negative or c.inverted:
         rows["c"] = body.hide("NOT" if line.has("X") else "NEG", ta=T.B64 if line.has("X") else T.S64, a=body.row(c, 2))
@@ -146,7 +146,7 @@ def _wide(body: Body, line: Line) -> None:
 
 
 @lowers("LEA", "ULEA")
-def lea(body: Body, line: Line) -> None:
+def lea(body: SassBody, line: SassLine) -> None:
     allow(line, "HI", "X", "SX32")
     outs, values, ins = split_preds(line.operands[1:])
     shift = body.number_of(values.pop()) & 31
@@ -177,11 +177,11 @@ def lea(body: Body, line: Line) -> None:
         )
 
 
-def _upper_part(body: Body, line: Line, values: list[Operand], shift: int) -> int:
+def _upper_part(body: SassBody, line: SassLine, values: list[Operand], shift: int) -> int:
     """Upper word of (high:low) << shift."""
     low = values[0]
     if low.negative or low.inverted or low.absolute:
-        raise Refused("a modifier on the address")
+        raise SassRefused("a modifier on the address")
     row = body.row(low)
     sign = line.has("SX32")
     high = body.hide("SHR", ta=T.S32, a=row, b=body.word(31)) if sign else body.integer(values[2])
@@ -189,13 +189,13 @@ def _upper_part(body: Body, line: Line, values: list[Operand], shift: int) -> in
 
 
 @lowers("IMNMX", "VIMNMX", "UIMNMX")
-def imnmx(body: Body, line: Line) -> None:
+def imnmx(body: SassBody, line: SassLine) -> None:
     allow(line, "U32", "S32")
     d, a, b, p = line.operands
     _extreme(body, body.dest(d), T.U32 if line.has("U32") else T.S32, body.integer(a), body.integer(b), body.pred(p))
 
 
-def _extreme(body: Body, d: int, t: T, a: int, b: int, p: int) -> None:
+def _extreme(body: SassBody, d: int, t: T, a: int, b: int, p: int) -> None:
     """Minimum where p is true, else maximum."""
     if p in (TRUE, FALSE):
         body.emit("MIN" if p == TRUE else "MAX", ta=t, d0=d, a=a, b=b)
@@ -205,7 +205,7 @@ def _extreme(body: Body, d: int, t: T, a: int, b: int, p: int) -> None:
 
 
 @lowers("VIADDMNMX")
-def viaddmnmx(body: Body, line: Line) -> None:
+def viaddmnmx(body: SassBody, line: SassLine) -> None:
     allow(line, "U32", "S32")
     d, a, b, c, p = line.operands
     total = body.hide("ADD", ta=T.S32, a=body.integer(a), b=body.integer(b))
@@ -213,14 +213,14 @@ def viaddmnmx(body: Body, line: Line) -> None:
 
 
 @lowers("IABS")
-def iabs(body: Body, line: Line) -> None:
+def iabs(body: SassBody, line: SassLine) -> None:
     allow(line)
     d, a = line.operands
     body.emit("ABS", ta=T.S32, d0=body.dest(d), a=body.integer(a))
 
 
 @lowers("ISETP", "UISETP")
-def isetp(body: Body, line: Line) -> None:
+def isetp(body: SassBody, line: SassLine) -> None:
     allow(line, "EX", "U32", *BOOLEANS, *(c.name for c in list(Cmp)[:6]), "T", "F")
     test, boolean = Cmp[line.mods[0]], next(BOOLEANS[m] for m in line.mods if m in BOOLEANS)
     p, q, a, b, c = line.operands[:5]
@@ -233,14 +233,14 @@ def isetp(body: Body, line: Line) -> None:
 
 
 @lowers("SEL", "USEL")
-def sel(body: Body, line: Line) -> None:
+def sel(body: SassBody, line: SassLine) -> None:
     allow(line)
     d, a, b, p = line.operands
     body.emit("SEL", ta=T.B32, d0=body.dest(d), a=body.integer(a), b=body.integer(b), c=body.pred(p))
 
 
 @lowers("MOV", "UMOV")
-def mov(body: Body, line: Line) -> None:
+def mov(body: SassBody, line: SassLine) -> None:
     allow(line, "64")
     d, a = line.operands[:2]
     words = 2 if line.has("64") else 1
@@ -248,31 +248,31 @@ def mov(body: Body, line: Line) -> None:
 
 
 @lowers("POPC", "UPOPC", "BREV", "UBREV")
-def popc(body: Body, line: Line) -> None:
+def popc(body: SassBody, line: SassLine) -> None:
     allow(line)
     d, a = line.operands
     body.emit(line.op.removeprefix("U"), ta=T.U32, d0=body.dest(d), a=body.integer(a))
 
 
 @lowers("FLO", "UFLO")
-def flo(body: Body, line: Line) -> None:
+def flo(body: SassBody, line: SassLine) -> None:
     allow(line, "U32", "S32", "SH")
     outs, (a,), _ = split_preds(line.operands[1:])
     if any(body.dest_pred(p) for p in outs):
-        raise Refused("a predicate of FLO")
+        raise SassRefused("a predicate of FLO")
     t = T.U32 if line.has("U32") else T.S32
     body.emit("BFIND", sub=int(line.has("SH")), ta=t, d0=body.dest(line.operands[0]), a=body.integer(a))
 
 
 @lowers("BMSK", "UBMSK")
-def bmsk(body: Body, line: Line) -> None:
+def bmsk(body: SassBody, line: SassLine) -> None:
     allow(line, "W", "C")
     d, a, b = line.operands
     body.emit("BMSK", sub=int(line.has("W")), d0=body.dest(d), a=body.integer(a), b=body.integer(b))
 
 
 @lowers("SGXT", "USGXT")
-def sgxt(body: Body, line: Line) -> None:
+def sgxt(body: SassBody, line: SassLine) -> None:
     allow(line, "W", "C", "U32")
     d, a, b = line.operands
     t = T.U32 if line.has("U32") else T.S32
@@ -280,7 +280,7 @@ def sgxt(body: Body, line: Line) -> None:
 
 
 @lowers("IDP")
-def idp(body: Body, line: Line) -> None:
+def idp(body: SassBody, line: SassLine) -> None:
     allow(line, "4A", "2A", "LO", "HI", "U8", "S8", "U16", "S16")
     kinds = [m for m in line.mods if m[0] in "US" and m[1:].isdigit()]
     d, a, b, c = line.operands
@@ -292,7 +292,7 @@ def idp(body: Body, line: Line) -> None:
 
 
 @lowers("VABSDIFF4", "VABSDIFF")
-def vabsdiff(body: Body, line: Line) -> None:
+def vabsdiff(body: SassBody, line: SassLine) -> None:
     allow(line, "U8", "S8", "ACC", "U32")
     d, a, b, c = line.operands
     if line.op == "VABSDIFF":

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from warpsight.vgpu.bytecode import Cmp, T
-from warpsight.vgpu.sass.body import FALSE, FIRST_P, Body, Refused, lowers
+from warpsight.vgpu.sass.body import FALSE, FIRST_P, SassBody, SassRefused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
-from warpsight.vgpu.sass.read import Line
+from warpsight.vgpu.sass.read import SassLine
 
 _COMMON = {0xC0: "AND", 0xFC: "OR", 0x3C: "XOR"}
 
 
 @lowers("LOP3", "ULOP3")
-def lop3(body: Body, line: Line) -> None:
+def lop3(body: SassBody, line: SassLine) -> None:
     allow(line, "LUT")
     operands = list(line.operands)
     p = body.dest_pred(operands.pop(0)) if operands[0].kind in ("p", "up") else 0
     d, a, b, c, table = operands[:5]
     if len(operands) > 5 and body.pred(operands[5]) != FALSE:
-        raise Refused("a predicate into LOP3")
+        raise SassRefused("a predicate into LOP3")
     row = body.dest(d) if not (p and d.is_zero) else body.temp()
     rows = [body.integer(v) for v in (a, b, c)]
     number = body.number_of(table)
@@ -30,16 +30,16 @@ def lop3(body: Body, line: Line) -> None:
 
 
 @lowers("PLOP3", "UPLOP3")
-def plop3(body: Body, line: Line) -> None:
+def plop3(body: SassBody, line: SassLine) -> None:
     allow(line, "LUT")
     p, q, a, b, c, first, second = line.operands
     sources = {"a": body.pred(a), "b": body.pred(b), "c": body.pred(c)}
     later = body.dest_pred(q)
     if later and later == body.guard >> 1:
-        raise Refused("PLOP3 that changes its own guard")
+        raise SassRefused("PLOP3 that changes its own guard")
     if later:  # both results are of the sources as they were
         if body.guard >> 1 == body.dest_pred(p) != 0:
-            raise Refused("PLOP3 that changes its own guard")
+            raise SassRefused("PLOP3 that changes its own guard")
         held = body.temp_pred()
         body.emit("PLOP", hidden=True, d0=held, imm=body.number_of(second), **sources)
         body.emit("PLOP", d0=body.dest_pred(p), imm=body.number_of(first), **sources)
@@ -49,7 +49,7 @@ def plop3(body: Body, line: Line) -> None:
 
 
 @lowers("SHF", "USHF")
-def shf(body: Body, line: Line) -> None:
+def shf(body: SassBody, line: SassLine) -> None:
     allow(line, "L", "R", "W", "HI", "U32", "S32", "U64", "S64")
     d, a, n, c = line.operands
     right, wrap, high = line.has("R"), line.has("W"), line.has("HI")
@@ -69,14 +69,14 @@ def shf(body: Body, line: Line) -> None:
 
 
 @lowers("SHL", "USHL")
-def shl(body: Body, line: Line) -> None:
+def shl(body: SassBody, line: SassLine) -> None:
     allow(line, "U32", "W")
     d, a, n = line.operands
     body.emit("SHF64", sub=2 * line.has("W"), ta=T.U32, d0=body.dest(d), a=body.integer(a), b=-1, c=body.integer(n))
 
 
 @lowers("PRMT", "UPRMT")
-def prmt(body: Body, line: Line) -> None:
+def prmt(body: SassBody, line: SassLine) -> None:
     modes = {"F4E": 1, "B4E": 2, "RC8": 3, "ECL": 4, "ECR": 5, "RC16": 6}
     allow(line, *modes, "IDX")
     mode = next((modes[m] for m in line.mods if m in modes), 0)
@@ -85,13 +85,13 @@ def prmt(body: Body, line: Line) -> None:
 
 
 @lowers("P2R")
-def p2r(body: Body, line: Line) -> None:
+def p2r(body: SassBody, line: SassLine) -> None:
     """Predicates P0..P6 as bits, those of the mask, over the rest of a register; .Bn: in byte n."""
     allow(line, "B0", "B1", "B2", "B3")
     byte = int(line.mods[0][1]) if line.mods else 0
     d, source, a, mask = line.operands
     if source.text != "PR":
-        raise Refused(source.text)
+        raise SassRefused(source.text)
     bits = body.number_of(mask) & 0x7F
     total = body.hide("AND", ta=T.B32, a=body.row(a), b=body.word(~(bits << 8 * byte)))
     for i in (i for i in range(7) if bits >> i & 1):
@@ -101,12 +101,12 @@ def p2r(body: Body, line: Line) -> None:
 
 
 @lowers("R2P")
-def r2p(body: Body, line: Line) -> None:
+def r2p(body: SassBody, line: SassLine) -> None:
     allow(line, "B0", "B1", "B2", "B3")
     byte = int(line.mods[0][1]) if line.mods else 0
     target, a, mask = line.operands
     if target.text != "PR":
-        raise Refused(target.text)
+        raise SassRefused(target.text)
     bits, row, own = body.number_of(mask) & 0x7F, body.row(a), body.guard >> 1
     numbers = sorted((i for i in range(7) if bits >> i & 1), key=lambda i: FIRST_P + i == own)  # its guard last
     tests = [body.hide("AND", ta=T.B32, a=row, b=body.word(1 << (i + 8 * byte))) for i in numbers]

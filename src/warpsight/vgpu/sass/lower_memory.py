@@ -6,9 +6,9 @@ Global and generic addresses are register pairs, shared and local ones single re
 from __future__ import annotations
 
 from warpsight.vgpu.bytecode import Atomic, Cmp, Flag, Space, T
-from warpsight.vgpu.sass.body import Body, Refused, lowers
+from warpsight.vgpu.sass.body import SassBody, SassRefused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
-from warpsight.vgpu.sass.read import Line, Operand
+from warpsight.vgpu.sass.read import Operand, SassLine
 
 MOST_ADDRESSES = 512
 _SPACES = {"G": Space.GLOBAL, "S": Space.SHARED, "L": Space.LOCAL, "": Space.GENERIC}
@@ -17,7 +17,7 @@ _ORDER = ("STRONG", "SYS", "GPU", "SM", "CTA", "WEAK", "MMIO", "VC", "PRIVATE", 
 _HINTS = ("E", "U", "EF", "EL", "LU", "EU", "NA", "EN", "ZD", "LTC64B", "LTC128B", "LTC256B", "BYPASS", "ACCESS")
 
 
-def _size(line: Line) -> tuple[T, int]:
+def _size(line: SassLine) -> tuple[T, int]:
     """Element type and number of 32-bit words."""
     small = next((_SMALL[m] for m in line.mods if m in _SMALL), None)
     if small is not None:
@@ -25,17 +25,17 @@ def _size(line: Line) -> tuple[T, int]:
     return T.B32, 4 if line.has("128") else 2 if line.has("64") else 1
 
 
-def address(body: Body, o: Operand, space: Space) -> tuple[int, int]:
+def address(body: SassBody, o: Operand, space: Space) -> tuple[int, int]:
     """Row (of a pair, for wide addresses) and byte offset of an address operand."""
     if o.kind != "mem":
-        raise Refused(f"address `{o.text}`")
+        raise SassRefused(f"address `{o.text}`")
     scale = next((int(m[1:]) for m in o.base_mods if m[0] == "X" and m[1:].isdigit()), 1)
     if space in (Space.SHARED, Space.LOCAL):
         return _narrow(body, o, space, scale)
     base = body.reg("r", o.base) if o.base >= 0 else -1
     uniform = body.reg("ur", o.uniform) if o.uniform >= 0 else -1
     if scale != 1:
-        raise Refused("a scaled global address")
+        raise SassRefused("a scaled global address")
     if base >= 0 and "U32" in o.base_mods:
         base = body.hide("MULWIDE", ta=T.U32, tb=T.U64, a=base, b=body.word(1))
     if base >= 0 and uniform >= 0:
@@ -43,7 +43,7 @@ def address(body: Body, o: Operand, space: Space) -> tuple[int, int]:
     return (base if base >= 0 else uniform), o.offset
 
 
-def _narrow(body: Body, o: Operand, space: Space, scale: int) -> tuple[int, int]:
+def _narrow(body: SassBody, o: Operand, space: Space, scale: int) -> tuple[int, int]:
     row = body.reg("r", o.base) if o.base >= 0 else -1
     offset = o.offset
     if scale != 1 and row >= 0:
@@ -57,15 +57,15 @@ def _narrow(body: Body, o: Operand, space: Space, scale: int) -> tuple[int, int]
     return row, offset
 
 
-def _flags(line: Line, space: Space) -> int:
+def _flags(line: SassLine, space: Space) -> int:
     return (Flag.VOLATILE if line.has("STRONG", "MMIO") else 0) | (Flag.ADDRESS32 if space is Space.LOCAL else 0)
 
 
 @lowers("LDG", "LDS", "LDL", "LD")
-def load(body: Body, line: Line) -> None:
+def load(body: SassBody, line: SassLine) -> None:
     allow(line, *_SMALL, "64", "128", "32", *_ORDER, *_HINTS)
     if len(line.operands) != 2:
-        raise Refused("a load with a predicate")
+        raise SassRefused("a load with a predicate")
     space = _SPACES[line.op[2:]]
     t, words = _size(line)
     a, offset = address(body, line.operands[1], space)
@@ -74,7 +74,7 @@ def load(body: Body, line: Line) -> None:
 
 
 @lowers("STG", "STS", "STL", "ST")
-def store(body: Body, line: Line) -> None:
+def store(body: SassBody, line: SassLine) -> None:
     allow(line, *_SMALL, "64", "128", "32", *_ORDER, *_HINTS)
     space = _SPACES[line.op[2:]]
     t, words = _size(line)
@@ -97,11 +97,11 @@ def store(body: Body, line: Line) -> None:
 
 
 @lowers("LDC", "ULDC")
-def load_constant(body: Body, line: Line) -> None:
+def load_constant(body: SassBody, line: SassLine) -> None:
     allow(line, *_SMALL, "64", "128", "IL", "IS", "ISL")
     d, c = line.operands
     if c.kind != "const":
-        raise Refused(c.text)
+        raise SassRefused(c.text)
     t, words = _size(line)
     indexed = (c.base >= 0 and c.base != 255) or (c.uniform >= 0 and c.uniform != 63)
     fixed = c._replace(base=-1, uniform=-1)
@@ -118,7 +118,7 @@ def load_constant(body: Body, line: Line) -> None:
     body.emit("BFE", ta=kind, d0=body.dest(d), a=word, b=body.word(8 * (c.offset & 3)), c=body.word(bits))
 
 
-def _load_indexed(body: Body, line: Line, c: Operand, t: T, words: int) -> None:
+def _load_indexed(body: SassBody, line: SassLine, c: Operand, t: T, words: int) -> None:
     index = -1
     if c.base >= 0 and c.base != 255:
         index = body.reg("r", c.base)
@@ -134,15 +134,15 @@ def _load_indexed(body: Body, line: Line, c: Operand, t: T, words: int) -> None:
     offset = 0 if index >= 0 else c.offset
     places = {0: (Space.PARAM, -body.image.param_base), 2: (Space.CONST, body.bank2_at), 3: (Space.CONST, 0)}
     if c.bank not in places:
-        raise Refused(f"constant bank {c.bank}")
+        raise SassRefused(f"constant bank {c.bank}")
     space, start = places[c.bank]
     body.load(space, index, start + offset, t, rows, flags=Flag.ADDRESS32 if index >= 0 else 0)
 
 
-def _select_address(body: Body, line: Line, index: int, offset: int, words: int) -> None:
+def _select_address(body: SassBody, line: SassLine, index: int, offset: int, words: int) -> None:
     """Bank 4 holds addresses that are known at launch only: one selection per entry."""
     if words != 2 or len(body.image.addresses) > MOST_ADDRESSES:
-        raise Refused("an indexed load of many addresses")
+        raise SassRefused("an indexed load of many addresses")
     found = body.temp(2)
     body.emit("MOV", hidden=True, ta=T.B64, d0=found, a=-1)
     p = body.temp_pred()
@@ -159,7 +159,7 @@ _OPERATIONS = {a.name: a for a in Atomic} | {"SAFEADD": Atomic.ADD}
 _FLOATING = {"F32": T.F32, "F64": T.F64, "F16x2": T.F16X2, "BF16x2": T.BF16X2, "F16X2": T.F16X2, "BF16_V2": T.BF16X2}
 
 
-def _atomic_type(line: Line, operation: Atomic) -> T:
+def _atomic_type(line: SassLine, operation: Atomic) -> T:
     found = next((_FLOATING[m] for m in line.mods if m in _FLOATING), None)
     if found is not None:
         return found
@@ -172,7 +172,7 @@ def _atomic_type(line: Line, operation: Atomic) -> T:
 
 
 @lowers("ATOMG", "ATOMS", "ATOM", "RED", "REDG", "REDS")
-def atomic(body: Body, line: Line) -> None:
+def atomic(body: SassBody, line: SassLine) -> None:
     if line.has("CAST"):
         _compare_and_test(body, line)
         return
@@ -188,7 +188,7 @@ def atomic(body: Body, line: Line) -> None:
         t = _atomic_type(line, operation)
         rows = [body.row(v, 2 if t in (T.U64, T.S64, T.B64, T.F64) else 1) for v in values]
     if len(rows) != 1 + (operation is Atomic.CAS):
-        raise Refused("operands of an atomic")
+        raise SassRefused("operands of an atomic")
     a, offset = address(body, where, space)
     width = 8 if t in (T.U64, T.S64, T.B64, T.F64) else 4
     unused = Flag.UNUSED_RESULT if d is None or d < 0 else 0
@@ -212,7 +212,7 @@ def atomic(body: Body, line: Line) -> None:
             body.emit("PLOP", hidden=True, guard=body.guard, d0=p, a=0, b=0, c=0, imm=0xFF)
 
 
-def _compare_and_test(body: Body, line: Line) -> None:
+def _compare_and_test(body: SassBody, line: SassLine) -> None:
     """ATOMS.CAST: compare and swap; the result is 1 where the swap was made, as wide as the words that are swapped."""
     allow(line, "CAST", "SPIN", "64")
     d, where, old, new = line.operands
@@ -245,7 +245,7 @@ def _compare_and_test(body: Body, line: Line) -> None:
 
 
 @lowers("LDGSTS")
-def copy(body: Body, line: Line) -> None:
+def copy(body: SassBody, line: SassLine) -> None:
     allow(line, "E", "BYPASS", "LTC64B", "LTC128B", "LTC256B", "64", "128", "ACCESS", "ZFILL", *_HINTS)
     target, source, *rest = line.operands
     width = 16 if line.has("128") else 8 if line.has("64") else 4
@@ -258,12 +258,12 @@ def copy(body: Body, line: Line) -> None:
 
 
 @lowers("LDGDEPBAR")
-def close_group(body: Body, line: Line) -> None:
+def close_group(body: SassBody, line: SassLine) -> None:
     body.emit("CPCOMMIT")
 
 
 @lowers("DEPBAR")
-def wait_group(body: Body, line: Line) -> None:
+def wait_group(body: SassBody, line: SassLine) -> None:
     allow(line, "LE")
     operands = line.operands
     if line.has("LE") and operands[0].text == "SB0" and len(operands) > 1:
@@ -273,18 +273,18 @@ def wait_group(body: Body, line: Line) -> None:
 
 
 @lowers("MEMBAR")
-def fence(body: Body, line: Line) -> None:
+def fence(body: SassBody, line: SassLine) -> None:
     allow(line, "SC", "ALL", "CTA", "GPU", "SYS", "VC", "SM")
     body.emit("FENCE", sub=2 if line.has("SYS") else 1 if line.has("GPU") else 0)
 
 
 @lowers("ERRBAR", "CCTL", "CCTLL", "CCTLT", "FENCE", "UCCTL")
-def nothing(body: Body, line: Line) -> None:
+def nothing(body: SassBody, line: SassLine) -> None:
     body.emit("NOP")
 
 
 @lowers("QSPC")
-def query_space(body: Body, line: Line) -> None:
+def query_space(body: SassBody, line: SassLine) -> None:
     allow(line, "E", "S", "L", "G")
     p, _, where = line.operands
     a, offset = address(body, where, Space.GENERIC)

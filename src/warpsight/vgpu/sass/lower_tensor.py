@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from warpsight.vgpu.bytecode import SPECIALS, Space, T
-from warpsight.vgpu.sass.body import Body, Refused, lowers
+from warpsight.vgpu.sass.body import SassBody, SassRefused, lowers
 from warpsight.vgpu.sass.lower_integer import allow
 from warpsight.vgpu.sass.lower_memory import address
-from warpsight.vgpu.sass.read import Line, Operand
+from warpsight.vgpu.sass.read import Operand, SassLine
 
 # shape word: number, rows of D/C (32-bit accumulators), A, B
 _SHAPES = {
@@ -20,7 +20,7 @@ _SHAPES = {
 _KINDS = {"BF16": T.BF16, "TF32": T.TF32, "S8": T.S8, "U8": T.U8}
 
 
-def _rows(body: Body, o: Operand, count: int, destination: bool) -> list[int]:
+def _rows(body: SassBody, o: Operand, count: int, destination: bool) -> list[int]:
     first = body.dest(o) if destination else body.row(o)
     if o.is_zero:
         return [first] * count
@@ -28,11 +28,11 @@ def _rows(body: Body, o: Operand, count: int, destination: bool) -> list[int]:
 
 
 @lowers("HMMA", "IMMA", "DMMA")
-def matrix(body: Body, line: Line) -> None:
+def matrix(body: SassBody, line: SassLine) -> None:
     allow(line, *_SHAPES, *_KINDS, "F32", "F16", "ROW", "COL", "SAT", "8x8x4")
     shape = next((m for m in line.mods if m in _SHAPES), "884" if line.op == "DMMA" else "")
     if shape not in _SHAPES or (shape == "884" and line.op != "DMMA"):
-        raise Refused("shape of a matrix product")
+        raise SassRefused("shape of a matrix product")
     number, n_d, n_a, n_b = _SHAPES[shape]
     kinds = [_KINDS[m] for m in line.mods if m in _KINDS]
     t, result, kind_b = T.F16, T.F32, None
@@ -74,7 +74,7 @@ def matrix(body: Body, line: Line) -> None:
 
 
 @lowers("LDSM")
-def load_matrix(body: Body, line: Line) -> None:
+def load_matrix(body: SassBody, line: SassLine) -> None:
     allow(line, "16", "M88", "MT88", "2", "4", "1")
     d, where = line.operands
     count = next((int(m) for m in line.mods if m in ("1", "2", "4")), 1)
@@ -88,11 +88,11 @@ def load_matrix(body: Body, line: Line) -> None:
 
 
 @lowers("MOVM")
-def transpose(body: Body, line: Line) -> None:
+def transpose(body: SassBody, line: SassLine) -> None:
     """An 8 x 8 matrix of 16-bit elements. Lane i holds two neighbours of row i / 4, and wants those of column i / 4."""
     allow(line, "16", "MT88")
     if not line.has("MT88") or len(line.operands) != 2:
-        raise Refused("a move of a matrix that is not transposed")
+        raise SassRefused("a move of a matrix that is not transposed")
     d, source = line.operands
     lane = body.hide("S2R", sub=SPECIALS.index("laneid"))
     row = body.hide("SHR", ta=T.U32, a=lane, b=body.word(2))

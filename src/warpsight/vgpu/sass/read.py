@@ -66,7 +66,7 @@ class Operand(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class SassLine:
     """One instruction, read."""
 
     text: str
@@ -161,7 +161,7 @@ def read_operand(text: str) -> Operand:
     return Operand("other", text)
 
 
-def read_line(raw: SassInstruction) -> Line:
+def read_line(raw: SassInstruction) -> SassLine:
     text = _COMMENT.sub("", raw.text).strip()
     guard = None
     if found := _GUARD.match(text):
@@ -176,7 +176,7 @@ def read_line(raw: SassInstruction) -> Line:
     if parts and (tail := re.match(r"^(U?R\w+)\s+(-?0x[0-9a-f]+|`\(.*\))$", parts[-1])):
         parts[-1:] = [tail[1], tail[2]]
     operands = tuple(read_operand(part) for part in parts)
-    return Line(raw.text, raw.address, raw.line, guard, op, tuple(mods), operands, raw.word_lo, raw.word_hi)
+    return SassLine(raw.text, raw.address, raw.line, guard, op, tuple(mods), operands, raw.word_lo, raw.word_hi)
 
 
 def schedule(raws: list[SassInstruction]) -> NDArray[np.void]:

@@ -15,10 +15,10 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from warpsight.nouns.base import Noun
-from warpsight.tasks.importers.flashinfer.schema import Definition, FlashinferTrace, Record, Solution
-from warpsight.tasks.importers.records import CannotImport, Import, Refused, existing, read_text, shown_path
+from warpsight.tasks.importers.flashinfer.schema import Definition, FlashinferRecord, FlashinferTrace, Solution
+from warpsight.tasks.importers.records import CannotImport, Import, NotImported, existing, read_text, shown_path
 
-Kind = TypeVar("Kind", bound=Record)
+Kind = TypeVar("Kind", bound=FlashinferRecord)
 MAX_LINES = 100_000
 
 
@@ -38,7 +38,7 @@ class _Found:
     definitions: dict[str, tuple[str, Definition]] = field(default_factory=dict[str, tuple[str, Definition]])
     solutions: list[tuple[str, Solution]] = field(default_factory=list[tuple[str, Solution]])
     traces: list[tuple[str, FlashinferTrace]] = field(default_factory=list[tuple[str, FlashinferTrace]])
-    refused: list[Refused] = field(default_factory=list[Refused])
+    refused: list[NotImported] = field(default_factory=list[NotImported])
 
 
 def read_flashinfer(path: Path) -> Import[FlashinferEntry]:
@@ -61,7 +61,7 @@ def _read_file(file: Path, shown: str, found: _Found) -> None:
         else:
             _take(_parsed(text), shown, found)
     except CannotImport as problem:
-        found.refused.append(Refused(file=shown, reason=str(problem)))
+        found.refused.append(NotImported(file=shown, reason=str(problem)))
 
 
 def _take(data: Any, shown: str, found: _Found) -> None:
@@ -82,7 +82,7 @@ def _take(data: Any, shown: str, found: _Found) -> None:
         else:
             raise CannotImport(f"expected a definition, a solution or a trace, found the keys {', '.join(known)[:200]}")
     except CannotImport as problem:
-        found.refused.append(Refused(file=shown, reason=str(problem)))
+        found.refused.append(NotImported(file=shown, reason=str(problem)))
 
 
 def _valid(kind: type[Kind], data: dict[str, Any]) -> Kind:
@@ -108,14 +108,14 @@ def _lines(text: str, shown: str, found: _Found) -> Iterator[tuple[int, Any]]:
             try:
                 yield number, _parsed(line)
             except CannotImport as problem:
-                found.refused.append(Refused(file=f"{shown}:{number}", reason=str(problem)))
+                found.refused.append(NotImported(file=f"{shown}:{number}", reason=str(problem)))
 
 
 def _refuse_orphans(found: _Found) -> None:
     for shown, one in (*found.solutions, *found.traces):
         if one.definition not in found.definitions:
             reason = f"belongs to the definition {one.definition!r}, which is not here"
-            found.refused.append(Refused(file=shown, reason=reason))
+            found.refused.append(NotImported(file=shown, reason=reason))
 
 
 def _entries(found: _Found) -> Iterator[FlashinferEntry]:

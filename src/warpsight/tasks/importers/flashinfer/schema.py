@@ -16,19 +16,19 @@ from warpsight.nouns.base import require
 Text = Annotated[str, Field(min_length=1)]
 
 
-class Record(BaseModel):
+class FlashinferRecord(BaseModel):
     """Frozen, unknown fields kept, infinities as text because JSON has none."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
 
 
-class ConstAxis(Record):
+class ConstAxis(FlashinferRecord):
     type: Literal["const"] = "const"
     value: int = Field(ge=0)
     description: str | None = None
 
 
-class VarAxis(Record):
+class VarAxis(FlashinferRecord):
     type: Literal["var"] = "var"
     description: str | None = None
 
@@ -36,7 +36,7 @@ class VarAxis(Record):
 AnyAxis = Annotated[ConstAxis | VarAxis, Field(discriminator="type")]
 
 
-class TensorSpec(Record):
+class TensorSpec(FlashinferRecord):
     """A tensor by the names of its axes; `None` is a plain number."""
 
     shape: tuple[Text, ...] | None
@@ -44,7 +44,7 @@ class TensorSpec(Record):
     description: str | None = None
 
 
-class Definition(Record):
+class Definition(FlashinferRecord):
     """What a kernel computes: axes, inputs, outputs, and a reference in PyTorch with a function `run`."""
 
     name: Text
@@ -83,12 +83,12 @@ class Definition(Record):
         return self
 
 
-class SourceFile(Record):
+class SourceFile(FlashinferRecord):
     path: Text
     content: str
 
 
-class BuildSpec(Record):
+class BuildSpec(FlashinferRecord):
     language: Text
     target_hardware: tuple[Text, ...] = Field(min_length=1)
     entry_point: Annotated[str, Field(pattern=r"^[^:]+::[^:]+$")]
@@ -97,7 +97,7 @@ class BuildSpec(Record):
     binding: str | None = None
 
 
-class Solution(Record):
+class Solution(FlashinferRecord):
     """One implementation of a definition, with all of its files."""
 
     name: Text
@@ -116,7 +116,7 @@ class Solution(Record):
         return self
 
 
-class InputSpec(Record):
+class InputSpec(FlashinferRecord):
     """Where an input comes from: random numbers, a plain number, or a recorded file."""
 
     type: Literal["random", "scalar", "safetensors"]
@@ -125,13 +125,13 @@ class InputSpec(Record):
     tensor_key: str | None = None
 
 
-class FlashinferWorkload(Record):
+class FlashinferWorkload(FlashinferRecord):
     axes: dict[str, Annotated[int, Field(ge=0)]]
     inputs: dict[str, InputSpec]
     uuid: Text
 
 
-class FlashinferEvaluation(Record):
+class FlashinferEvaluation(FlashinferRecord):
     """How a solution did on a workload; only a passed one has a time."""
 
     status: Literal[
@@ -159,7 +159,7 @@ class FlashinferEvaluation(Record):
         return self
 
 
-class FlashinferTrace(Record):
+class FlashinferTrace(FlashinferRecord):
     """A workload of a definition; with a solution and its evaluation where it was run."""
 
     definition: Text

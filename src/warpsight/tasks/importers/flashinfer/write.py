@@ -92,7 +92,7 @@ def definition_of(task: Task) -> Definition:
 def solution_of(task: Task, candidate: Candidate, name: str, author: str = "warpsight") -> Solution:
     """A kernel as a solution: its text as it is, and the host function that launches it."""
     if candidate.language != "cuda":
-        raise UsageError(f"expected a CUDA kernel to write, a {candidate.language} kernel came")
+        raise UsageError(f"expected a CUDA kernel to write, got a {candidate.language} kernel")
     return Solution(
         name=name,
         definition=task.name,

@@ -63,7 +63,7 @@ class KernelPlace:
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchCall:
     """A launch in the text: of which kernel, with which template arguments written, at which character."""
 
     name: str
@@ -79,7 +79,7 @@ class DeviceCode:
     pieces: tuple[Piece, ...]
     kept: frozenset[int]
     kernels: tuple[KernelPlace, ...]
-    launches: tuple[Launch, ...]
+    launches: tuple[LaunchCall, ...]
     plain: str
 
     def written(self, without: Collection[int] = ()) -> str:
@@ -113,7 +113,7 @@ def device_code(text: str) -> DeviceCode:
         for n, piece in enumerate(found)
         if piece.kind == "function" and _has(piece.head, kernel) and (name := kernel_name(piece.head))
     )
-    launches = (Launch(one[1].rpartition("::")[2], one[2] or "", one.start()) for one in _LAUNCH.finditer(plain))
+    launches = (LaunchCall(one[1].rpartition("::")[2], one[2] or "", one.start()) for one in _LAUNCH.finditer(plain))
     return DeviceCode(text, found, kept, kernels, tuple(launches), plain)
 
 

@@ -16,8 +16,8 @@ from warpsight.nouns import Build, EntryUsage
 from warpsight.nouns.base import Count, Noun
 from warpsight.tasks.importers.hecbench.device_code import DeviceCode, device_code, instance_lines, prelude
 from warpsight.tasks.importers.hecbench.instances import instances
-from warpsight.tasks.importers.hecbench.unit import Unit
-from warpsight.tasks.importers.records import Refused
+from warpsight.tasks.importers.hecbench.unit import TranslationUnit
+from warpsight.tasks.importers.records import NotImported
 
 MAX_ROUNDS = 16
 INSTRUCTION_BYTES = 16  # of machine code, on every architecture the toolchain compiles for
@@ -55,11 +55,11 @@ class UnitKernels:
     """What came of one unit: its kernels, those that were refused, and the device code that was compiled."""
 
     kernels: tuple[ImportedKernel, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[NotImported, ...]
     text: str
 
 
-def list_kernels(unit: Unit, options: Sequence[str], toolchain: Toolchain) -> UnitKernels:
+def list_kernels(unit: TranslationUnit, options: Sequence[str], toolchain: Toolchain) -> UnitKernels:
     """Compile the device code of a unit and list what is in it."""
     code = device_code(unit.text)
     if not code.kernels:
@@ -80,7 +80,7 @@ def list_kernels(unit: Unit, options: Sequence[str], toolchain: Toolchain) -> Un
         if kernel.name not in seen:
             refused.setdefault(kernel.name, told[:300])
     listed = [
-        Refused(file=f"{unit.place(kernel.line)} {kernel.name}", reason=refused[kernel.name])
+        NotImported(file=f"{unit.place(kernel.line)} {kernel.name}", reason=refused[kernel.name])
         for kernel in code.kernels
         if kernel.name in refused and kernel.name not in seen
     ]
@@ -130,7 +130,7 @@ def plain_symbol(symbol: str) -> str:
 class _Trying:
     """What is still in a unit: the pieces taken out, each instance wanted with its kernel, and who was refused."""
 
-    unit: Unit
+    unit: TranslationUnit
     code: DeviceCode
     wanted: dict[str, str]
     refused: dict[str, str]

@@ -18,7 +18,15 @@ from warpsight.tasks.importers.hecbench.kernels import ImportedKernel, Toolchain
 from warpsight.tasks.importers.hecbench.makefile import Makefile, read_makefile
 from warpsight.tasks.importers.hecbench.nvcc import nvcc_kernels
 from warpsight.tasks.importers.hecbench.unit import read_unit
-from warpsight.tasks.importers.records import CannotImport, Import, Refused, existing, import_all, read_text, shown_path
+from warpsight.tasks.importers.records import (
+    CannotImport,
+    Import,
+    NotImported,
+    existing,
+    import_all,
+    read_text,
+    shown_path,
+)
 
 DEVICE_OPTIONS = ("--device-as-default-execution-space",)
 OTHER_LANGUAGES = {"hip": "HIP", "sycl": "SYCL", "omp": "OpenMP", "dpct": "SYCL"}
@@ -39,7 +47,7 @@ class HecProgram(Noun):
     run: tuple[tuple[str, ...], ...]
     checks_itself: bool
     kernels: tuple[ImportedKernel, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[NotImported, ...]
     notes: tuple[str, ...]
 
 

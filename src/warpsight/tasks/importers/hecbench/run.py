@@ -15,7 +15,7 @@ from warpsight.errors import UsageError
 from warpsight.tasks.importers.hecbench.flags import Flags
 from warpsight.tasks.importers.hecbench.nvcc import moved_folders, program_files
 from warpsight.tasks.importers.hecbench.read import read_build
-from warpsight.tasks.importers.hecbench.whole_program import Ran
+from warpsight.tasks.importers.hecbench.whole_program import ProgramRun
 from warpsight.tasks.importers.jailed_build import build
 from warpsight.tasks.importers.records import CannotImport
 
@@ -73,20 +73,20 @@ def runner(
     readable: Sequence[Path] = (),
     without: Collection[str] = (),
     environment: Mapping[str, str] | None = None,
-) -> Callable[[], Ran]:
+) -> Callable[[], ProgramRun]:
     """A function that runs the program once, with its own arguments or others. It sees of our environment only what is
     given here."""
     words = [LOADER, "./program", *(program.arguments if arguments is None else arguments)]
     files = {"program": program.executable, **program.data}
 
-    def run() -> Ran:
+    def run() -> ProgramRun:
         ran = build(
             [words], files, [], deadline_s=deadline_s, memory_bytes=memory_bytes, readable=readable, without=without,
             environment=environment,
         )  # fmt: skip
         if not ran.statuses:
-            return Ran(ran.said, -1, 0.0)
-        return Ran(ran.said, ran.statuses[0], ran.walls_s[0])
+            return ProgramRun(ran.said, -1, 0.0)
+        return ProgramRun(ran.said, ran.statuses[0], ran.walls_s[0])
 
     return run
 

@@ -25,7 +25,7 @@ MAX_DEPTH, MAX_LINES = 32, 200_000
 
 
 @dataclass(frozen=True)
-class Unit:
+class TranslationUnit:
     """The text, where each of its lines comes from, and the system headers that were named."""
 
     file: str
@@ -52,14 +52,14 @@ class _Reading:
     seen: set[Path] = field(default_factory=set[Path])
 
 
-def read_unit(source: Path, folder: Path, include_folders: Sequence[str]) -> Unit:
+def read_unit(source: Path, folder: Path, include_folders: Sequence[str]) -> TranslationUnit:
     """The unit of one source file of the program in `folder`; header folders are relative to it."""
     folder = folder.resolve()
     search = [(folder / one).resolve() for one in include_folders]
     reading = _Reading(folder, folder.parent, search)
     _inline(source.resolve(), reading, 0)
     text = "\n".join(reading.lines) + "\n"
-    return Unit(source.name, text, tuple(reading.places), tuple(reading.headers))
+    return TranslationUnit(source.name, text, tuple(reading.places), tuple(reading.headers))
 
 
 def _inline(file: Path, reading: _Reading, depth: int) -> None:

@@ -30,7 +30,7 @@ class HotKernel(Noun):
 
 
 @dataclass(frozen=True)
-class Ran:
+class ProgramRun:
     """One run of a program: what it printed, its exit status, and its time on the wall."""
 
     output: str
@@ -77,21 +77,21 @@ def hot_kernels(launches: Iterable[tuple[str, float]], program_s: float | None =
 def amdahl(share: float, kernel_speedup: float) -> float:
     """How much faster the whole becomes when a part with this share of its time becomes this much faster."""
     if not 0 <= share <= 1:
-        raise UsageError(f"expected a share from 0 to 1, {share:g} came")
+        raise UsageError(f"expected a share from 0 to 1, got {share:g}")
     if kernel_speedup <= 0:
-        raise UsageError(f"expected a speed-up above 0, {kernel_speedup:g} came")
+        raise UsageError(f"expected a speed-up above 0, got {kernel_speedup:g}")
     return 1 / ((1 - share) + share / kernel_speedup)
 
 
 def amdahl_limit(share: float) -> float:
     """The whole with that part at no time at all; infinite when the part is everything."""
     if not 0 <= share <= 1:
-        raise UsageError(f"expected a share from 0 to 1, {share:g} came")
+        raise UsageError(f"expected a share from 0 to 1, got {share:g}")
     return math.inf if share == 1 else 1 / (1 - share)
 
 
 def compare_programs(
-    before: Callable[[], Ran], after: Callable[[], Ran], *, runs: int = 5, rtol: float = 1e-4
+    before: Callable[[], ProgramRun], after: Callable[[], ProgramRun], *, runs: int = 5, rtol: float = 1e-4
 ) -> ProgramComparison:
     """Run both in turn; right when the changed one ends well, passes its own check and prints the same."""
     pairs = [(before(), after()) if turn % 2 == 0 else _swapped(after(), before()) for turn in range(max(1, runs))]
@@ -122,5 +122,5 @@ def compare_programs(
     )
 
 
-def _swapped(new: Ran, old: Ran) -> tuple[Ran, Ran]:
+def _swapped(new: ProgramRun, old: ProgramRun) -> tuple[ProgramRun, ProgramRun]:
     return old, new

@@ -14,31 +14,33 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warpsight.tasks.importers.kernelbench.session import Timed
+from warpsight.tasks.importers.kernelbench.session import TimedQuestion
 
 
 @dataclass(frozen=True)
-class Sample:
+class ChargedSample:
     """One sample of one side: the timed question, and the processor time of all that came before and after it."""
 
-    timed: Timed
+    timed: TimedQuestion
     outside_s: float
 
 
-def usual_outside_s(reference: Sequence[Sample]) -> float:
+def usual_outside_s(reference: Sequence[ChargedSample]) -> float:
     """What handing inputs over and taking outputs costs the reference, and how much that varies."""
     outside = [one.outside_s for one in reference]
     middle = statistics.median(outside)
     return middle + statistics.median(abs(one - middle) for one in outside)
 
 
-def pace(reference: Sequence[Sample], threads: int) -> float:
+def pace(reference: Sequence[ChargedSample], threads: int) -> float:
     """Seconds on the clock for a second of work on all threads, as the reference had it; never less than one."""
     paces = [one.timed.wall_s * threads / one.timed.cpu_s for one in reference if one.timed.cpu_s > 0]
     return max(1.0, statistics.median(paces)) if paces else 1.0
 
 
-def charged_s(candidate: Sequence[Sample], reference: Sequence[Sample], threads: int) -> list[tuple[float, float]]:
+def charged_s(
+    candidate: Sequence[ChargedSample], reference: Sequence[ChargedSample], threads: int
+) -> list[tuple[float, float]]:
     """Of each sample the seconds that count, and how many of them were not on the clock."""
     usual_s, slower = usual_outside_s(reference), pace(reference, threads)
     found: list[tuple[float, float]] = []

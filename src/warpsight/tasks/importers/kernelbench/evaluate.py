@@ -15,10 +15,10 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from warpsight.tasks.importers.kernelbench.charge import Sample, charged_s
+from warpsight.tasks.importers.kernelbench.charge import ChargedSample, charged_s
 from warpsight.tasks.importers.kernelbench.compare import Difference, compare_outputs, tolerance_of
 from warpsight.tasks.importers.kernelbench.problem import KernelBenchProblem, backend_of
-from warpsight.tasks.importers.kernelbench.score import Attempt
+from warpsight.tasks.importers.kernelbench.score import CandidateScore
 from warpsight.tasks.importers.kernelbench.session import Compile, Inputs, LoadedElsewhere, RunFailed, TorchSession
 from warpsight.tasks.importers.records import CannotImport
 
@@ -30,7 +30,7 @@ GPU_ONLY = "written in {}: it runs on a GPU only, which is not here, and was not
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScorePlan:
     """How hard to look. `sample_s` is how long one timed sample should take, by the reference.
 
     `seed` repeats an evaluation whose seed was told; when None, a secret one is drawn.
@@ -49,7 +49,7 @@ class _Pair:
 
     reference: TorchSession
     candidate: TorchSession
-    plan: Plan
+    plan: ScorePlan
     seed: int
     has_weights: bool = False
     drawn: int = field(default=0, init=False)
@@ -76,17 +76,17 @@ def evaluate_candidate(
     text: str,
     reference: TorchSession,
     open_candidate: Callable[[], TorchSession],
-    plan: Plan = Plan(),
-) -> Attempt:
+    plan: ScorePlan = ScorePlan(),
+) -> CandidateScore:
     """One candidate for one problem. What is wrong with it is the verdict; only a broken machine raises."""
     try:
         backend = backend_of(text)
     except CannotImport as refused:
-        return Attempt(problem=problem.name, candidate=name, verdict="failed", reason=str(refused))
+        return CandidateScore(problem=problem.name, candidate=name, verdict="failed", reason=str(refused))
     about: dict[str, object] = {"problem": problem.name, "candidate": name, "backend": backend}
     if backend in ("cuda", "triton"):
         reason = GPU_ONLY.format("CUDA" if backend == "cuda" else "Triton or another GPU language")
-        return Attempt.model_validate({**about, "verdict": "not run", "reason": reason})
+        return CandidateScore.model_validate({**about, "verdict": "not run", "reason": reason})
     seed = secrets.randbits(SEED_BITS) if plan.seed is None else plan.seed
     about["seed"] = seed
     with open_candidate() as candidate:
@@ -95,14 +95,14 @@ def evaluate_candidate(
         try:
             pair.has_weights = reference.load(problem.source, None, seed=first, alone=True).get("weights") != 0
         except (RunFailed, LoadedElsewhere) as failed:
-            return Attempt.model_validate({**about, "verdict": "failed", "reason": f"the reference: {failed}"})
+            return CandidateScore.model_validate({**about, "verdict": "failed", "reason": f"the reference: {failed}"})
         try:
             candidate.load(problem.source, text, seed=first)
             found = _judged(pair)
         except RunFailed as failed:
             whose = "the reference: " if failed.by is reference else ""
             found = {"verdict": "failed", "reason": f"{whose}{failed}"}
-    return Attempt.model_validate({**about, **found})
+    return CandidateScore.model_validate({**about, **found})
 
 
 def candidate_sessions(compile: Compile, *, threads: int, deadline_s: float) -> Callable[[], TorchSession]:
@@ -144,7 +144,7 @@ def _timed(pair: _Pair) -> dict[str, object]:
     """Samples in turn, each of several calls on fresh inputs."""
     calls = _calls(pair)
     sessions = (pair.reference, pair.candidate)
-    samples: tuple[list[Sample], list[Sample]] = ([], [])
+    samples: tuple[list[ChargedSample], list[ChargedSample]] = ([], [])
     spent = [session.cpu_s() for session in sessions]
     for turn in range(pair.plan.samples):
         drawing = pair.reference.cpu_s()
@@ -159,11 +159,11 @@ def _timed(pair: _Pair) -> dict[str, object]:
             # From the end of one sample to the end of the next: there is no time between that nobody looks at.
             before, spent[at] = spent[at], session.cpu_s()
             outside_s = spent[at] - before - timed[at].cpu_s - (drawing if at == 0 else 0.0)
-            samples[at].append(Sample(timed[at], outside_s))
+            samples[at].append(ChargedSample(timed[at], outside_s))
     return _told(pair, samples[0], samples[1], calls)
 
 
-def _told(pair: _Pair, reference: list[Sample], candidate: list[Sample], calls: int) -> dict[str, object]:
+def _told(pair: _Pair, reference: list[ChargedSample], candidate: list[ChargedSample], calls: int) -> dict[str, object]:
     charged = charged_s(candidate, reference, pair.candidate.threads)
     ms = [1e3 * one.timed.wall_s / calls for one in reference], [1e3 * total / calls for total, _ in charged]
     hidden = 1e3 * statistics.median(extra for _, extra in charged) / calls

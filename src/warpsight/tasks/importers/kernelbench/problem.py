@@ -22,7 +22,7 @@ NEEDED = {"Model": "a class", "get_inputs": "a function", "get_init_inputs": "a 
 Backend = Literal["pytorch", "cpp", "cuda", "triton"]
 
 
-class Value(Noun):
+class ProblemValue(Noun):
     """One input or output: a tensor by dtype and shape, anything else by its type and text."""
 
     kind: str
@@ -38,9 +38,9 @@ class KernelBenchProblem(Noun):
     file: str
     sha256: Sha256
     source: str
-    init: tuple[Value, ...]
-    inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
+    init: tuple[ProblemValue, ...]
+    inputs: tuple[ProblemValue, ...]
+    outputs: tuple[ProblemValue, ...]
     weights: int
     shapes: Literal["worked out", "computed"]
 

@@ -18,7 +18,7 @@ THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
 Verdict = Literal["right", "wrong", "failed", "rejected", "not run", "no candidate"]
 
 
-class Attempt(Noun):
+class CandidateScore(Noun):
     """What came of one candidate for one problem. Times are seen from outside its process, medians, per call."""
 
     problem: str
@@ -57,20 +57,20 @@ class Attempt(Noun):
         return self.reference_ms / self.candidate_ms
 
 
-def fast_p(attempts: Sequence[Attempt], p: float) -> float:
+def fast_p(attempts: Sequence[CandidateScore], p: float) -> float:
     """The share of all problems that are right and whose speed-up is more than p."""
     if not attempts:
         return math.nan
     return sum(_counts(attempt, p) for attempt in attempts) / len(attempts)
 
 
-def _counts(attempt: Attempt, p: float) -> bool:
+def _counts(attempt: CandidateScore, p: float) -> bool:
     if attempt.verdict != "right":
         return False
     return p <= 0 or (attempt.speedup is not None and attempt.speedup > p)
 
 
-def geometric_mean(attempts: Sequence[Attempt]) -> float | None:
+def geometric_mean(attempts: Sequence[CandidateScore]) -> float | None:
     """The geometric mean of the speed-ups of right candidates, as the benchmark reports beside fast_p."""
     found = [attempt.speedup for attempt in attempts if attempt.speedup is not None]
     return math.exp(sum(math.log(one) for one in found) / len(found)) if found else None

@@ -48,7 +48,7 @@ class LoadedElsewhere(Exception):
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedQuestion:
     """One timed question: seconds on the wall, of processor time, and of waiting for a processor that was busy."""
 
     wall_s: float
@@ -102,7 +102,7 @@ def torch_files() -> tuple[Path, ...]:
     if importlib.util.find_spec("torch") is None:
         raise ToolMissing(
             "KernelBench problems are PyTorch programs, and PyTorch is not installed",
-            hint="pip install 'torch==2.13.0'",
+            hint="pip install torch",
         )
     return (*package_files(*PACKAGES), Path(wire.__file__))
 
@@ -152,7 +152,7 @@ class TorchSession:
         """Hand inputs over, for the next `run`. `seed` is for what a model draws itself."""
         self._ask({"do": "prepare", "calls": inputs.calls, "seed": seed}, inputs.blobs)
 
-    def run(self) -> Timed:
+    def run(self) -> TimedQuestion:
         """Run once on each set that was prepared; how long that took, seen from outside."""
         worker = self._opened()
         message = wire.pack({"do": "run"})
@@ -160,7 +160,7 @@ class TorchSession:
         answer = self._exchange(worker, message)
         wall_s = time.perf_counter() - started
         self._read(answer)
-        return Timed(wall_s, worker.cpu_s() - cpu_s, max(0.0, waited(worker.worker_pid()) - waited_s))
+        return TimedQuestion(wall_s, worker.cpu_s() - cpu_s, max(0.0, waited(worker.worker_pid()) - waited_s))
 
     def give(self) -> list[list[Output]]:
         """The outputs of every set that was run, in order."""

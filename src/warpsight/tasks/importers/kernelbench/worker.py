@@ -180,7 +180,7 @@ def taken(tree: dict[str, Any], blobs: Any) -> Any:
     return tuple(made) if "tuple" in tree else made
 
 
-class Session:
+class ProblemSession:
     """One problem, and a model made of it or of a candidate."""
 
     def __init__(self) -> None:
@@ -260,7 +260,7 @@ def failed(problem: BaseException) -> Answer:
     return {"error": f"{type(problem).__name__}: {problem}"[:2000], "where": where}, []
 
 
-def answered(session: Session, asked: dict[str, Any], given: Sequence[Any]) -> Answer:
+def answered(session: ProblemSession, asked: dict[str, Any], given: Sequence[Any]) -> Answer:
     """One question; whatever the text does is an answer, and only the loss of this process is not."""
     actions: dict[str, Callable[[dict[str, Any]], Answer]] = {
         "load": session.load, "make": session.make, "describe": session.describe, "draw": session.draw,
@@ -326,7 +326,7 @@ def main(words: Sequence[str]) -> None:
     torch.set_num_threads(threads)
     door()
     worker_io.lock_down("work")
-    session = Session()
+    session = ProblemSession()
     while (question := read_question()) is not None:
         write_answer(*answered(session, *question))
 

@@ -1,0 +1,75 @@
+"""`profile` and `diagnose` of a whole program, where what is named is one and no task."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from warpsight.cli.output import emit
+from warpsight.errors import UsageError
+
+if TYPE_CHECKING:
+    from warpsight.verbs.profile_program import ProgramProfile
+
+
+def show_program(
+    target: str, arguments: Sequence[str], *, gpu: str | None, cores: int | None, as_json: bool,
+    kernel: str | None = None, findings_alone: bool = False, lines: int | None = 10, everything: bool = False,
+) -> None:  # fmt: skip
+    """Run it and show its kernels; one of them in full with `kernel`; or the findings of all with `findings_alone`."""
+    from warpsight.cli.text import profile_program as text
+    from warpsight.programs.build import BuildFailed
+    from warpsight.verbs.profile_program import profile_whole
+    from warpsight.verbs.run_program import DEFAULT_GPU, ProgramQuestion
+
+    kind = gpu or DEFAULT_GPU
+    question = ProgramQuestion(Path(target), tuple(arguments), gpu=kind, cores=cores or 0, tell=_tell)
+    try:
+        found = profile_whole(question, output=_say, errors=_say)
+    except BuildFailed as failed:
+        sys.stderr.write(failed.said)
+        raise
+    if kernel is not None:
+        text.show_one(found, _named(found, kernel), lines=lines, everything=everything, as_json=as_json)
+    else:
+        render = text.render_findings_of if findings_alone else text.render_kernels
+        emit(_document(found), as_json=as_json, render=lambda console: render(console, found))
+    raise typer.Exit(1 if found.run.faulted else 0)
+
+
+def _tell(text: str) -> None:
+    _say(f"warpsight: {text}\n".encode())
+
+
+def _say(data: bytes) -> None:
+    sys.stderr.buffer.write(data)
+    sys.stderr.flush()
+
+
+def _named(found: ProgramProfile, name: str) -> int:
+    """The row of the kernel's longest launches."""
+    from warpsight.cli.text.run_program import plain
+
+    for number, row in enumerate(found.run.kernels):
+        if name in (row.kernel, plain(row.kernel)) and found.of(row) is not None:
+            return number
+    known = dict.fromkeys(plain(row.kernel) for row in found.run.kernels if found.of(row) is not None)
+    raise UsageError(f"expected one of {', '.join(known) or 'no kernel'}, found {name!r}", "leave --kernel-name out")
+
+
+def _document(found: ProgramProfile) -> dict[str, Any]:
+    from warpsight.cli.task_argument import document_of
+
+    rows: list[dict[str, Any]] = []
+    for row in found.run.kernels:
+        diagnosis = found.of(row)
+        share = (row.time_us or 0.0) / found.whole_us if found.whole_us else 0.0
+        rows.append(
+            {**document_of(row), "share": share, "profile": None if diagnosis is None else document_of(diagnosis)}
+        )
+    findings = [document_of(one) for one in found.findings()]
+    return {**document_of(found.run), "whole_us": found.whole_us, "kernels": rows, "findings": findings}

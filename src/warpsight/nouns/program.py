@@ -1,0 +1,76 @@
+"""What a run of a whole CUDA program was: its launches by kernel and size, its copies, what went wrong."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from warpsight.nouns.base import Count, Noun
+from warpsight.nouns.check import Fault
+
+ProgramEnd = Literal["exited", "signal", "time_limit", "too_much_memory", "bad_request", "lost", "interrupted"]
+
+
+class KernelLaunches(Noun):
+    """All launches of one kernel with one grid and block. No time: `no_time` says why."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: Count
+    launches: Count
+    skipped: Count
+    warp_instructions: Count
+    host_s: float
+    time_us: float | None
+    no_time: str = ""
+    bound: str = ""
+
+
+class ProgramFault(Noun):
+    """A fault in a launch, with the file of its line; a warning where the program went on."""
+
+    kernel: str
+    launch: Count
+    file: str | None
+    warning: bool
+    fault: Fault
+
+
+class ProgramCopies(Noun):
+    """Copies in one direction: how many, how much, and what the link's data sheet says they take."""
+
+    direction: Literal["host to device", "device to host", "within the device", "fill"]
+    count: Count
+    size_bytes: Count
+    time_us: float
+
+
+class WholeRun(Noun):
+    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself."""
+
+    program: str
+    gpu: str
+    end: ProgramEnd
+    exit_code: int
+    detail: str = ""
+    check: Literal["", "lenient", "strict"] = ""
+    launches: Count
+    skipped: Count
+    kernels: tuple[KernelLaunches, ...]
+    copies: tuple[ProgramCopies, ...]
+    faults: tuple[ProgramFault, ...]
+    missing: tuple[str, ...]
+    refused: tuple[str, ...]
+    link: str
+    kernel_us: float
+    copy_us: float
+    launch_gap_us: float
+    untimed: Count
+    output: str = ""
+    errors: str = ""
+    wall_s: float
+    host_cpu_s: float
+
+    @property
+    def faulted(self) -> bool:
+        return any(not fault.warning for fault in self.faults)

@@ -1,0 +1,75 @@
+"""What nvcc embeds in a program: a container of PTX and machine code. This takes the PTX of one module out of it.
+
+The form (a header, then entries with a header each) is not published; it is read here as the tools that come with the
+compiler read it. Compressed entries are left to cuobjdump, in the jail. Bytes come from the program: every length is
+checked before it is used.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from warpsight.errors import ToolchainError
+from warpsight.toolchain.packages import program
+from warpsight.toolchain.process import run_to_end
+
+MAGIC = 0xBA55ED50
+PTX = 1
+_CONTAINER = struct.Struct("<IHHQ")
+_COMPRESSED = 0xF000
+_LEAST_ENTRY = 64
+DEADLINE_S = 30.0
+CAP_BYTES = 256 << 20
+
+
+class NoPtx(ToolchainError):
+    """The program brings no PTX for this kernel, and machine code alone is not run."""
+
+
+def ptx_of(container: bytes) -> str:
+    """The PTX of the newest architecture in a container."""
+    found: list[tuple[int, str]] = []
+    for kind, arch, flags, payload in _entries(container):
+        if kind != PTX:
+            continue
+        if flags & _COMPRESSED:
+            return _decompressed(container)
+        found.append((arch, payload.rstrip(b"\0").decode("utf-8", errors="replace")))
+    if not found:
+        raise NoPtx("the program holds machine code alone", "compile it with -arch=compute_80, or with `warpsight run`")
+    return max(found, key=lambda one: one[0])[1]
+
+
+def _entries(container: bytes) -> list[tuple[int, int, int, bytes]]:
+    if len(container) < _CONTAINER.size:
+        return []
+    magic, _, head, size = _CONTAINER.unpack_from(container)
+    if magic != MAGIC or head < _CONTAINER.size or head + size > len(container):
+        return []
+    found: list[tuple[int, int, int, bytes]] = []
+    at, end = head, head + size
+    while at + _LEAST_ENTRY <= end:
+        kind, _, own, length = struct.unpack_from("<HHIQ", container, at)
+        arch, flags = (
+            struct.unpack_from("<I", container, at + 0x1C)[0],
+            struct.unpack_from("<Q", container, at + 0x28)[0],
+        )
+        if own < _LEAST_ENTRY or length > end - at - own:
+            return found
+        found.append((kind, arch, flags, container[at + own : at + own + length]))
+        at += own + length
+    return found
+
+
+def _decompressed(container: bytes) -> str:
+    tool = program("cuobjdump", "nvidia-cuda-cuobjdump")
+    told = run_to_end(
+        [tool, "-ptx", "program.fatbin"], "cuobjdump", deadline_s=DEADLINE_S, cap_bytes=CAP_BYTES,
+        file=("program.fatbin", container),
+    ).decode("utf-8", errors="replace")  # fmt: skip
+    parts = re.split(r"(?m)^\s*(?=\.version\s)", told)[1:]
+    if not parts:
+        raise NoPtx("the program holds machine code alone", "compile it with -arch=compute_80, or with `warpsight run`")
+    newest = max(parts, key=lambda text: int((re.search(r"\.target\s+sm_(\d+)", text) or [0, 0])[1]))
+    return re.split(r"(?m)^Fatbin (?:ptx|elf) code:", newest)[0]

@@ -1,0 +1,124 @@
+// What all parts of the stand-in CUDA runtime share: the lock, the channel to the virtual GPU, device memory, modules,
+// the simulated clock, and how errors are kept. The library runs inside the untrusted program: nothing here protects
+// anybody. The other side checks whatever comes over the channel (programs/messages.py has the same numbers).
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#define WS_API extern "C" __attribute__((visibility("default")))
+
+namespace stand_in {
+
+using u64 = uint64_t;
+using u32 = uint32_t;
+
+constexpr u64 kBase = 0x200000000ull;  // where the core's global memory begins, and device memory here
+constexpr u64 kGap = 256;              // between allocations, so that running past one is seen
+
+enum class Op : u32 { hello = 1, module, allocate, release, copy, kernel, launch, occupancy, missing, forget };
+
+// A message: an operation, the length of the body, then numbers of eight bytes and texts with their length before.
+class Message {
+  public:
+    explicit Message(Op op) : op_(op) {}
+    Message &add(u64 v) { return body_.append((const char *)&v, 8), *this; }
+    Message &add(const void *p, u64 n) { return add(n), body_.append((const char *)p, n), *this; }
+    Message &add(const std::string &s) { return add(s.data(), s.size()); }
+    void post() const;         // no answer is expected
+    class Answer ask() const;  // waits for the answer
+  private:
+    Op op_;
+    std::string body_;
+};
+
+class Answer {
+  public:
+    explicit Answer(std::string body) : body_(std::move(body)) {}
+    u64 number();
+    std::string text();
+
+  private:
+    std::string body_;
+    size_t at_ = 0;
+};
+
+// The numbers of the chosen GPU, as the other side tells them at the start.
+struct Device {
+    std::string name;
+    u64 arena_bytes, total_bytes, major, minor, sms, clock_khz, memory_clock_khz, bus_bits, l2_bytes;
+    u64 threads_per_sm, blocks_per_sm, registers_per_sm, registers_per_block, shared_per_block, shared_optin;
+    u64 shared_per_sm, shared_reserved, threads_per_block;
+    u64 link_bytes_per_us, link_ns, dram_bytes_per_us, copy_ns;
+};
+
+struct Parameter {
+    u64 offset, size;
+};
+
+struct Kernel {
+    u64 module = 0;
+    std::string name;
+    bool known = false;
+    std::string problem;
+    std::vector<Parameter> parameters;
+    u64 parameter_bytes = 0, registers = 0, shared = 0, local = 0, constant = 0, max_threads = 1024;
+    u64 dynamic_limit = 48 << 10;
+};
+
+struct Variable {
+    u64 address, size;
+    std::string name;
+    bool constant;
+    void **managed;
+};
+
+struct Module {
+    u64 id = 0;
+    std::string image;  // what nvcc put into the program: PTX and machine code, compressed or not
+    std::vector<Variable> variables;
+    bool sent = false;
+};
+
+enum class Kind : u64 { device, host, managed, variable };  // of an allocation
+
+extern std::recursive_mutex lock;
+extern double clock_us;  // simulated time since the start
+extern cudaError_t sticky;
+
+const Device &device();         // starts the channel when first asked for
+cudaError_t fail(cudaError_t);  // remembers an error for cudaGetLastError, and hands it back
+cudaError_t not_provided(const char *name, const char *why = "");
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+u64 allocate(u64 bytes, Kind, u64 alignment = 512);  // 0: no room
+bool release(u64 address);
+bool on_device(const void *);
+bool whole(const void *, u64 bytes);  // a range of device memory that lies in one allocation; true for host memory
+bool find_allocation(const void *, u64 *base, u64 *bytes, Kind *);
+u64 used_bytes();
+
+Kernel *kernel_of(const void *function);
+Variable *variable_of(const void *symbol);
+cudaError_t learn(Kernel *);
+cudaError_t launch(Kernel *, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t, bool cooperative);
+cudaError_t copy_bytes(void *to, const void *from, size_t, cudaMemcpyKind);
+cudaError_t fill_bytes(void *to, int value, size_t);
+void note_copy(const void *to, const void *from, u64 bytes, u64 row, u64 rows, u64 to_pitch, u64 from_pitch);
+
+// Graphs: while a stream is captured, what would be done is kept instead. True: it was kept.
+using Step = std::function<cudaError_t()>;
+bool captured(cudaStream_t, const Step &);
+
+inline u64 round_up(u64 v, u64 a) { return (v + a - 1) / a * a; }
+
+}  // namespace stand_in
+
+#define WS_LOCKED std::lock_guard<std::recursive_mutex> held(stand_in::lock)
+#define WS_STICKY \
+    if (stand_in::sticky != cudaSuccess) return stand_in::fail(stand_in::sticky)

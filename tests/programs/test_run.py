@@ -1,0 +1,165 @@
+"""Whole programs: what they print is what a GPU would have them print, and what goes wrong is told with its line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.programs.conftest import SOURCES, Ran
+
+from warpsight.programs.build import BuildFailed
+
+RunSource = Callable[..., Ran]
+
+
+def test_saxpy_is_right_and_timed(run_source: RunSource) -> None:
+    ran = run_source("saxpy.cu", "100000")
+    assert ran.output.startswith("PASS bad=0")
+    (row,) = ran.run.kernels
+    assert (ran.run.end, ran.run.exit_code, row.launches, row.grid) == ("exited", 0, 1, (391, 1, 1))
+    assert row.time_us is not None and 2 < row.time_us < 100 and row.bound
+    assert float(ran.output.rpartition("=")[2]) == pytest.approx(row.time_us / 1000, abs=2e-6)
+    assert [(c.direction, c.count, c.size_bytes) for c in ran.run.copies] == [
+        ("host to device", 2, 800_000),
+        ("device to host", 1, 400_000),
+    ]
+
+
+def test_another_gpu_has_other_times(run_source: RunSource) -> None:
+    a100, h100 = (run_source("saxpy.cu", gpu=gpu).run.kernel_us for gpu in ("a100", "h100"))
+    assert h100 < a100
+
+
+def test_streams_events_and_graphs(run_source: RunSource) -> None:
+    ran = run_source("streams.cu")
+    assert ran.output == "bad=0 called=1 timed=1 query=0\n"
+    assert ran.run.launches == 5
+
+
+def test_symbols_have_their_values(run_source: RunSource) -> None:
+    ran = run_source("symbols.cu", times=False)
+    assert ran.output.splitlines() == [
+        "0.5 3 7.5 14 counter=9 seen=6",
+        "10 40 90 160 counter=11 seen=7 size=16",
+        "past the end: cudaErrorInvalidValue",
+    ]
+
+
+def test_managed_memory_printf_and_assert(run_source: RunSource) -> None:
+    ran = run_source("managed.cu", times=False)
+    said = ran.output.splitlines()
+    assert said[:3] == ["kernel sees 0 of 8"] * 3
+    assert said[3:] == ["14 98", "a..b..c..d..", "kernel sees 0 of 0", "cudaErrorAssert"]
+    (fault,) = ran.run.faults
+    assert (fault.fault.kind, fault.fault.line, Path(fault.file or "").name) == ("assert_failed", 9, "managed.cu")
+
+
+def test_a_grid_meets(run_source: RunSource) -> None:
+    ran = run_source("grid_sync.cu", times=False)
+    assert ran.output == "cudaSuccess total=1536 cudaErrorCooperativeLaunchTooLarge\n"
+
+
+@pytest.mark.parametrize(("what", "line"), [("past", 5), ("freed", 11)])
+def test_a_fault_is_told_with_file_and_line(run_source: RunSource, what: str, line: int) -> None:
+    ran = run_source("faults.cu", what, times=False)
+    assert ran.output == "cudaErrorIllegalAddress, then cudaErrorIllegalAddress\n"
+    assert ran.run.faulted and ran.run.faults[0].fault.kind == "out_of_bounds"
+    assert f"faults.cu:{line}: access outside the array" in ran.errors
+
+
+@pytest.mark.parametrize(
+    ("what", "kind"), [("race", "global_race"), ("unwritten", "uninitialised_read"), ("copied", "uninitialised_read")]
+)
+def test_checks_warn_or_stop(run_source: RunSource, what: str, kind: str) -> None:
+    assert not run_source("faults.cu", what, times=False).run.faults
+    lenient = run_source("faults.cu", what, check="lenient", times=False)
+    assert lenient.output == "cudaSuccess, then cudaSuccess\n"
+    assert [(f.fault.kind, f.warning) for f in lenient.run.faults] == [(kind, True)]
+    strict = run_source("faults.cu", what, check="strict", times=False)
+    assert strict.output == "cudaErrorLaunchFailure, then cudaErrorLaunchFailure\n"
+    assert [(f.fault.kind, f.warning) for f in strict.run.faults] == [(kind, False)]
+
+
+def test_what_was_set_is_written(run_source: RunSource) -> None:
+    assert not run_source("faults.cu", "set", check="strict", times=False).run.faults
+
+
+def test_repeats_are_skipped_and_change_nothing(run_source: RunSource) -> None:
+    ran = run_source("repeats.cu", times=False)
+    assert ran.output == "21 8 10 1\n"
+    assert ran.run.skipped >= 15 and ran.run.launches == 50
+    checked = run_source("repeats.cu", check="lenient", times=False)
+    assert checked.output == "21 8 10 1\n" and checked.run.skipped == 0
+
+
+def test_a_launch_that_is_cut_off_has_no_answer(run_source: RunSource, tmp_path: Path) -> None:
+    source = tmp_path / "long.cu"
+    source.write_text(
+        "#include <cstdio>\n__global__ void spin(volatile int *x) { for (int i = 0; i < 100000000; i++) *x += i; }\n"
+        'int main() { int *x; cudaMalloc(&x, 4096); spin<<<64, 256>>>(x); printf("went on\\n"); }\n'
+    )
+    ran = run_source(str(source), times=False, limit_s=4.0)
+    assert (ran.run.end, ran.run.exit_code, ran.output, ran.run.faults) == ("time_limit", 1, "", ())
+
+
+def test_a_folder_with_a_makefile_keeps_itself_clean(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source  # skips where there is no nvcc
+    folder, beside = tmp_path / "program", tmp_path / "beside"
+    folder.mkdir()
+    beside.mkdir()
+    (beside / "size.h").write_text("#define SIZE 5000\n")
+    text = (SOURCES / "saxpy.cu").read_text().replace("1 << 20", "SIZE")
+    (folder / "main.cu").write_text(
+        '#include "../beside/size.h"\n'
+        + text.replace(
+            "return bad", 'FILE *f = fopen("made.txt", "w");\n    fputs("done", f), fclose(f);\n    return bad'
+        )
+    )
+    (folder / "Makefile").write_text("main: main.cu\n\tnvcc -arch=sm_60 -O3 $< -o $@ -lcudart\n")
+    out = tmp_path / "out"
+    found = subprocess.run(
+        [sys.executable, "-m", "warpsight.cli.app", "run", "--no-times", "--out", str(out), str(folder)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0 and found.stdout.startswith("PASS"), found.stderr
+    assert sorted(p.name for p in folder.iterdir()) == ["Makefile", "main.cu"]
+    assert (out / "made.txt").read_text() == "done"
+
+
+def test_what_does_not_build_says_why(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source
+    broken = tmp_path / "broken.cu"
+    broken.write_text("int main() { return nothing; }\n")
+    from warpsight.verbs.run_program import ProgramQuestion, run_whole
+
+    with pytest.raises(BuildFailed) as failed:
+        run_whole(ProgramQuestion(broken), output=print, errors=print)
+    assert 'identifier "nothing" is undefined' in failed.value.said
+
+
+def test_a_missing_function_is_an_error_with_its_name(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source
+    source = tmp_path / "texture.cu"
+    source.write_text(
+        "#include <cstdio>\nint main() {\n    cudaArray_t a;\n    cudaChannelFormatDesc d = {};\n"
+        '    printf("%s\\n", cudaGetErrorName(cudaMallocArray(&a, &d, 4, 4, 0)));\n}\n'
+    )
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", str(source)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout == "cudaErrorNotSupported\n"
+    assert "cudaMallocArray is not provided by the virtual GPU" in found.stderr
+    assert "called, and not provided: cudaMallocArray" in found.stderr
+
+
+def test_the_exit_code_is_the_programs(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source
+    source = tmp_path / "seven.cu"
+    source.write_text("int main() { return 7; }\n")
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", str(source)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 7
+    assert shutil.which("nvcc", path=os.fspath(tmp_path)) is None
