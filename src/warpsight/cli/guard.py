@@ -46,13 +46,18 @@ def update(listed: List = HERE, only: Only = "", as_json: AsJson = False) -> Non
     Example: warpsight guard update --only transpose
     """
     from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.task_argument import document_of
     from warpsight.cli.text import guard as text
     from warpsight.verbs.guard import update as accept_all
 
     with progress_on_stderr() as say:
         guarded, kept, wrong = accept_all(listed, only, say)
-    document = {"baseline": str(guarded.baseline_file), "accepted": kept, "wrong": wrong}
-    emit(_plain(document), as_json=as_json, render=lambda console: text.render_update(console, guarded, kept, wrong))
+    document = {
+        "baseline": str(guarded.baseline_file),
+        "accepted": [document_of(one) for one in kept],
+        "wrong": [document_of(one) for one in wrong],
+    }
+    emit(document, as_json=as_json, render=lambda console: text.render_update(console, guarded, kept, wrong))
     raise typer.Exit(int(ExitCode.WRONG if wrong else ExitCode.FINE))
 
 
@@ -77,6 +82,7 @@ def check(
       warpsight guard check --max-regression 5% --markdown summary.md
     """
     from warpsight.cli.progress import progress_on_stderr
+    from warpsight.cli.task_argument import document_of
     from warpsight.cli.text import guard as text
     from warpsight.verbs.guard import check as judge_all
     from warpsight.verbs.guard import write_reports
@@ -84,16 +90,7 @@ def check(
     with progress_on_stderr() as say:
         guarded, rows = judge_all(listed, only, max_regression, say)
     write_reports(rows, strict, {"markdown": markdown, "junit": junit, "sarif": sarif})
-    failed = any(row.fails(strict) for row in rows)
-    document = {"baseline": str(guarded.baseline_file), "failed": failed, "kernels": rows, "source": "simulated"}
-    emit(_plain(document), as_json=as_json, render=lambda console: text.render_check(console, rows, strict))
+    failed, kernels = any(row.fails(strict) for row in rows), [document_of(row) for row in rows]
+    document = {"baseline": str(guarded.baseline_file), "failed": failed, "kernels": kernels, "source": "simulated"}
+    emit(document, as_json=as_json, render=lambda console: text.render_check(console, rows, strict))
     raise typer.Exit(int(ExitCode.WRONG if failed else ExitCode.FINE))
-
-
-def _plain(document: dict[str, object]) -> dict[str, object]:
-    from warpsight.nouns import Noun
-
-    def one(value: object) -> object:
-        return value.model_dump(mode="json") if isinstance(value, Noun) else value
-
-    return {key: [one(v) for v in value] if isinstance(value, list) else value for key, value in document.items()}

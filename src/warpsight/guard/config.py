@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field, ValidationError
 
@@ -52,10 +52,10 @@ def read_list(file: Path) -> GuardList:
         raise UsageError(f"there is no {file}", hint=START_HINT) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise UsageError(f"{file}: {problem}") from None
-    settings = given.get("guard", {})
+    settings = cast("object", given.get("guard", {}))
     if not isinstance(settings, dict) or set(given) - {"guard", "kernel"}:
         raise UsageError(f"{file}: expected [guard] and [[kernel]], found {', '.join(sorted(given)) or 'nothing'}")
-    return _list_of(file, settings, given.get("kernel", []))
+    return _list_of(file, cast("dict[str, Any]", settings), given.get("kernel", []))
 
 
 def _list_of(file: Path, settings: dict[str, Any], kernels: object) -> GuardList:

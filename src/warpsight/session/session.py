@@ -316,11 +316,11 @@ class Session:
             return None
 
     def _draft_us(self, ready: Kernel) -> float | None:
-        if not hasattr(self.simulator, "draft_us"):  # of another package
+        draft = cast("Callable[..., float | None] | None", getattr(self.simulator, "draft_us", None))
+        if draft is None:  # of another package
             return self.foretold_us(ready.candidate)
-        assert self.simulator is not None
         self.step("profiling")
-        return self.simulator.draft_us(ready.build, self.task.entry, self._values, ready.size)
+        return draft(ready.build, self.task.entry, self._values, ready.size)
 
     def evaluation(self, kernel: KernelLike = None) -> Evaluation:
         """Check, and for a right kernel its time against the given one, its profile and findings. A verdict, so it
