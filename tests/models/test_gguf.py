@@ -1,4 +1,7 @@
-"""A GGUF file given by its path: opened, asked, stopped. The weights are random, so what is written means nothing."""
+"""A GGUF file given by its path: opened, asked, stopped. The weights are random, so what is written means nothing.
+
+Through torch, also where the light engine is installed, which has tests of its own (test_llama.py).
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,19 @@ from tests.models.fabricated import SHAPES, bytes_vocabulary, fabricate  # noqa:
 from tests.models.shapes import TOOLS  # noqa: E402
 
 from warpsight.errors import UsageError  # noqa: E402
-from warpsight.models.local import LocalModel, open_local  # noqa: E402
+from warpsight.models.local import ENGINE, LocalModel, open_local  # noqa: E402
 from warpsight.models.model import Request, ToolMessage, UserMessage, turn_of  # noqa: E402
 from warpsight.models.open import open_model, weights_path  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
 ASK = Request(messages=(UserMessage(text="Make it faster."),), tools=TOOLS, max_tokens=12)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def torch_engine() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ENGINE, "torch")
+        yield
 
 
 @pytest.fixture(scope="module")
