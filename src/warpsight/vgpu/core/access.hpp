@@ -2,6 +2,8 @@
 // shared-memory passes. Rules: a sector is 32 bytes, a line 128; shared memory has 32 banks of 4 bytes, and accesses of
 // 8 or 16 bytes per lane go in 2 or 4 passes of lanes.
 #pragma once
+#include <array>
+
 #include "lanes.hpp"
 
 namespace warpsight {
@@ -23,13 +25,23 @@ inline u8 group_of(const Access &x, int g) { return x.groups >> 2 * g & 3; }
 
 struct Allocation;
 
+// What one access cost.
+struct Cost {
+    u32 sectors = 0, lines = 0, wavefronts = 0, ideal = 0;
+};
+
+constexpr u32 kPlaces = 32;  // words in a line
+
 // The shape that an instruction's last access had, what it cost and where it was: most accesses of an instruction
 // differ in their base alone. One for each memory instruction and core.
 struct Known {
     Access access;
-    u32 size = 0;                      // of the access; 0: nothing is known
-    u32 counted = 0;                   // for which space and place in a line the costs below hold; 0: none
-    u32 first = 0, second = 0;         // sectors and lines, or wavefronts and how few they could be
+    u32 size = 0;     // of the access; 0: nothing is known
+    u8 space = 0;     // for which the costs below hold
+    u32 counted = 0;  // a bit for each place in a line whose cost is known
+    i32 pc = 0;       // whose accesses these are
+    std::array<Cost, kPlaces> cost{};
+    std::array<u32, kPlaces> times{};  // accesses at each place that are not in the counters yet
     Allocation *allocation = nullptr;  // of an access to global memory
     u64 start = 0, bytes = 0;          // the addresses of the shared array of one to shared memory, and...
     u64 shift = 0;                     // ...how far they are from its places

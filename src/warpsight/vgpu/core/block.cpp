@@ -35,9 +35,23 @@ void check_alignment(Warp &w) {
 
 }  // namespace
 
-Core::Core(const Program &p) : counts(p.code.size(), Counts{}), known(p.n_memory) {}
+Core::Core(const Program &p) : counts(p.code.size(), Counts{}), entered(p.code.size() + 1), known(p.n_memory) {}
 Core::~Core() = default;
 Core::Core(Core &&) noexcept = default;
+
+void Core::settle_counts(const Program &p) {
+    Entered in;
+    for (size_t i = 0; i < counts.size(); i++) {
+        in.warps += entered[i].warps, in.threads += entered[i].threads;
+        entered[i] = {};
+        if (p.code[i].flags & kHidden) continue;
+        counts[i][k_warps] += in.warps;
+        counts[i][k_threads] += in.threads;
+        if (!p.code[i].guard) counts[i][k_threads_on] += in.threads;
+    }
+    entered.back() = {};
+    for (Known &one : known) settle_known(counts, one);
+}
 
 Block::Block(Launch &l, Core &c) : launch(&l), core(&c), counts(&c.counts) {
     const LaunchOptions &o = l.options;
@@ -47,7 +61,7 @@ Block::Block(Launch &l, Core &c) : launch(&l), core(&c), counts(&c.counts) {
     const size_t row_bytes = aligned((size_t)(l.program.n_rows + 2) * kRowBytes);  // two sink rows
     const size_t shared_bytes = aligned(o.shared_bytes + 64),
                  local_bytes = aligned((size_t)o.local_bytes * kLanes + 64);
-    storage.reset(new char[n * (row_bytes + local_bytes) + shared_bytes + kAlign]);
+    storage.reset(new char[n * (row_bytes + local_bytes) + shared_bytes + kAlign]());
     rows = (char *)aligned((size_t)storage.get());
     local = rows + n * row_bytes;
     shared = local + n * local_bytes;
@@ -68,7 +82,7 @@ Block::Block(Launch &l, Core &c) : launch(&l), core(&c), counts(&c.counts) {
     for (Warp &w : warps) w.local_written.resize((size_t)kLanes * ((o.local_bytes + 3) / 4));
 }
 
-Block::~Block() = default;
+Block::~Block() { report_executed(); }
 
 void Block::start(u64 linear) {
     const LaunchOptions &o = launch->options;
@@ -89,7 +103,7 @@ void Block::start(u64 linear) {
     work.fill(0);
     if (touched) near.clear(), near_constants.clear();
     const size_t n = warps.size();
-    std::memset(rows, 0, (size_t)(local - rows) + (o.local_bytes ? (size_t)(shared - local) : 0));
+    if (o.local_bytes) std::memset(local, 0, (size_t)(shared - local));
     std::memset(shared, 0, o.shared_bytes);
     std::fill(preds.begin(), preds.end(), 0u);
     for (size_t i = 0; i < n; i++) {
@@ -100,16 +114,21 @@ void Block::start(u64 linear) {
         w.executed = w.waited = w.at_barrier_before = 0;
         w.last_sync = w.fences = 0;
         w.acquired = w.follows = false;
+        w.fresh = true;
         w.swapped = 0;
         std::fill(w.local_written.begin(), w.local_written.end(), false);
         w.pending.clear();
         w.preds[0] = kFull;
+        for (const RowRange &r : launch->program.cleared)
+            std::memset(w.base[0] + (size_t)r.first * kRowBytes, 0, (size_t)r.count * kRowBytes);
         w.trace = trace ? &trace->warps[i] : nullptr;
         std::memset(w.pc, 0, sizeof w.pc);
-        std::memset(w.frame, 0, sizeof w.frame);
-        std::memset(w.group, 0, sizeof w.group);
-        std::memset(w.clock_reads, 0, sizeof w.clock_reads);
-        w.polls.fill(Poll{});
+        if (launch->program.keeps_state) {
+            std::memset(w.frame, 0, sizeof w.frame);
+            std::memset(w.group, 0, sizeof w.group);
+            std::memset(w.clock_reads, 0, sizeof w.clock_reads);
+        }
+        if (o.concurrent != ~0ull) w.polls.fill(Poll{});
     }
     if (shadow) shadow->reset();
 }
@@ -123,7 +142,9 @@ bool Block::run_turn() {
     const LaunchOptions &o = launch->options;
     struct AtEnd {
         Block &block;
-        ~AtEnd() { block.report_executed(); }
+        ~AtEnd() {
+            if (block.launch->cores == 1 || block.unreported >= kReported) block.report_executed();
+        }
     } at_end{*this};
     u32 passes = 0;
     const u64 before = work[k_work_span];

@@ -154,7 +154,6 @@ Cost cost_of_local(const Access &x, u32 size) {
     return cost;
 }
 
-// Depends on the shape and on the place of the base in its line alone.
 Cost cost_of(const Access &x, u8 space, u32 size) {
     Cost cost;
     if (space == kLocal) return cost_of_local(x, size);
@@ -167,37 +166,57 @@ Cost cost_of(const Access &x, u8 space, u32 size) {
     return cost;
 }
 
-Cost known_cost(const Access &x, u8 space, u32 size, Known *known) {
-    if (!known) return cost_of(x, space, size);
-    const bool blocks = space == kGlobal || space == kLocal;
-    const u32 key = 1u << 31 | (u32)space << 8 | (u32)(x.base & 127);
-    if (known->counted == key)
-        return blocks ? Cost{known->first, known->second, 0, 0} : Cost{0, 0, known->first, known->second};
-    const Cost cost = cost_of(x, space, size);
-    known->counted = key;
-    known->first = blocks ? cost.sectors : cost.wavefronts;
-    known->second = blocks ? cost.lines : cost.ideal;
-    return cost;
+void add_costs(Counts &n, const Access &x, u8 space, u32 size, const Cost &cost, u32 times) {
+    const u32 bytes = (u32)__builtin_popcount(x.m) * size;
+    n[k_requests] += times;
+    n[k_bytes] += (u64)bytes * times;
+    if (space == kGlobal || space == kLocal) {
+        n[k_sectors] += (u64)cost.sectors * times;
+        n[k_sectors_ideal] += (u64)((bytes + 31) / 32) * times;
+        n[k_lines] += (u64)cost.lines * times;
+    } else {
+        n[k_wavefronts] += (u64)cost.wavefronts * times;
+        n[k_wavefronts_ideal] += (u64)cost.ideal * times;
+    }
+}
+
+// The cost depends on the shape and on the place of the base in its line alone: what is known, or finds it out.
+const Cost &known_cost(Warp &w, Known &known, u8 space) {
+    const u32 place = (u32)(known.access.base & 127) / 4, bit = 1u << place;
+    if (known.space != space || !(known.counted & bit)) {
+        if (known.space != space) settle_known(*w.block->counts, known);
+        known.cost[place] = cost_of(known.access, space, known.size);
+        known.counted |= bit, known.space = space, known.pc = w.now;
+    }
+    if (++known.times[place] == ~0u) settle_known(*w.block->counts, known);
+    return known.cost[place];
 }
 
 }  // namespace
 
-void count_access(Warp &w, const Access &x, const Place &p, u32 size, Known *known) {
-    Counts &n = counts_of(w);
-    const u32 lanes = (u32)__builtin_popcount(x.m);
-    const u8 space = p.space == kConst && by_generic_address(w) ? (u8)kGlobal : p.space;
-    const Cost cost = known_cost(x, space, size, known);
-    n[k_requests]++;
-    n[k_bytes] += lanes * size;
-    if (space == kGlobal || space == kLocal) {
-        n[k_sectors] += cost.sectors;
-        n[k_sectors_ideal] += (lanes * size + 31) / 32;
-        n[k_lines] += cost.lines;
-    } else {
-        n[k_wavefronts] += cost.wavefronts;
-        n[k_wavefronts_ideal] += cost.ideal;
+void settle_known(std::vector<Counts> &counts, Known &known) {
+    for (u32 rest = known.counted; rest; rest &= rest - 1) {
+        const u32 place = lowest(rest);
+        add_costs(counts[(size_t)known.pc], known.access, known.space, known.size, known.cost[place],
+                  known.times[place]);
+        known.times[place] = 0;
     }
-    if ((!w.trace && !w.block->touched) || is_operand(w, p)) return;
+    known.counted = 0;
+}
+
+void count_access(Warp &w, const Access &x, const Place &p, u32 size, Known *known) {
+    const u8 space = p.space == kConst && by_generic_address(w) ? (u8)kGlobal : p.space;
+    const bool watched = (w.trace || w.block->touched) && !is_operand(w, p);
+    Cost cost;
+    if (known && !(x.base & 3)) {
+        const Cost &found = known_cost(w, *known, space);
+        if (!watched) return;
+        cost = found;
+    } else {
+        cost = cost_of(x, space, size);
+        add_costs(counts_of(w), x, space, size, cost, 1);
+        if (!watched) return;
+    }
     if (w.trace) trace_access(w, x, p, size, cost.wavefronts);
     if (w.block->touched) watch_access(w, x, p, size, cost);
 }

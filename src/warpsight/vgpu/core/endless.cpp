@@ -51,6 +51,7 @@ u32 ready(const Warp &w) { return w.alive & ~(w.at_barrier | w.at_sync); }
 void Block::give_up(FaultKind kind) {
     std::vector<u64> ran(launch->program.code.size());
     counting = true;
+    core->settle_counts(launch->program);
     for (size_t i = 0; i < ran.size(); i++) ran[i] = (*counts)[i][k_warps];
     const u64 start = executed();
     for (bool moved = true; moved && alive && executed() - start < kWindow;) {
@@ -60,6 +61,7 @@ void Block::give_up(FaultKind kind) {
         if (alive) moved |= release_barriers();
     }
     const u64 window = executed() - start;
+    core->settle_counts(launch->program);
     for (size_t i = 0; i < ran.size(); i++) ran[i] = (*counts)[i][k_warps] - ran[i];
     Warp *busy = &warps[0];
     for (Warp &w : warps)

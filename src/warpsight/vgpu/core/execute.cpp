@@ -205,6 +205,35 @@ void note_poll(Warp &w, const Ins &x, i32 pc, u32 m) {
     last = seen;
 }
 
+// Runs the plain instructions of [pc, end) and returns where it stopped: an instruction may have made an undefined
+// value, which is followed from the next one on.
+template <bool kCounts>
+i32 run_straight(Warp &w, i32 pc, i32 end, u32 lanes) {
+    Core &core = *w.block->core;
+    const Ins *code = w.block->launch->program.code.data();
+    const u32 width = (u32)__builtin_popcount(lanes);
+    const i32 begin = pc;
+    try {
+        for (; pc < end && !w.follows; pc++) {
+            const Ins &x = code[pc];
+            w.now = pc;
+            u32 m = lanes;
+            if (x.guard) {
+                m &= predicate(w.preds, (u32)x.guard);
+                if (kCounts && !(x.flags & kHidden))
+                    core.counts[(size_t)pc][k_threads_on] += (u32)__builtin_popcount(m);
+                if (!m) continue;
+            }
+            x.run(w, x, m);
+        }
+    } catch (const Stop &) {
+        if (kCounts) core.count_run(begin, w.now + 1, width);
+        throw;
+    }
+    if (kCounts) core.count_run(begin, pc, width);
+    return pc;
+}
+
 // Runs one warp until it waits, ends, or has used its turn.
 // `kCounts`: how often each instruction runs is counted. `kMore`: the warp is traced or watched, or blocks take turns.
 template <bool kCounts, bool kMore>
@@ -226,7 +255,8 @@ Turn run_as(Warp &w) {
     for (;;) {
         u32 ready = w.alive & ~(w.at_barrier | w.at_sync);
         if (!ready) return leave(w.alive ? Turn::waits : Turn::done);
-        Group g = choose(w, ready, held);
+        const Group g = w.fresh ? Group{0, ready, INT_MAX, false} : choose(w, ready, held);
+        w.fresh = false;
         i32 pc = g.pc;
         const u32 lanes = g.lanes;
         const u32 width = (u32)__builtin_popcount(lanes);
@@ -236,6 +266,15 @@ Turn run_as(Warp &w) {
         u32 stay = 0;
         for (;;) {
             if (pc >= next) break;
+            if (const i32 end = std::min(code[pc].run_end, next); !kMore && end > pc && !w.follows) {
+                const u64 many = (u64)(end - pc);
+                if (many < left && (!g.others || stay + many <= kPatience)) {
+                    const i32 at = run_straight<kCounts>(w, pc, end, lanes);
+                    left -= (u64)(at - pc), stay += (u32)(at - pc), w.executed += (u64)(at - pc);
+                    pc = at;
+                    continue;
+                }
+            }
             if (g.others && ++stay > kPatience && w.spins) {
                 held = lanes;
                 break;

@@ -103,8 +103,9 @@ struct Ins {
     const Ref *list;
     i32 target;
     i64 imm;
-    u32 watch = 0;   // number of the guard that a branch is, counted from 1
-    u32 memory = 0;  // number of the memory instruction that it is
+    u32 watch = 0;    // number of the guard that a branch is, counted from 1
+    u32 memory = 0;   // number of the memory instruction that it is
+    i32 run_end = 0;  // where the plain instructions that it begins end; itself where it is not plain
 };
 
 // The part of a warp that handlers see. base[1] is the constant rows' address minus one, so that base[r & 1] + r is the

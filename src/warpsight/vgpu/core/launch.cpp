@@ -20,7 +20,8 @@ namespace warpsight {
 namespace {
 
 constexpr size_t kMostFaults = 64, kMostWaitingBytes = 2ull << 30;
-constexpr u64 kSteps = 1u << 14;  // warp instructions of whole blocks between two looks at the clock
+constexpr u64 kShares = 64, kMostShare = 8;  // of a launch for each core; blocks of one
+constexpr u64 kSteps = 1u << 14;             // warp instructions of whole blocks between two looks at the clock
 
 struct ConstRows {
     char *data;
@@ -41,7 +42,22 @@ struct Grid {
     alignas(kCacheLine) std::vector<std::shared_ptr<BlockTrace>> traces{};
     std::unordered_map<u64, size_t> traced{};  // where the trace of a chosen block goes; empty: all are traced
     std::vector<BlockWork> work{};
+    u64 share = 1;  // blocks that a core takes at a time
     u64 id(u64 i) const { return launch.options.blocks.empty() ? i : launch.options.blocks[i]; }
+};
+
+// The blocks of one core, taken a few at a time: cores that ask for each block by itself wait for one another.
+struct Share {
+    Grid &grid;
+    u64 at = 0, end = 0;
+    bool any() const { return at < end || grid.next.load(std::memory_order_relaxed) < grid.count; }
+    u64 take() {  // grid.count when there are no more
+        if (at == end) {
+            at = std::min(grid.count, grid.next.fetch_add(grid.share, std::memory_order_relaxed));
+            end = std::min(grid.count, at + grid.share);
+        }
+        return at < end ? at++ : grid.count;
+    }
 };
 
 using Outputs = std::map<u64, std::string>;
@@ -104,8 +120,9 @@ void work(Grid &grid, Core &core, Touched *touched, Outputs &outputs, u64 &run) 
     std::string text;
     block.output = &text;
     Watch watch;
+    Share share{grid};
     for (;;) {
-        u64 i = grid.next.fetch_add(1, std::memory_order_relaxed);
+        const u64 i = share.take();
         if (i >= grid.count || grid.launch.stop) return;
         text.clear();
         try {
@@ -131,11 +148,12 @@ void work_in_order(Grid &grid, Core &core, Touched *touched, std::string &output
     const size_t room = std::max<size_t>(1, kMostWaitingBytes / (size_t)grid.launch.cores / std::max<size_t>(each, 1));
     const size_t most = std::min<size_t>(room, grid.launch.options.concurrent);
     Watch watch;
+    Share share{grid};
     try {
         for (;;) {
             std::unique_ptr<Block> b;
-            const bool room_left = waiting.size() < most && grid.next.load(std::memory_order_relaxed) < grid.count;
-            const u64 place = room_left ? grid.next.fetch_add(1, std::memory_order_relaxed) : grid.count;
+            const bool room_left = waiting.size() < most && share.any();
+            const u64 place = room_left ? share.take() : grid.count;
             if (place < grid.count) {
                 if (idle.empty()) idle.push_back(std::make_unique<Block>(grid.launch, core));
                 b = std::move(idle.front());
@@ -206,13 +224,16 @@ namespace {
 
 // What a pass may change, to put back before another.
 struct Before {
-    std::vector<std::vector<char>> bytes;
+    std::vector<std::unique_ptr<LazyBytes>> bytes;  // null: nobody may write the allocation
     explicit Before(const Memory &memory) {
-        for (const Allocation &a : memory.allocations) bytes.emplace_back(a.host, a.host + (a.writable ? a.size : 0));
+        for (const Allocation &a : memory.allocations) {
+            bytes.push_back(a.writable && a.size ? std::make_unique<LazyBytes>(a.size) : nullptr);
+            if (bytes.back()) std::memcpy(bytes.back()->data(), a.host, a.size);
+        }
     }
     void restore(Memory &memory) const {
         for (size_t i = 0; i < bytes.size(); i++)
-            if (!bytes[i].empty()) std::memcpy(memory.allocations[i].host, bytes[i].data(), bytes[i].size());
+            if (bytes[i]) std::memcpy(memory.allocations[i].host, bytes[i]->data(), memory.allocations[i].size);
     }
 };
 
@@ -262,6 +283,7 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
     if (o.watch) grid.work.resize(grid.count);
     l.cores = cores_for(l, grid.count);
     const size_t n = (size_t)l.cores;
+    if (n > 1) grid.share = std::clamp<u64>(grid.count / (n * kShares), 1, kMostShare);
     const bool in_order = l.program.order_sensitive || o.check;
     std::vector<Core> cores;
     std::vector<Touched> touched;
@@ -298,6 +320,7 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
             done.notify_all();
         });
     wait_for(threads, left, m, done, l, interrupted);
+    if (n > 1 && !l.stop) Watch{}.check_limits(l, grid.id(grid.count - 1));  // cores report their steps now and then
     for (Allocation &a : l.memory.allocations) a.shadow.reset();
     if (broken) std::rethrow_exception(broken);
     if (l.quick && !l.doubtful && !l.interrupted) {
@@ -305,6 +328,7 @@ LaunchResult run_pass(Launch &l, bool (*interrupted)()) {
         for (const Core &core : cores) owners.push_back(core.owners.get());
         l.doubtful = !settle_owners(l.memory, owners);
     }
+    for (Core &core : cores) core.settle_counts(l.program);
     result.counts = std::move(cores[0].counts);
     for (size_t c = 1; c < n; c++)
         for (size_t i = 0; i < result.counts.size(); i++)

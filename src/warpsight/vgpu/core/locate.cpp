@@ -219,7 +219,8 @@ Known *find_place(Warp &w, const Ins &x, u32 m, u32 size, bool write, Place &out
         if (shared) found.base = (u32)(found.base + (u64)x.imm);
         if (same_place(known, size, size, write, b, out)) return &known;
     } else {
-        known.size = known.counted = 0;
+        settle_known(b.core->counts, known);
+        known.size = 0;
         if (!shape_of(low, high, shared ? 0 : x.imm, m, size, found)) return nullptr;
         known.size = size;
         if (shared) found.base = (u32)(found.base + (u64)x.imm);

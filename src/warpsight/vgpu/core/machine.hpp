@@ -109,8 +109,8 @@ struct Memory {
 // marks.cpp: a table of allocations that lives from launch to launch.
 void insert_allocation(Memory &, Allocation);  // std::invalid_argument where it meets another
 void remove_allocation(Memory &, u64 base);
-void mark_written(Memory &, u64 address, u64 bytes);            // all of it has been written
-void copy_marks(Memory &, u64 to, u64 from, u64 bytes);         // as much of it as of where it came from
+void mark_written(Memory &, u64 address, u64 bytes);             // all of it has been written
+void copy_marks(Memory &, u64 to, u64 from, u64 bytes);          // as much of it as of where it came from
 std::array<u64, 8> digest(const Memory &, u64 base, u64 bytes);  // of what an allocation holds
 
 // A shared array: where it is, and how many bytes it has (~0u: all that follow).
@@ -139,6 +139,10 @@ struct EarlyReturn {
     u32 thread = 0;
 };
 
+struct RowRange {
+    u32 first = 0, count = 0;
+};
+
 struct Program {
     std::vector<Ins> code;
     std::vector<Guard> guards;             // Ins::watch is the number of one, counted from 1
@@ -149,7 +153,9 @@ struct Program {
     std::vector<i32> functions;
     std::vector<u32> consts;  // as given
     u32 n_rows = 0, n_preds = 0;
+    std::vector<RowRange> cleared;  // rows that hold zeros when a block starts; the others are written first
     bool order_sensitive = false, prints = false;
+    bool keeps_state = false;                   // calls, copies asynchronously or reads clocks
     u32 n_memory = 0;                           // memory instructions
     u8 shared_granule = 4, global_granule = 4;  // the narrowest plain access, for race shadows
 };
@@ -230,6 +236,7 @@ struct Warp : WarpRows {
     u32 fences = 0;         // fences of any scope so far
     bool acquired = false;  // the warp has read shared memory through an atomic or a volatile load
     bool follows = false;   // the block has undefined values (undefined.hpp)
+    bool fresh = false;     // nothing of it has run: all its lanes are at the first instruction
     bool spins = false;     // the running group did an atomic or volatile access: it may wait for other lanes
     i32 now = 0;            // instruction being executed
     u64 executed = 0, at_barrier_before = 0;  // instructions so far, and at the last barrier
@@ -260,14 +267,25 @@ struct SharedShadow;
 struct Undefined;
 struct Owners;
 
+// Warps and threads that have entered the instructions from here on, less those that have left.
+struct Entered {
+    u64 warps = 0, threads = 0;
+};
+
 // What one core keeps from block to block.
 struct Core {
-    std::vector<Counts> counts;      // of each instruction
+    std::vector<Counts> counts;      // of each instruction, but for what `entered` has
+    std::vector<Entered> entered;    // by instruction, of runs that were counted as a whole
     std::vector<Known> known;        // of each memory instruction
     std::unique_ptr<Owners> owners;  // in the quick pass of a checked launch
     explicit Core(const Program &);
     ~Core();
     Core(Core &&) noexcept;
+    void count_run(i32 begin, i32 end, u32 threads) {
+        entered[(size_t)begin].warps++, entered[(size_t)begin].threads += threads;
+        entered[(size_t)end].warps--, entered[(size_t)end].threads -= threads;
+    }
+    void settle_counts(const Program &);  // moves what `entered` has to `counts`
 };
 
 enum class Turn { waits, over, done };
@@ -340,6 +358,7 @@ void fail_assertion(Warp &, const Ins &, u32 m);
 std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32> lists, std::vector<i32> tables,
                                       std::vector<u32> consts, std::vector<i32> functions, u32 n_rows, u32 n_preds,
                                       bool order_sensitive, i32 *unsupported);
+void find_first_reads(Program &, const std::vector<u32> &lengths);  // entry.cpp
 struct LaunchResult {
     std::vector<Counts> counts;
     std::vector<Fault> faults;

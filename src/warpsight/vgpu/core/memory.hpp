@@ -35,10 +35,6 @@ void trace_passes(Warp &, u32 passes);
 void trace_swap(Warp &, u32 word);
 void trace_sleep(Warp &, const Ins &, u32 m);  // how long the warp sleeps
 void trace_barrier(Warp &, u32 id, u32 threads, bool arrives);
-// What one access cost.
-struct Cost {
-    u32 sectors = 0, lines = 0, wavefronts = 0, ideal = 0;
-};
 void watch_access(Warp &, const Access &, const Place &, u32 size, const Cost &);
 void watch_atomic(Warp &, const Access &, const Place &, u32 passes);
 void watch_swap(Warp &, u32 lane, bool made);
@@ -46,10 +42,17 @@ void count_access(Warp &, const Access &, const Place &, u32 size, Known * = nul
 // While checking: lanes read, or lanes write and only those outside `unchanged` leave other bytes than they found.
 void note_access(Warp &, const Access &, const Place &, u32 size, bool write, u8 kind, u32 unchanged);
 
+void settle_known(std::vector<Counts> &, Known &);  // moves the accesses that it has to the counters
+
 // Lanes in different arrays: each array is an access of its own, but all are one request.
 template <class F>
 void part_by_part(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, F &&access) {
-    const u64 requests = counts_of(w)[k_requests];
+    auto requests = [&]() -> u64 & {
+        for (Known &known : w.block->core->known)
+            if (known.pc == w.now) settle_known(*w.block->counts, known);
+        return counts_of(w)[k_requests];
+    };
+    const u64 before = requests();
     for (u32 rest = m; rest;) {
         u32 part = lanes_together(w, row, imm, space, narrow, rest);
         if (part == m)
@@ -57,7 +60,7 @@ void part_by_part(Warp &w, Ref row, i64 imm, u8 space, bool narrow, u32 m, F &&a
         access(part);
         rest &= ~part;
     }
-    if (w.block->launch->options.count) counts_of(w)[k_requests] = requests + 1;
+    if (w.block->launch->options.count) requests() = before + 1;
 }
 
 }  // namespace warpsight

@@ -14,6 +14,9 @@ namespace {
 enum : u32 { kUntouched = 0, kRead = 1, kWritten = 2, kAtomic = 3, kDone = 3 };
 constexpr u32 kManyRead = ~0u << 2 | kRead, kChanged = ~0u << 2 | kAtomic;
 
+constexpr u64 kPage = 4096, kLargePage = 2 << 20;
+constexpr u64 kMostLarge = 256 << 20;  // of more, a launch may touch little here and there
+
 u32 word_of(u32 block, u32 done) { return (block + 1) << 2 | done; }
 
 // Are all bytes of a span known? One bit a byte.
@@ -95,20 +98,25 @@ bool join(u32 &a, u32 b) {
 
 }  // namespace
 
-LazyWords::LazyWords(u64 count) : bytes_((count * 4 + 4095) / 4096 * 4096 + 4096) {
+LazyBytes::LazyBytes(u64 bytes) : bytes_((bytes + kPage - 1) / kPage * kPage + kPage) {
+    const bool large = bytes >= 2 * kLargePage && bytes <= kMostLarge;
+    if (large) bytes_ += kLargePage;
     void *at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
-    data_ = (u32 *)at;
+    mapped_ = data_ = (char *)at;
+    if (!large) return;
+    data_ = (char *)(((u64)at + kLargePage - 1) / kLargePage * kLargePage);
+    madvise(data_, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);  // where the system refuses, small ones do
 }
 
-LazyWords::~LazyWords() { munmap(data_, bytes_); }
+LazyBytes::~LazyBytes() { munmap(mapped_, bytes_); }
 
 Owners::Owners(const Memory &memory, u32 granule)
     : shift((u32)__builtin_ctz(granule)), first(memory.allocations.data()), of(memory.allocations.size()) {
     for (size_t i = 0; i < of.size(); i++) {
         if (!memory.allocations[i].writable) continue;
         of[i].count = (memory.allocations[i].size + granule - 1) / granule;
-        of[i].words = std::make_unique<LazyWords>(of[i].count);
+        of[i].words = std::make_unique<LazyBytes>(4 * of[i].count);
     }
 }
 
@@ -116,7 +124,7 @@ bool Owners::note_span(const Allocation &a, Cells &c, u32 block, u64 offset, u64
     const u64 at = offset >> shift, end = ((offset + bytes - 1) >> shift) + 1, part = (1u << shift) - 1;
     c.low = std::min(c.low, at);
     c.high = std::max(c.high, end);
-    u32 *cells = c.words->data() + at;
+    u32 *cells = c.words->words() + at;
     if (kind == Kind::atomic) {
         if (!a.initialised.empty() && !all_set(a.initialised, offset, bytes)) return false;
         return change(cells, end - at);
@@ -158,7 +166,7 @@ bool settle_owners(Memory &memory, const std::vector<const Owners *> &cores) {
         for (size_t c = 1; c < cores.size(); c++) {
             const Owners::Cells &other = cores[c]->of[i];
             for (u64 k = other.low; other.words && k < other.high; k++)
-                if (!join(all.of[i].words->data()[k], other.words->data()[k])) return false;
+                if (!join(all.of[i].words->words()[k], other.words->words()[k])) return false;
         }
     for (size_t i = 0; i < all.of.size(); i++) {
         Allocation &a = memory.allocations[i];
@@ -169,7 +177,7 @@ bool settle_owners(Memory &memory, const std::vector<const Owners *> &cores) {
             for (i32 pc : c.writers)
                 if (std::find(a.writers.begin(), a.writers.end(), pc) == a.writers.end()) a.writers.push_back(pc);
         }
-        const u32 *words = all.of[i].words ? all.of[i].words->data() : nullptr;
+        const u32 *words = all.of[i].words ? all.of[i].words->words() : nullptr;
         for (u64 k = low; words && !a.initialised.empty() && k < high; k++) {
             const u64 from = k;
             while (k < high && (words[k] & kDone) == kWritten) k++;

@@ -13,23 +13,25 @@
 
 namespace warpsight {
 
-// Zeros of the system that take no room until they are touched.
-class LazyWords {
+// Zeros of the system that take no room until they are touched. In large pages where there is much of it: a launch
+// touches most of it once, and small pages would cost more than the work on them.
+class LazyBytes {
   public:
-    explicit LazyWords(u64 count);
-    ~LazyWords();
-    LazyWords(const LazyWords &) = delete;
-    LazyWords &operator=(const LazyWords &) = delete;
-    u32 *data() const { return data_; }
+    explicit LazyBytes(u64 bytes);
+    ~LazyBytes();
+    LazyBytes(const LazyBytes &) = delete;
+    LazyBytes &operator=(const LazyBytes &) = delete;
+    char *data() const { return data_; }
+    u32 *words() const { return (u32 *)data_; }
 
   private:
-    u32 *data_ = nullptr;
+    char *mapped_ = nullptr, *data_ = nullptr;
     u64 bytes_ = 0;
 };
 
 struct Owners {
     struct Cells {
-        std::unique_ptr<LazyWords> words;  // null: nobody may write the allocation
+        std::unique_ptr<LazyBytes> words;  // null: nobody may write the allocation
         u64 count = 0;
         u64 low = ~0ull, high = 0;  // cells that were touched lie in [low, high)
         std::vector<i32> writers;   // instructions that wrote

@@ -116,6 +116,12 @@ bool waits_for_members(Op op) {
            op == Op::WARPBAR;
 }
 
+// Does it change a frame, a group of asynchronous copies or a clock of its lanes?
+bool keeps_state(const Ins &x) {
+    const bool is_clock = x.op == Op::CLOCK || (x.op == Op::S2R && x.sub >= 25 && x.sub <= 28);
+    return is_clock || x.op == Op::CALL || x.op == Op::CALLX || x.op == Op::RET || x.op == Op::CPCOMMIT;
+}
+
 Handler find_handler(const Ins &x) {
     for (auto find : {find_integer, find_float, find_half, find_special, find_convert, find_tensor, find_warp,
                       find_memory, find_atomic, find_machine_code})
@@ -147,6 +153,7 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
     const Loader loader{*p};
     const Packed *packed = (const Packed *)code;
     *unsupported = -1;
+    std::vector<u32> lengths;
     auto jump_ok = [&](i32 t) { return t >= 0 && (size_t)t < n; };
     for (i32 t : p->tables)
         if (!jump_ok(t)) throw std::invalid_argument("bad jump table");
@@ -181,16 +188,20 @@ std::unique_ptr<Program> load_program(const u8 *code, size_t n, std::vector<i32>
             if (!jump_ok(x.target)) throw std::invalid_argument("bad jump target");
         if (x.op == Op::BRX && (x.imm < 0 || x.target < 0 || (size_t)(x.imm + x.target) > p->tables.size()))
             throw std::invalid_argument("bad jump table");
+        lengths.push_back((u32)(p->lists.data() + p->lists.size() - x.list));
         x.plain = !needs_loop(x.op) && !waits_for_members(x.op);
         x.run = needs_loop(x.op) ? nullptr : find_handler(x);
         if (!x.run && !needs_loop(x.op) && *unsupported < 0) *unsupported = (i32)i;
         note_granule(*p, x);
+        p->keeps_state |= keeps_state(x);
         p->prints |= x.op == Op::PRINTF;
         if (x.op == Op::LD || x.op == Op::ST || x.op == Op::ATOM) x.memory = p->n_memory++;
     }
     if (!n || (p->code[n - 1].op != Op::EXIT && p->code[n - 1].op != Op::BRA && p->code[n - 1].op != Op::RET &&
                p->code[n - 1].op != Op::TRAP))
         throw std::invalid_argument("the program does not end with an exit");
+    for (size_t i = n; i-- > 0;) p->code[i].run_end = p->code[i].plain ? p->code[i + 1].run_end : (i32)i;
+    find_first_reads(*p, lengths);
     return p;
 }
 
