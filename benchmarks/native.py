@@ -23,6 +23,7 @@ import numpy as np
 from benchmarks.kernels import TASKS, Example, examples, geometric_mean
 from warpsight.devices.device import Value
 from warpsight.devices.memory import lay_out
+from warpsight.devices.opencl_cpu import name_the_processor, relative_of_this_machine
 from warpsight.gate.check import kernel_values
 from warpsight.tasks import evaluate_launch, read_candidate, read_task
 from warpsight.toolchain.compile import compile_cuda
@@ -101,6 +102,7 @@ def pocl() -> None:
     """Prints the milliseconds of every kernel as native code, on one thread."""
     import pyopencl as cl
 
+    name_the_processor(relative_of_this_machine())  # PoCL's compiler may be older than this processor
     platform = next(p for p in cl.get_platforms() if p.name == "Portable Computing Language")
     context = cl.Context(platform.get_devices()[:1])
     queue = cl.CommandQueue(context)
