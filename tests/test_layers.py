@@ -20,6 +20,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("devices",),
     ("gate",),
     ("lens", "rewrite", "programs"),
+    ("capture",),
     ("session",),
     ("tools",),
     ("models", "runs"),

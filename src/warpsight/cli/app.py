@@ -53,6 +53,7 @@ VERBS = (
     Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
     Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
     Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
+    Verb("capture", "One launch of a program's kernel becomes a task, to make it faster.", "capture", True),
     Verb("explain", "What a counter or a finding means."),
     Verb(
         "guard",

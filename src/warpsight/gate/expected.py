@@ -168,9 +168,7 @@ def task_key(task: Task, axes: Mapping[str, int], *more: str) -> str:
 def _key(task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int]) -> str:
     declared = [(a.name, a.role, a.dtype, a.shape) for a in task.arguments]
     named = [REFERENCE_FUNCTION, Path(task.reference_file).name, declared, sorted(axes.items())]
-    return content_key(
-        provenance() + made_by(task), task.reference, json.dumps(named), "values", digest_of(inputs)
-    )
+    return content_key(provenance() + made_by(task), task.reference, json.dumps(named), "values", digest_of(inputs))
 
 
 def digest_of(inputs: Mapping[str, np.ndarray]) -> str:

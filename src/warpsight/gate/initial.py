@@ -20,7 +20,16 @@ from warpsight.nouns import Argument, Task, Workload
 from warpsight.tasks import generate_inputs, shape_of
 from warpsight.tasks.inputs import default_fill, generate_argument
 
-VARIED = ("normal", "uniform", "integers", "index", "permutation", "csr_rows", "recorded", "resampled")  # by seed, or with a meaning to keep
+VARIED = (
+    "normal",
+    "uniform",
+    "integers",
+    "index",
+    "permutation",
+    "csr_rows",
+    "recorded",
+    "resampled",
+)  # by seed, or with a meaning to keep
 CONTENTS = "contents"
 LEAST_ELEMENTS = 64
 MOST_WHOLE = 100
