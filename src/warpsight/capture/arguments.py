@@ -70,7 +70,7 @@ def _scalar(name: str, kind: str, element: ElementType, raw: bytes, points: bool
     if points:
         raise CannotCapture(f"the parameter {name} ({kind}) holds a pointer and is no pointer in the source")
     dtype = element.dtype
-    if element.count != 1 or np.dtype(dtype).itemsize != len(raw):
+    if element.lanes != 1 or np.dtype(dtype).itemsize != len(raw):
         if len(raw) not in (1, 2, 4, 8) or not element.opaque:
             raise CannotCapture(f"the parameter {name} ({kind}) is a struct of {len(raw)} bytes passed by value")
         dtype = f"uint{8 * len(raw)}"

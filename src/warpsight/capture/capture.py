@@ -11,7 +11,7 @@ from pathlib import Path
 from warpsight.capture.arguments import KernelArgument, kernel_arguments, varied
 from warpsight.capture.cut import CutKernel, cut_kernel
 from warpsight.capture.flatten import flatten
-from warpsight.capture.folder import ORIGINAL, fixed_axes, launch_line, write_task
+from warpsight.capture.folder import ORIGINAL, launch_line, size_axes, write_task
 from warpsight.capture.fresh import settle_fills
 from warpsight.capture.recording import CannotCapture, LaunchRecord
 from warpsight.capture.source_text import (
@@ -63,15 +63,15 @@ def capture_task(record: LaunchRecord, words: CaptureWords, gpu: Gpu, folder: Pa
     require_numbers(arguments, done)
     require_order_free(trial, arguments, done)
     law = tolerance(trial, arguments, done)
-    axes, grid = fixed_axes(arguments, record.grid, record.block)
+    axes, grid = size_axes(arguments, record.grid, record.block)
     text = launch_line(grid, record.block, record.shared_bytes) + text.split("\n", 1)[1]
     captured = _origin(record, cut, words)
     name = words.name or task_name(cut.entry)
     existed = folder.exists()
 
-    def written() -> Task:
+    def written(free: bool) -> Task:
         write_task(
-            folder, name=name, entry=cut.entry, text=text, arguments=arguments, axes=axes, law=law,
+            folder, name=name, entry=cut.entry, text=text, arguments=arguments, axes=axes, free=free, law=law,
             gpu=(gpu.key, gpu.arch), captured=captured,
         )  # fmt: skip
         return read_task(folder)

@@ -24,7 +24,8 @@ HEADERS = {
     "cuda_fp16.h": r"\bhalf2?\b|\b__half", "cuda_bf16.h": r"bfloat16", "cub/cub.cuh": r"\bcub::",
     "cuda/std/complex": r"\bcuda::std::complex\b", "cuComplex.h": r"\bcu\w*Complex\b|\bcuC\w+\(",
     "curand_kernel.h": r"\bcurand", "mma.h": r"\bwmma::", "math_constants.h": r"\bCUDART_", "cuda/atomic": r"\bcuda::",
-    "cuda/barrier": r"\bcuda::barrier\b", "cuda/pipeline": r"\bcuda::pipeline\b", "cub/block/block_reduce.cuh": r"\bBlockReduce\b",
+    "cuda/barrier": r"\bcuda::barrier\b", "cuda/pipeline": r"\bcuda::pipeline\b",
+    "cub/block/block_reduce.cuh": r"\bBlockReduce\b",
     "cuda/std/array": r"\bcuda::std::array\b", "stdint.h": r"\bu?int\d+_t\b", "float.h": r"\b(?:FLT|DBL)_",
     "limits.h": r"\b(?:INT|UINT|LONG|ULONG|CHAR|SHRT)_(?:MAX|MIN)\b", "thrust/complex.h": r"\bthrust::complex\b",
 }  # fmt: skip

@@ -35,10 +35,10 @@ MOST_STEPS = 20
 
 
 class ElementType(NamedTuple):
-    """A type of NumPy, how many of them an element of the source's type is, and whether it is bytes of a mixture."""
+    """A type of NumPy, how many of it an element of the source's type is, and whether it is bytes of a mixture."""
 
     dtype: str
-    count: int = 1
+    lanes: int = 1
     opaque: bool = False
 
 

@@ -1,4 +1,4 @@
-"""A program's source as one text: local headers in place, lines that conditions leave out gone, macros left as they are.
+"""A program's source as one text: local headers in place, lines that conditions leave out gone, macros as they are.
 
 Only conditions are evaluated, with the macros that are known so far, those of `-D` and the compiler's own for device
 code. What the headers of the system define is not known here; a condition about it counts as false. Each line knows

@@ -19,8 +19,8 @@ _ABOUT = """\
 """
 
 
-def fixed_axes(arguments: Sequence[KernelArgument], grid: Dim3, block: Dim3) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Scalars that the size of the grid follows from, as axes of one value, and the grid in words of them."""
+def size_axes(arguments: Sequence[KernelArgument], grid: Dim3, block: Dim3) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Scalars that the size of the grid or of an array follows from, as axes, and the grid in words of them."""
     whole = {
         a.name: int(a.value)
         for a in arguments
@@ -35,7 +35,27 @@ def fixed_axes(arguments: Sequence[KernelArgument], grid: Dim3, block: Dim3) -> 
         name = next((n for n in covers if n not in axes), covers[0])
         axes[name] = whole[name]
         words.append(name if threads == 1 else f"ceil({name}/{threads})")
+    for argument in arguments:
+        if argument.before is not None and not any(v == argument.before.size for v in axes.values()):
+            named = [n for n, v in whole.items() if v == argument.before.size > 1 and n not in RESERVED_NAMES]
+            axes |= {named[0]: argument.before.size} if named else {}
     return axes, tuple(words)
+
+
+def _shape(size: int, axes: dict[str, int]) -> str:
+    """The number of elements in words of the axes, where there is a plain one."""
+    for one, value in axes.items():
+        if size == value:
+            return one
+    for one, value in axes.items():
+        if size == value + 1 and value > 1:
+            return f"{one} + 1"
+        if size == value * value and value > 1:
+            return f"{one} * {one}"
+        for other, second in axes.items():
+            if other != one and size == value * second:
+                return f"{one} * {other}"
+    return str(size)
 
 
 def launch_line(grid: Sequence[str], block: Dim3, shared_bytes: int) -> str:
@@ -56,18 +76,19 @@ def write_task(
     text: str,
     arguments: Sequence[KernelArgument],
     axes: dict[str, int],
+    free: bool,
     law: tuple[float, float],
     gpu: tuple[str, str],
     captured: Captured,
 ) -> None:
-    """Write all files; what is there by these names is written anew."""
+    """Write all files anew. With `free`, sizes go from 1 to those that were recorded."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in (KERNEL, ORIGINAL):
         (folder / file).write_text(text, encoding="utf-8")
     lines = [_ABOUT, f"name = {_quoted(name)}", f"description = {_quoted(_described(captured))}"]
     lines += [f'kernel = "{KERNEL}"', f"entry = {_quoted(entry)}", f'reference = "{ORIGINAL}"', ""]
     lines += ["[target]", f"gpu = {_quoted(gpu[0])}", f"arch = {_quoted(gpu[1])}", "", "[axes]"]
-    lines += [f"{axis} = {{ min = {value}, max = {value} }}" for axis, value in axes.items()]
+    lines += [f"{axis} = {{ min = {1 if free else value}, max = {value} }}" for axis, value in axes.items()]
     for argument in arguments:
         lines += ["", "[[arguments]]", *_argument(argument, axes, folder)]
     lines += ["", "[tolerance]", f"rtol = {law[0]!r}", f"atol = {law[1]!r}"]
@@ -104,9 +125,7 @@ def _argument(argument: KernelArgument, axes: dict[str, int], folder: Path) -> l
     if argument.before is None:
         value = argument.name if argument.name in axes else argument.value
         return [*lines, 'role = "scalar"', f"value = {_toml(value)}"]
-    size = argument.before.size
-    shape = next((axis for axis, value in axes.items() if value == size), str(size))
-    lines += [f"shape = [{_quoted(shape)}]", f"role = {_quoted(argument.role)}"]
+    lines += [f"shape = [{_quoted(_shape(argument.before.size, axes))}]", f"role = {_quoted(argument.role)}"]
     if argument.role == "out":
         return lines
     fill = argument.fill if argument.ladder else {"fill": "recorded"}

@@ -15,6 +15,7 @@ from warpsight.capture.arguments import KernelArgument, ladder
 from warpsight.capture.recording import CannotCapture
 from warpsight.capture.trial import CutTrial
 from warpsight.devices.virtual import VirtualGpu
+from warpsight.errors import TaskError
 from warpsight.gate.check import check_candidate
 from warpsight.nouns import Check, Task
 from warpsight.nouns.dtypes import is_float
@@ -22,29 +23,41 @@ from warpsight.tasks import generate_inputs, read_candidate
 
 SEEDS = (11, 12)
 Say = Callable[[str], None]
-Written = Callable[[], Task]
-"""Writes the task as its arguments now are, and reads it back."""
+Written = Callable[[bool], Task]
+"""Writes the task as its arguments now are, of the recorded size alone or (True) of sizes up to it; reads it back."""
 
 
 def settle_fills(trial: CutTrial, arguments: Sequence[KernelArgument], written: Written, say: Say) -> Task:
-    """The task whose original is right in the gate, with inputs as free as that allows."""
+    """The task whose original is right in the gate, with inputs and sizes as free as that allows."""
     inputs = [a for a in arguments if a.is_array and a.role != "out"]
     for argument in inputs:
         argument.ladder = ladder(argument)
-    _lower_until(inputs, lambda: _takes(trial, arguments, written()))
+    _lower_until(inputs, lambda: _takes(trial, arguments, written(False)))
     said = ""
     for whole in (None, True, False, True, False):
         if whole is not None and not _lower([a for a in inputs if is_float(a.dtype) is not whole]):
             continue
-        task = written()
+        task = written(False)
         say("checking the original in the gate")
         found = _judged(task)
         if found.verdict == "right":
-            return task
+            return _of_other_sizes(written, say) if task.axes else task
         said = said or f"{found.verdict}: {found.reason}"
         if found.verdict == "refused":
             break
     raise CannotCapture(f"the original kernel does not pass the check of its own task: {said}")
+
+
+def _of_other_sizes(written: Written, say: Say) -> Task:
+    """The same task, of any size up to the recorded one where the original takes that."""
+    say("checking the original at other sizes")
+    try:
+        task = written(True)
+        if _judged(task).verdict == "right":
+            return task
+    except TaskError:
+        pass  # a size that shapes, bounds or the reference do not take
+    return written(False)
 
 
 def _judged(task: Task) -> Check:

@@ -18,10 +18,12 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _TEXTS = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 ON_DEVICE = re.compile(r"__(?:device|global|constant)__|\bconstexpr\b")
 NOT_NAMES = frozenset(
-    """if else for while do return int float double char void const static inline struct class union enum typename
-    template using namespace unsigned signed long short bool auto switch case break continue default sizeof true false
-    operator public private protected this extern volatile __device__ __host__ __global__ __shared__ __constant__
-    __restrict__ __forceinline__ constexpr typedef""".split()
+    _WORD.findall(
+        """if else for while do return int float double char void const static inline struct class union enum typename
+        template using namespace unsigned signed long short bool auto switch case break continue default sizeof true
+        operator public private protected this extern volatile __device__ __host__ __global__ __shared__ __constant__
+        __restrict__ __forceinline__ constexpr typedef false"""
+    )
 )
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 else:
     import worker_io
 
-import numpy as np
+import numpy as np  # noqa: E402
 
-import warpsight.vgpu
+import warpsight.vgpu  # noqa: E402
 
 warpsight.vgpu.__path__.extend(place for place in sys.argv[1:] if place not in warpsight.vgpu.__path__)
 from warpsight.vgpu import _core, machine  # noqa: E402

@@ -48,11 +48,14 @@ def recorded_contents(task: Task, argument: Argument, workload: Workload, seed: 
     if argument.recorded is None or not (workload.recorded or argument.fill in ("recorded", "resampled")):
         return None
     shape = shape_of(argument, workload.axes)
-    found = read_recorded(task.folder, argument.recorded, argument.dtype, shape)
+    size = math.prod(shape)
+    found = read_recorded(task.folder, argument.recorded, argument.dtype)
+    if found.size < size or (workload.recorded and found.size != size):
+        raise ExpressionError(f"at most the {found.size} elements that were recorded", f"shape {list(shape)}")
     if workload.recorded or argument.fill == "recorded":
-        return found.copy()
-    drawn = _stream(argument, seed).integers(0, max(found.size, 1), found.size)
-    return np.ascontiguousarray(found.reshape(-1)[drawn].reshape(shape))
+        return found[:size].reshape(shape).copy()
+    drawn = _stream(argument, seed).integers(0, max(found.size, 1), size)
+    return np.ascontiguousarray(found[drawn].reshape(shape))
 
 
 def generate_argument(argument: Argument, axes: Axes, seed: int) -> np.ndarray:

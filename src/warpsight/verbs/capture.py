@@ -62,7 +62,7 @@ def record_launch(question: CaptureQuestion, *, output: Sink, errors: Sink) -> L
                 wanted=question.wanted or named(question.kernel),
                 number=question.number,
                 cap_bytes=question.cap_bytes,
-            )  # fmt: skip
+            )
         )
         return held[-1]
 
