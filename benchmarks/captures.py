@@ -3,7 +3,8 @@
 `captures:PATH` with the path of a checkout; `,n=60` stops after so many tasks, `,per=1` takes so many kernels of a
 program, `,rows=FILE` takes programs that ended well in the rows of the bench `programs`, with their arguments.
 The kernel with the most work that a check can repeat comes first. Of its mutants one is planted, drawn with a fixed
-seed among those that compile to another program. Rows go to build/captures.jsonl, and a second run goes on there.
+seed among those that change a bit of the results on what was recorded or on three other draws. Rows go to
+build/captures.jsonl, and a second run goes on there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from benchmarks.programs import arguments_of, reduced
 
 OUT, TASKS = Path("build/captures.jsonl"), Path("build/captured")
 SEED = 20
-MOST_RUN, MOST_LAUNCH = 60_000_000, 500_000
+MOST_RUN, MOST_LAUNCH = 100_000_000, 2_000_000
 MOST_DRAWN = 40
 
 
@@ -99,9 +100,9 @@ def one(row: dict[str, Any], program: Any, kernel: str) -> dict[str, Any]:
         return row | {"outcome": "refused", "reason": refused.message[:500]}
     found = verdict_of(task, task.kernel)
     row |= {"outcome": "captured", "check": found, "fills": {a.name: a.fill or a.role for a in task.arguments}}
-    planted = drawn_mutant(task)
+    planted, in_vain = drawn_mutant(task)
     if planted is not None:
-        row |= {"mutant": planted.name, "mutant_check": verdict_of(task, planted.text)}
+        row |= {"drawn_in_vain": in_vain, "mutant": planted.name, "mutant_check": verdict_of(task, planted.text)}
     return row | {"cpu_s": round(time.process_time() - began, 1)}
 
 
@@ -114,19 +115,39 @@ def verdict_of(task: Any, text: str) -> str:
     return found.verdict if found.verdict == "right" else f"{found.verdict}: {found.reason}"[:200]
 
 
-def drawn_mutant(task: Any) -> Mutant | None:
-    """One of the kernel's mutants that the compiler makes another program of."""
+def drawn_mutant(task: Any) -> tuple[Mutant | None, int]:
+    """One of the kernel's mutants that computes something else, and how many were drawn in vain."""
     from warpsight.gate.check import build_candidate
     from warpsight.tasks import read_candidate
 
     own = build_candidate(task, read_candidate(task.kernel, task))
+    right = results(task, task.kernel)
     made = [m for m in mutants(task.kernel) if m.line > 1]
     random.Random(f"{SEED} {task.name}").shuffle(made)
-    for mutant in made[:MOST_DRAWN]:
+    for count, mutant in enumerate(made[:MOST_DRAWN]):
         build = build_candidate(task, read_candidate(mutant.text, task))
-        if build.ok and code_of(build.ptx) != code_of(own.ptx):
-            return mutant
-    return None
+        if build.ok and code_of(build.ptx) != code_of(own.ptx) and results(task, mutant.text) != right:
+            return mutant, count
+    return None, min(len(made), MOST_DRAWN)
+
+
+def results(task: Any, text: str) -> list[bytes]:
+    """What a kernel writes on the recorded contents, and on draws that no check makes."""
+    from warpsight.devices.virtual import VirtualGpu
+    from warpsight.gate.check import build_candidate
+    from warpsight.gate.values import fresh_values
+    from warpsight.tasks import evaluate_launch, launch_of, read_candidate
+
+    candidate = read_candidate(text, task)
+    build, found = build_candidate(task, candidate), list[bytes]()
+    for workload, seed in zip(
+        (*task.workloads, task.workloads[-1], task.workloads[-1]), (7, 701, 702, 703), strict=False
+    ):
+        values = fresh_values(task, workload, seed)[1]
+        size = launch_of(build, evaluate_launch(candidate, workload.axes))
+        done = VirtualGpu(cores=1, deadline_seconds=30.0).execute(build, task.entry, values, size, check=False)
+        found += [repr(done.faults[:1] and done.faults[0].kind).encode(), *(a.tobytes() for a in done.arrays.values())]
+    return found
 
 
 def code_of(ptx: str) -> str:

@@ -21,6 +21,7 @@ from warpsight.nouns.dtypes import is_float
 
 Fields = Mapping[str, Any]
 LEAST_ROWS = 3
+UNEVEN = 1e6
 WHOLE_SPREAD = 1  # integers of one value are drawn from it and the next one
 
 
@@ -124,8 +125,15 @@ def ladder(argument: KernelArgument) -> list[Fields]:
         if not np.isfinite(wide).all():
             return again
         low, high = _float_range(float(wide.min()), float(wide.max()))
-        return [{"fill": "uniform", "low": low, "high": high}, *again]
+        drawn: Fields = {"fill": "uniform", "low": low, "high": high}
+        return [*again[:1], drawn, *again[1:]] if _is_uneven(wide) else [drawn, *again]
     return [*_whole(before), *again]
+
+
+def _is_uneven(wide: np.ndarray) -> bool:
+    """Whether one number is so far beyond the usual ones that a range says nothing of them."""
+    sizes = np.abs(wide[wide != 0.0])
+    return sizes.size > 0 and float(sizes.max()) > UNEVEN * float(np.median(sizes))
 
 
 def _float_range(low: float, high: float) -> tuple[float, float]:

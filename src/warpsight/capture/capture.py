@@ -35,6 +35,7 @@ from warpsight.tasks import LaunchSize, read_task
 from warpsight.toolchain.compile import compile_cuda
 from warpsight.vgpu.gpu import Gpu
 
+FOR_ALL = "--device-as-default-execution-space"
 Say = Callable[[str], None]
 
 
@@ -64,7 +65,7 @@ def capture_task(record: LaunchRecord, words: CaptureWords, gpu: Gpu, folder: Pa
     require_order_free(trial, arguments, done)
     law = tolerance(trial, arguments, done)
     axes, grid = size_axes(arguments, record.grid, record.block)
-    text = launch_line(grid, record.block, record.shared_bytes) + text.split("\n", 1)[1]
+    text = launch_line(grid, record.block, record.shared_bytes) + trial.text.split("\n", 1)[1]
     captured = _origin(record, cut, words)
     name = words.name or task_name(cut.entry)
     existed = folder.exists()
@@ -116,6 +117,12 @@ def require_numbers_before(arguments: Sequence[KernelArgument]) -> None:
 
 def _compiled(text: str, cut: CutKernel, record: LaunchRecord, gpu: Gpu) -> CutTrial:
     build = compile_cuda(text, gpu_arch=gpu.arch, entry=cut.entry, name=ORIGINAL)
+    if not build.ok and any("execution space" in d.message for d in build.diagnostics):
+        first, rest = text.split(
+            "\n", 1
+        )  # functions that nvcc takes for the host's and the device's: constexpr, lambdas
+        text = f"{first}\n// options: {FOR_ALL}\n{rest}"
+        build = compile_cuda(text, gpu_arch=gpu.arch, options=(FOR_ALL,), entry=cut.entry, name=ORIGINAL)
     if not build.ok:
         errors = [d for d in build.diagnostics if d.severity == "error"]
         first = errors[0].message if errors else "no reason given"

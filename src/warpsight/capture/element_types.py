@@ -28,9 +28,8 @@ NUMBERS = {
     "unsigned long long int": "uint64", "short int": "int16",
 }  # fmt: skip
 _VECTOR = re.compile(r"(u?(?:char|short|int|longlong|long)|float|double)([1-4])")
-_QUALIFIERS = re.compile(
-    r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct|class|enum|typename|std)\b|::|\*"
-)
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct|class|enum|typename)\b|\*")
+_SPACES = re.compile(r"\b\w+::|(?<!\w)::")
 MOST_STEPS = 20
 
 
@@ -47,7 +46,7 @@ BYTES = ElementType("uint8", 1, True)
 
 def element_type(name: str, items: Sequence[SourceItem], known: Mapping[str, str], depth: int = 0) -> ElementType:
     """What a type's name means in this source; bytes where it is not known."""
-    plain = " ".join(_QUALIFIERS.sub(" ", name).split())
+    plain = " ".join(_QUALIFIERS.sub(" ", _SPACES.sub("", name)).split())
     plain = re.sub(r"^(signed|unsigned) (.*) (signed|unsigned)$", r"\1 \2", plain).removeprefix("signed ") or "int"
     if plain in NUMBERS:
         return ElementType(NUMBERS[plain], 2 if plain.endswith(("2", "162", "omplex")) and plain[0] in "h_c" else 1)
