@@ -1,6 +1,7 @@
 """`warpsight new NAME`: a task folder that is complete and right, to be changed into your own.
 
-With `--kernel FILE` it is drafted from a kernel that you have, and only the reference is left to write. Refuses to write over anything.
+With `--kernel FILE` it is drafted from a kernel that you have, and only the reference is left to write. Refuses to
+write over anything.
 """
 
 from __future__ import annotations

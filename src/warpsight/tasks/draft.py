@@ -17,7 +17,7 @@ from warpsight.errors import UsageError
 from warpsight.source.accesses import ArrayUse, array_uses
 from warpsight.source.forms import Scope
 from warpsight.source.tree import KernelTree, NotUnderstood, ParameterTree, SourceTree, kernel_of, parse
-from warpsight.tasks.draft_reach import BLOCKS, Reach, declared, reach_of
+from warpsight.tasks.draft_reach import BLOCKS, IndexReach, declared, reach_of
 
 # What CUDA calls a type, and how many of which of ours stand in it.
 TYPES: Mapping[str, tuple[str, int]] = {
@@ -94,7 +94,7 @@ def _entry(tree: SourceTree, entry: str | None) -> str:
 def _argument(
     kernel: KernelTree,
     one: ParameterTree,
-    reach: Reach,
+    reach: IndexReach,
     guesses: list[str],
 ) -> DraftedArgument:
     dtype, lanes = _type(one)
@@ -152,7 +152,7 @@ def _block(kernel: KernelTree, guesses: list[str]) -> tuple[int, ...]:
     return (32, 8) if "threadIdx.y" in kernel.tree.of(kernel.body) else (256,)
 
 
-def _launch(kernel: KernelTree, reach: Reach, block: Sequence[int]) -> str:
+def _launch(kernel: KernelTree, reach: IndexReach, block: Sequence[int]) -> str:
     """A launch line in which each thread, or each block, has one element of what it counts."""
     text = kernel.tree.of(kernel.body)
     axes = "xyz"[: 3 if "blockIdx.z" in text else 2 if "blockIdx.y" in text else 1]
@@ -161,7 +161,7 @@ def _launch(kernel: KernelTree, reach: Reach, block: Sequence[int]) -> str:
     return f"// launch: grid=({', '.join(grid)}) block=({', '.join(map(str, block))})"
 
 
-def _blocks(kernel: KernelTree, reach: Reach, axis: str, threads: int) -> str:
+def _blocks(kernel: KernelTree, reach: IndexReach, axis: str, threads: int) -> str:
     """How many blocks cover what a variable of this axis counts."""
     symbol = f"blockIdx.{axis}"
     if symbol in reach.bounds:

@@ -25,7 +25,7 @@ _PARTS = re.compile(r"\(?([\w.]+) ([/%]) ([\w.]+)\)?")
 
 
 @dataclass(frozen=True)
-class Reach:
+class IndexReach:
     """Which whole numbers of a kernel are sizes, and what each of its variables stays below."""
 
     sizes: frozenset[str]
@@ -104,7 +104,7 @@ def _quotient(form: IndexForm, by: IndexForm) -> IndexForm:
     return form
 
 
-def reach_of(kernel: KernelTree, block: Sequence[int]) -> Reach:
+def reach_of(kernel: KernelTree, block: Sequence[int]) -> IndexReach:
     """What the text of a kernel tells, when it is launched with blocks of this size."""
     sizes = set(_sizes(kernel))
     bounds = dict(_bounds(kernel, frozenset(sizes)))
@@ -117,7 +117,7 @@ def reach_of(kernel: KernelTree, block: Sequence[int]) -> Reach:
         if symbol in text and _counts_alone(kernel, scope, symbol):
             sizes.add(name)
             bounds[symbol] = IndexForm.symbol(name)
-    return Reach(frozenset(sizes), bounds)
+    return IndexReach(frozenset(sizes), bounds)
 
 
 def _counts_alone(kernel: KernelTree, scope: Scope, symbol: str) -> bool:
