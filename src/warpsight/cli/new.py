@@ -56,7 +56,8 @@ def new(
         for guess in guesses:
             console.print(f"  guessed: {guess}", markup=False)
 
-    document = {"task": task.name, "folder": str(folder), "files": files, "guesses": list(guesses)}
+    drafted = {} if kernel is None else {"guesses": list(guesses)}
+    document = {"task": task.name, "folder": str(folder), "files": files, **drafted}
     emit(document, as_json=as_json, render=render)
 
 
