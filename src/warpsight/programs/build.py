@@ -236,11 +236,3 @@ def run_command(built: HostProgram, arguments: Sequence[str], start: Path | None
 
 
 __all__ = ["BuildFailed", "HostProgram", "build_program", "package_files", "run_command", "runtime_folder"]
-
-
-def folders_beside(source: Path) -> tuple[Path, ...]:
-    """What the sources of a program name with `../`, and what its build therefore sees."""
-    source = source.resolve()
-    if not source.is_dir() and source.suffix not in SOURCES - {""}:
-        return ()  # a built program
-    return tuple(_beside(source).values())
