@@ -22,7 +22,8 @@ def diagnose(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Diagnose this file instead of the task's.")
+        Path | None,
+        typer.Option("--kernel", "--candidate", metavar="FILE", help="Diagnose this file instead of the task's."),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from warpsight.errors import UsageError
 from warpsight.nouns import WholeRun
-from warpsight.programs.build import build_program, readable, run_command, runtime_folder
+from warpsight.programs.build import build_program, run_command, runtime_folder
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.kernel_times import OnProfile
 from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
+from warpsight.programs.sources import readable
 from warpsight.vgpu.gpus import find_gpu
 
 DEFAULT_GPU = "a100"
