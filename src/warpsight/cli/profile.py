@@ -16,6 +16,7 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
+from warpsight.cli.options import CpuLimit, LaunchLimit
 from warpsight.errors import UsageError
 
 GPU_HELP = (
@@ -49,6 +50,8 @@ def profile(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
     deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that one launch may take.")] = 120.0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
+    cpu_limit: CpuLimit = None,
+    launch_limit: LaunchLimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Profile a kernel: its time, what binds it, where warps wait, what each source line does, and findings.
@@ -74,7 +77,7 @@ def profile(
     if task is not None:
         show_if_program(
             task, arguments, gpu=gpu, cores=cores, as_json=as_json, kernel=kernel_name, lines=shown,
-            everything=all_counters,
+            everything=all_counters, cpu_limit=cpu_limit, launch_limit=launch_limit,
         )  # fmt: skip
     if task is None or kernel_name is not None:
         missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"

@@ -29,15 +29,20 @@ def show_if_program(target: str, arguments: Sequence[str] | None, **asked: Any) 
 def show_program(
     target: str, arguments: Sequence[str], *, gpu: str | None, cores: int | None, as_json: bool,
     kernel: str | None = None, findings_alone: bool = False, lines: int | None = 10, everything: bool = False,
+    cpu_limit: float | None = None, launch_limit: float | None = None,
 ) -> None:  # fmt: skip
     """Run it and show its kernels; one of them in full with `kernel`; or the findings of all with `findings_alone`."""
     from warpsight.cli.text import profile_program as text
     from warpsight.programs.build import BuildFailed
+    from warpsight.programs.run import NEVER_S
     from warpsight.verbs.profile_program import profile_whole
     from warpsight.verbs.run_program import DEFAULT_GPU, ProgramQuestion
 
     kind = gpu or DEFAULT_GPU
-    question = ProgramQuestion(Path(target), tuple(arguments), gpu=kind, cores=cores or 0, tell=_tell)
+    question = ProgramQuestion(
+        Path(target), tuple(arguments), gpu=kind, cores=cores or 0, tell=_tell,
+        cpu_limit_s=cpu_limit or NEVER_S, launch_limit_s=launch_limit or NEVER_S,
+    )  # fmt: skip
     try:
         found = profile_whole(question, output=_say, errors=_say)
     except BuildFailed as failed:

@@ -46,7 +46,8 @@ class ProgramCopies(Noun):
 
 
 class WholeRun(Noun):
-    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself."""
+    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself. Where
+    launches were `cut` for a profile, its results are not right."""
 
     program: str
     gpu: str
@@ -56,6 +57,7 @@ class WholeRun(Noun):
     check: Literal["", "lenient", "strict"] = ""
     launches: Count
     skipped: Count
+    cut: Count = 0
     kernels: tuple[KernelLaunches, ...]
     copies: tuple[ProgramCopies, ...]
     faults: tuple[ProgramFault, ...]

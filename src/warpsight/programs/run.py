@@ -39,7 +39,8 @@ RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 @dataclass(frozen=True)
 class RunOptions:
     """How to run a program. `device_bytes` of this machine may be its device memory, 0 for most of what is free; `look`
-    is told now and then how far it is."""
+    is told now and then how far it is. A launch that takes longer than `launch_limit_s` is cut off, and the program
+    goes on with what is there: for profiles alone."""
 
     gpu: Gpu
     check: CheckLevel | None = None
@@ -48,6 +49,7 @@ class RunOptions:
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
+    launch_limit_s: float = NEVER_S
     device_bytes: int = 0
     out: Path | None = None
     look: Callable[[Server, float], None] | None = None
@@ -59,7 +61,7 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     ends_at = began + options.limit_s
     memory = DeviceMemory(int(options.gpu.dram_gb * 1e9), check=options.check is not None)
     cores = options.cores or os.cpu_count() or 1
-    launcher = Launcher(memory, check=options.check, cores=cores)
+    launcher = Launcher(memory, check=options.check, cores=cores, limit_s=options.launch_limit_s)
     times = LaunchTimes(memory, options.gpu, on_profile=options.on_profile, cores=cores) if options.times else None
     server = Server(memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic())
     ours, theirs = socket.socketpair()
@@ -207,7 +209,7 @@ def _account(
     kernels, copies = server.kernels(), server.copies()
     return WholeRun(
         program=name, gpu=options.gpu.key, end=end, exit_code=code, detail=detail, check=options.check or "",
-        launches=server.told.launches, skipped=server.repeats.skipped, kernels=kernels, copies=copies,
+        launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut, kernels=kernels, copies=copies,
         faults=tuple(server.told.faults), missing=tuple(sorted(server.told.missing)),
         refused=tuple(f"{kernel}: {why}" for kernel, why in sorted(server.told.refused.items())),
         link=host_link(options.gpu).name, kernel_us=sum(row.time_us or 0.0 for row in kernels),

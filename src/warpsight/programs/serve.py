@@ -49,6 +49,7 @@ class Told:
     """What the run has come to so far; read from outside."""
 
     launches: int = 0
+    cut: int = 0
     out_of_time: bool = False
     running: str = ""
     since: float = 0.0
@@ -76,6 +77,7 @@ class Server:
         self._seconds_left = seconds_left
         self._modules: dict[int, LoadedModule] = {}
         self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
+        self._cut: set[tuple[int, LaunchSizes]] = set()
         self._does: dict[Op, Callable[[Fields], bytes]] = {
             Op.HELLO: self._hello, Op.MODULE: self._module, Op.ALLOCATE: self._allocate, Op.RELEASE: self._release,
             Op.COPY: self._copy, Op.KERNEL: self._kernel, Op.LAUNCH: self._launch, Op.OCCUPANCY: self._occupancy,
@@ -242,6 +244,10 @@ class Server:
         account = self._account(number, module, kernel, launch, constants)
         account.launches += 1
         key = (number, launch, hashlib.sha256(constants).digest() if constants else b"")
+        if (number, launch.size) in self._cut:  # the profile has it, and the results are lost already
+            self.told.cut += 1
+            self.told.running = ""
+            return _told(0, time_us=self._took(number, launch, account, None))
         repeatable = self.launcher.check is None and not kernel.uses_heap and not launch.cooperative
         if repeatable and self.repeats.skip(key):
             account.skipped += 1
@@ -251,10 +257,14 @@ class Server:
         done = self.launcher.run(module, kernel, launch, constants=constants, seconds=self._seconds_left())
         spent = time.perf_counter() - began
         self.told.running = ""
-        self.repeats.ran(key, done.touched, spent, repeatable=repeatable and not done.printed and not done.faults)
+        if done.cut:
+            self.told.cut += 1
+            self._cut.add((number, launch.size))
+        certain = repeatable and not done.printed and not done.faults and not done.cut
+        self.repeats.ran(key, done.touched, spent, repeatable=certain)
         account.host_s += spent
         account.warp_instructions += done.warp_instructions
-        took = self._took(number, launch, account, done.warp_instructions)
+        took = self._took(number, launch, account, None if done.cut else done.warp_instructions)
         return _told(done.code, stays=True, time_us=took, printed=done.printed, text=self._note(kernel, done))
 
     def _account(

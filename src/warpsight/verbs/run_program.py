@@ -34,6 +34,7 @@ class ProgramQuestion:
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
+    launch_limit_s: float = NEVER_S
     device_bytes: int = 0
     make: tuple[str, ...] = ()
     show: tuple[Path, ...] = ()
@@ -47,7 +48,7 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
     command = _command(question, gpu.arch)
     options = RunOptions(
         gpu=gpu, check=question.check, times=question.times, on_profile=question.on_profile, cores=question.cores,
-        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s,
+        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s, launch_limit_s=question.launch_limit_s,
         device_bytes=question.device_bytes, out=question.out, look=_Telling(question.tell),
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)

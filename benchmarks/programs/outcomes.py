@@ -1,27 +1,20 @@
-"""HeCBench's programs, unmodified, through `warpsight run`: compiled, ended, own check passed, stopped and why.
+"""A program through `warpsight run`: compiled, ended, own check passed, stopped and why.
 
-`programs:PATH` with the path of a checkout; `,n=40` takes so many, `,cpu=20` the processor seconds for one run,
-`,arguments=makefile` the arguments of their own Makefiles instead of reduced ones. Programs come in a random order with
-a fixed seed, so what is finished is a fair sample. Rows go to build/programs.jsonl, and a second run goes on there.
-Reduced: the last number of the Makefile's line (most often how many times it repeats) is at most 2; a run that takes
-too long comes again with the other numbers divided by 16 as well.
+Reduced arguments: the last number of the Makefile's line (most often how many times it repeats) is at most 2; a run
+that takes too long comes again with the other numbers divided by 16 as well.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-OUT = Path("build/programs.jsonl")
-SEED = 20
 PASSED = re.compile(r"\bPASS(ED)?\b|\bSUCCESS(FUL)?\b|\bpassed\b|\bcorrect\b", re.IGNORECASE)
 FAILED = re.compile(r"\bFAIL(ED|URE)?\b|\bmismatch|\bincorrect\b|\bwrong\b", re.IGNORECASE)
 NO_DATA = re.compile(
@@ -30,32 +23,6 @@ NO_DATA = re.compile(
 )  # fmt: skip
 LIBRARIES = {"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "curand.h": "cuRAND", "cusolver": "cuSOLVER",
              "mpi.h": "MPI", "nccl": "NCCL", "cudnn": "cuDNN", "nvjpeg": "nvJPEG"}  # fmt: skip
-
-
-def main(argument: str = "") -> None:
-    """Run what is left, then print the table."""
-    words = argument.split(",")
-    options = dict(word.split("=", 1) for word in words[1:])
-    if not words[0]:
-        print("left out: name a checkout of HeCBench, programs:PATH")
-        return
-    source = Path(words[0]) / "src"
-    names = sorted(path.name for path in source.glob("*-cuda") if path.is_dir())
-    random.Random(SEED).shuffle(names)
-    way, most_s = options.get("arguments", "reduced"), float(options.get("cpu", 20))
-    done = {(row["program"], row["way"]) for row in rows()}
-    OUT.parent.mkdir(exist_ok=True)
-    for name in names[: int(options.get("n", len(names)))]:
-        if (name, way) not in done:
-            row = {"program": name, "way": way, **tried(source / name, way, most_s)}
-            with OUT.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            print(f"{name}: {row['outcome']} {row['reason'][:90]} ({row['wall_s']:.0f} s)", flush=True)
-    show([row for row in rows() if row["way"] == way])
-
-
-def rows() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in OUT.read_text().splitlines()] if OUT.is_file() else []
 
 
 def arguments_of(folder: Path) -> list[str]:
@@ -80,14 +47,13 @@ def reduced(arguments: list[str], by: int) -> list[str]:
 def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
     """One program: its row."""
     arguments = arguments_of(folder)
-    began = time.monotonic()
     row: dict[str, Any] = {}
     for by in (1, 16) if way == "reduced" else (0,):
         words = reduced(arguments, by) if by else arguments
         row = judged(folder, words, most_s)
         if row["reason"] != "time_limit":
             break
-    return row | {"wall_s": round(time.monotonic() - began, 1)}
+    return row
 
 
 def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""HeCBench's programs, unmodified, on the virtual GPU: `programs:PATH` with the path of a checkout, then words.
+
+`run` (or nothing): compiled, ended, own check passed, stopped and why; `profile`: kernels by machine code, findings;
+`measured=DATA.csv.gz`: the same beside a real card's numbers; `check`: faults that `--check` reports.
+`n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced ones,
+`again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
+`only=NAME+NAME` some, `show` no program at all: it prints the table. Programs come in a random order with a fixed seed,
+so what is finished is a fair sample. Rows go to build/ as they come, and a second run goes on there.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.programs import outcomes, profiled
+from benchmarks.programs.rows import Row, Rows
+
+SEED = 20
+BUILD = Path("build")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the words after the section's name say."""
+
+    source: Path
+    words: dict[str, str]
+
+    @staticmethod
+    def of(argument: str) -> Asked | None:
+        first, *words = argument.split(",")
+        pairs = (word.partition("=") for word in words)
+        return Asked(Path(first) / "src", {name: value for name, _, value in pairs}) if first else None
+
+    def programs(self) -> list[str]:
+        names = sorted(path.name for path in self.source.glob("*-cuda") if path.is_dir())
+        random.Random(SEED).shuffle(names)
+        if "only" in self.words:
+            names = [name for name in names if name in self.words["only"].split("+")]
+        return names[: int(self.words.get("n", len(names)))]
+
+    def rows(self, name: str, key: Callable[[Row], tuple[str, ...]]) -> Rows:
+        again = frozenset(filter(None, self.words.get("again", "").split("+")))
+        return Rows(BUILD / name, key, again, "older" in self.words)
+
+    @property
+    def most_s(self) -> float:
+        return float(self.words.get("cpu", 20))
+
+
+def main(argument: str = "") -> None:
+    """Run what is left, then print the table."""
+    asked = Asked.of(argument)
+    if asked is None:
+        print("left out: name a checkout of HeCBench, programs:PATH")
+    elif "measured" in asked.words or "profile" in asked.words:
+        profile(asked)
+    else:
+        run(asked)
+
+
+def run(asked: Asked) -> None:
+    way = asked.words.get("arguments", "reduced")
+    rows = asked.rows("programs.jsonl", lambda row: (row["program"], row["way"]))
+    names = asked.programs()
+    work(asked, rows, ({"program": name, "way": way} for name in names), lambda row: outcomes.tried(
+        asked.source / row["program"], way, asked.most_s
+    ))  # fmt: skip
+    outcomes.show(list(rows.of((name, way) for name in names)))
+
+
+def profile(asked: Asked) -> None:
+    rows = asked.rows("profiled.jsonl", lambda row: (row["program"], row["arguments"]))
+    names = asked.programs()
+    if "measured" in asked.words:
+        data = Path(asked.words["measured"])
+        if not data.is_file():
+            print(f"left out: there is no {data}")
+            return
+        launches = profiled.measured_launches(data)
+        place = {name: number for number, name in enumerate(names)}
+        wanted = sorted((one for one in profiled.wanted(launches) if one[0] in place), key=lambda one: place[one[0]])
+    else:
+        wanted = [(name, " ".join(outcomes.reduced(outcomes.arguments_of(asked.source / name), 1))) for name in names]
+    work(asked, rows, ({"program": name, "arguments": words} for name, words in wanted), lambda row: profiled.profiled(
+        asked.source / row["program"], row["arguments"], asked.most_s
+    ))  # fmt: skip
+
+
+def work(asked: Asked, rows: Rows, wanted: Iterator[Row], run_one: Callable[[Row], Row]) -> None:
+    """All that is wanted and not there yet."""
+    for row in wanted:
+        if "show" in asked.words or not rows.wanted(row):
+            continue
+        began = time.monotonic()
+        done = row | run_one(row) | {"wall_s": round(time.monotonic() - began, 1)}
+        rows.add(done)
+        print(f"{done['program']}: {done['outcome']} {done['reason'][:90]} ({done['wall_s']:.0f} s)", flush=True)
