@@ -2,8 +2,8 @@
 
 `run` (or nothing): compiled, ended, own check passed, stopped and why; `profile`: kernels by machine code, findings;
 `measured=DATA.csv.gz`: the same beside a real card's numbers; `check`: faults that `--check` reports.
-`n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced ones,
-`again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
+`n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced
+ones, `again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
 `only=NAME+NAME` some, `show` no program at all: it prints the table. Programs come in a random order with a fixed seed,
 so what is finished is a fair sample. Rows go to build/ as they come, and a second run goes on there.
 """
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.programs import outcomes, profiled
+from benchmarks.programs import checked, outcomes, profiled
 from benchmarks.programs.rows import Row, Rows
 
 SEED = 20
@@ -36,9 +36,11 @@ class Asked:
         pairs = (word.partition("=") for word in words)
         return Asked(Path(first) / "src", {name: value for name, _, value in pairs}) if first else None
 
-    def programs(self) -> list[str]:
+    def programs(self, known: Container[str] | None = None) -> list[str]:
+        """Their names in the order of the sample; with `known`, of those alone."""
         names = sorted(path.name for path in self.source.glob("*-cuda") if path.is_dir())
         random.Random(SEED).shuffle(names)
+        names = [name for name in names if known is None or name in known]
         if "only" in self.words:
             names = [name for name in names if name in self.words["only"].split("+")]
         return names[: int(self.words.get("n", len(names)))]
@@ -57,6 +59,8 @@ def main(argument: str = "") -> None:
     asked = Asked.of(argument)
     if asked is None:
         print("left out: name a checkout of HeCBench, programs:PATH")
+    elif "check" in asked.words:
+        check(asked)
     elif "measured" in asked.words or "profile" in asked.words:
         profile(asked)
     else:
@@ -70,7 +74,20 @@ def run(asked: Asked) -> None:
     work(asked, rows, ({"program": name, "way": way} for name in names), lambda row: outcomes.tried(
         asked.source / row["program"], way, asked.most_s
     ))  # fmt: skip
-    outcomes.show(list(rows.of((name, way) for name in names)))
+    outcomes.show(list(rows.of((name, way) for name in names)), asked.source)
+
+
+def check(asked: Asked) -> None:
+    """Programs that ended without a check, with the arguments of that run."""
+    ended = asked.rows("programs.jsonl", lambda row: (row["program"], row["way"])).found
+    known = {row["program"]: row for row in ended.values() if row["way"] == "reduced" and checked.fits(row)}
+    names = asked.programs(known)
+    rows = asked.rows("checked.jsonl", lambda row: (row["program"],))
+    wanted = ({"program": name, "arguments": known[name]["arguments"]} for name in names)
+    work(asked, rows, wanted, lambda row: checked.checked(
+        asked.source / row["program"], row["arguments"], asked.most_s
+    ))  # fmt: skip
+    checked.show(list(rows.of((name,) for name in names)))
 
 
 def profile(asked: Asked) -> None:

@@ -15,12 +15,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-PASSED = re.compile(r"\bPASS(ED)?\b|\bSUCCESS(FUL)?\b|\bpassed\b|\bcorrect\b", re.IGNORECASE)
-FAILED = re.compile(r"\bFAIL(ED|URE)?\b|\bmismatch|\bincorrect\b|\bwrong\b", re.IGNORECASE)
-NO_DATA = re.compile(
-    r"no such file|(can ?not|could not|couldn't|failed to|unable to|error) (open|read|load|find)|cannot find|not found|"
-    r"error opening|error reading|fopen", re.IGNORECASE,
-)  # fmt: skip
+from benchmarks.programs.rows import Row, commits
+from benchmarks.programs.verdict import last_line, verdict
+
+SOURCES = frozenset({".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc"})
+NAMED = {"cuBLAS", "cuFFT", "cuRAND"}
+_INCLUDE = re.compile(rb"^\s*#\s*include\s*[<\"]([^>\"]+)", re.MULTILINE)
 LIBRARIES = {"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "curand.h": "cuRAND", "cusolver": "cuSOLVER",
              "mpi.h": "MPI", "nccl": "NCCL", "cudnn": "cuDNN", "nvjpeg": "nvJPEG"}  # fmt: skip
 
@@ -56,20 +56,26 @@ def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
     return row
 
 
-def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:
+def asked(folder: Path, arguments: list[str], most_s: float, *options: str) -> tuple[dict[str, Any] | None, str]:
+    """What `warpsight run --json` tells of a program; nothing, and why, where it did not come to a run."""
     command = [sys.executable, "-m", "warpsight.cli.app", "run", "--json", "--no-times", "--cores", "1"]
     limits = ["--cpu-limit", str(most_s), "--limit", str(most_s * 15)]
     ran = subprocess.run(
-        [*command, *limits, str(folder), *arguments], capture_output=True, text=True, errors="replace",
+        [*command, *limits, *options, str(folder), *arguments], capture_output=True, text=True, errors="replace",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
     )  # fmt: skip
-    common = {"arguments": arguments, "launches": 0, "skipped": 0, "warp_instructions": 0, "kernels": 0}
     try:
         told = json.loads(ran.stdout)
     except ValueError:
-        return common | {"outcome": "not compiled", "reason": why_not_compiled(ran.stderr, folder)}
-    if "end" not in told:
-        return common | {"outcome": "not compiled", "reason": why_not_compiled(ran.stderr + ran.stdout, folder)}
+        return None, why_not_compiled(ran.stderr, folder)
+    return (told, "") if "end" in told else (None, why_not_compiled(ran.stderr + ran.stdout, folder))
+
+
+def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:
+    common = {"arguments": arguments, "launches": 0, "skipped": 0, "warp_instructions": 0, "kernels": 0}
+    told, said = asked(folder, arguments, most_s)
+    if told is None:
+        return common | {"outcome": "not compiled", "reason": said}
     common |= {
         "launches": told["launches"], "skipped": told["skipped"],
         "kernels": len({k["kernel"] for k in told["kernels"]}),
@@ -78,36 +84,6 @@ def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:
         "host_cpu_s": told["host_cpu_s"], "run_s": told["wall_s"],
     }  # fmt: skip
     return common | verdict(told)
-
-
-def verdict(told: dict[str, Any]) -> dict[str, Any]:
-    text = told["output"] + told["errors"]
-    faults = [f for f in told["faults"] if not f["warning"]]
-    if faults:
-        first = faults[0]["fault"]
-        return {"outcome": "stopped", "reason": f"{first['kind']}: {first['message']}"[:200]}
-    if told["refused"] or told["missing"]:
-        return {"outcome": "stopped", "reason": "; ".join([*told["refused"], *told["missing"]])[:200]}
-    if told["end"] == "time_limit":
-        return {"outcome": "too long", "reason": "time_limit"}
-    if told["end"] == "signal" and NO_DATA.search(text):
-        return {"outcome": "no data", "reason": "a file that is not in the repository"}
-    if told["end"] != "exited":
-        return {"outcome": "stopped", "reason": f"{told['end']}: {told['detail']} {last_line(text)}"[:200]}
-    if NO_DATA.search(text) and (told["exit_code"] or not told["launches"] or FAILED.search(text)):
-        return {"outcome": "no data", "reason": "a file that is not in the repository"}
-    if FAILED.search(text) and not re.search(r"\b0 (fail|mismatch|wrong)", text, re.IGNORECASE):
-        return {"outcome": "own check failed", "reason": next(iter(FAILED.finditer(text)))[0] + ": " + last_line(text)}
-    if told["exit_code"] != 0:
-        return {"outcome": "stopped", "reason": f"exit code {told['exit_code']}: {last_line(text)}"[:200]}
-    if not told["launches"]:
-        return {"outcome": "stopped", "reason": f"no launch: {last_line(text)}"[:200]}
-    return {"outcome": "passed" if PASSED.search(text) else "no verdict", "reason": ""}
-
-
-def last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:120] if lines else ""
 
 
 def why_not_compiled(text: str, folder: Path) -> str:
@@ -122,16 +98,65 @@ def why_not_compiled(text: str, folder: Path) -> str:
     return (found[0] if found else last_line(text))[:160]
 
 
-def show(found: list[dict[str, Any]]) -> None:
-    """The table, with reasons counted."""
-    n = len(found)
-    count = Counter(row["outcome"] for row in found)
+def needs(folder: Path) -> list[str]:
+    """Libraries that the sources of a program include, beside the runtime."""
+    found: set[str] = set()
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file()):
+        for header in _INCLUDE.findall(path.read_bytes()[:1_000_000]):
+            name = header.decode(errors="replace").lower()
+            found |= {library for key, library in LIBRARIES.items() if key in name}
+    return sorted(found)
+
+
+CAUSES = (
+    ("too many CPU seconds", r"^time_limit"),
+    ("a library that is not provided", r"^needs "),
+    ("a header that is not in the repository", r"^lacks "),
+    ("its build wants the network", r"git-remote|clone|wget|curl|dvc"),
+    ("its build makes a symbolic link", r"symbolic link"),
+    ("a make rule or a tool is missing", r"No rule to make|Error 127|command not found|not installed"),
+    ("undefined when it is linked", r"undefined reference|cannot find -l|relocation|collect2|nvlink"),
+    ("the compiler refuses it", r"error\b|Error \d|does not build"),
+    ("usage: reduced arguments do not fit", r"usage"),
+    ("a function of the runtime that is missing", r"^cuda\w+(?:; cuda\w+)*$|not provided"),
+    ("PTX or machine code that is not read", r"PTX|not read|cannot be read"),
+    ("a fault in a launch", r"^(out_of_bounds|misaligned|assert_failed|deadlock|shuffle|barrier|endless|stack|bad_)"),
+    ("more memory than may be used", r"too_much_memory|OutOfMemory|out of memory|bad_alloc"),
+    ("it crashed", r"^signal|^lost"),
+    ("it ended before any launch", r"no launch|before any launch"),
+    ("it says so by its exit code", r"^exit code"),
+)  # fmt: skip
+
+
+def cause(row: Row) -> str:
+    """The reason of a row in a few words."""
+    if row["outcome"] in ("own check failed", "no data"):
+        return row["outcome"]
+    return next((name for name, words in CAUSES if re.search(words, row["reason"], re.IGNORECASE)), "something else")
+
+
+def show(found: list[Row], source: Path) -> None:
+    """The table: all programs, and those that need nothing but the runtime and the named libraries."""
+    ours = [row for row in found if not set(needs(source / row["program"])) - NAMED]
+    _table(f"all {len(found)} programs", found)
+    _table(f"the {len(ours)} of them that need the runtime, cuBLAS, cuFFT or cuRAND alone", ours)
+    print(f"\nrows were made at: {commits(found)}")
+    for outcome in ("not compiled", "stopped", "own check failed", "no data", "too long"):
+        names = [f"{row['program'].removesuffix('-cuda')} ({row['reason'][:70]})" for row in found
+                 if row["outcome"] == outcome]  # fmt: skip
+        print(f"\n{outcome}, {len(names)}: " + "; ".join(names))
+
+
+def _table(title: str, found: list[Row]) -> None:
+    n, count = len(found), Counter(row["outcome"] for row in found)
     compiled = n - count["not compiled"]
     ended = count["passed"] + count["no verdict"] + count["own check failed"]
-    print(f"\nn = {n}: compiled {compiled}, ended {ended}, " + ", ".join(f"{k} {v}" for k, v in count.most_common()))
-    for outcome in ("not compiled", "stopped", "own check failed", "too long"):
-        reasons = Counter(
-            re.sub(r"0x[0-9a-f]+|\d+", "N", row["reason"])[:80] for row in found if row["outcome"] == outcome
-        )
-        for reason, times in reasons.most_common(12):
-            print(f"  {outcome}: {times} x {reason}")
+    print(f"\n{title}: compiled {compiled} ({compiled / max(n, 1):.0%}), ended {ended} ({ended / max(n, 1):.0%}): "
+          f"own check passed {count['passed']}, no verdict {count['no verdict']}, "
+          f"own check failed {count['own check failed']}")  # fmt: skip
+    left = Counter((row["outcome"], cause(row)) for row in found if row["outcome"] not in ("passed", "no verdict"))
+    for (outcome, why), times in left.most_common():
+        print(f"  {times:4} {outcome}: {why}")
+    nan = [row["program"] for row in found if row.get("nan") and row["outcome"] in ("passed", "no verdict")]
+    if nan:
+        print(f"  {len(nan):4} of those that ended print NaN: {', '.join(nan)}")
