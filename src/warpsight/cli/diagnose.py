@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from warpsight.cli.check import TASK_HELP
+from warpsight.cli.options import ProfileWorkload
 from warpsight.cli.output import emit
 from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 from warpsight.cli.text.findings import render_findings
@@ -24,9 +25,7 @@ def diagnose(
     kernel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Diagnose this file instead of the task's.")
     ] = None,
-    workload: Annotated[
-        str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
-    ] = None,
+    workload: ProfileWorkload = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,

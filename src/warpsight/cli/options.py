@@ -24,4 +24,5 @@ TraceFile = Annotated[
     typer.Option("--trace", metavar="FILE", help="Of a program: write its timeline for Perfetto or Chrome."),
 ]
 HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Of a program: write a page of it.")]
+ProfileWorkload = Annotated[str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")]
 FirstTasks = Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")]

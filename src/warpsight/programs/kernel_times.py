@@ -33,8 +33,8 @@ PROFILE_BUDGET = 3_000_000  # warp instructions that a profile may run
 PROBE_BLOCKS = 4
 
 
-OnProfile = Callable[[Profile, Build, LaunchSize], None]
-"""Who gets the profile of each launch size."""
+OnProfile = Callable[[Profile, Build, LaunchSize, str], None]
+"""Who gets the profile of each launch size, with the text of the kernel's file."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ class LaunchTimes:
         )  # fmt: skip
         if self._on_profile is not None:
             size = LaunchSize(asked.grid, asked.block, asked.shared_bytes)
-            self._on_profile(self._profile(program, kernel, build, asked, run, found), build, size)
+            text = kernel.source.read_text(errors="replace") if kernel.source and kernel.source.is_file() else ""
+            self._on_profile(self._profile(program, kernel, build, asked, run, found, text), build, size, text)
         return SizeTime(found.time_us, "", found.bound)
 
     def _profile(
@@ -111,6 +112,7 @@ class LaunchTimes:
         asked: LaunchAsked,
         run: Traced,
         found: PredictedTime,
+        text: str,
     ) -> Profile:
         total = math.prod(asked.grid)
         chosen: Sequence[int] = ()
@@ -124,7 +126,6 @@ class LaunchTimes:
         counted = CountedBlocks(
             program, done.counts, done.blocks_run, total, launch_counters(build, kernel.name, size, self._gpu)
         )
-        text = kernel.source.read_text(errors="replace") if kernel.source and kernel.source.is_file() else ""
         return make_profile(counted, text, "virtual", found)
 
     def launched(

@@ -26,6 +26,7 @@ from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.messages import ANSWERED, HEAD, BadRequest, check_head
 from warpsight.programs.properties import host_link
 from warpsight.programs.serve import Server
+from warpsight.programs.timeline import Timeline
 from warpsight.vgpu import _core
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
@@ -52,6 +53,7 @@ class RunOptions:
     launch_limit_s: float = NEVER_S
     device_bytes: int = 0
     out: Path | None = None
+    timeline: Timeline | None = None
     look: Callable[[Server, float], None] | None = None
 
 
@@ -63,7 +65,9 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     cores = options.cores or os.cpu_count() or 1
     launcher = Launcher(memory, check=options.check, cores=cores, limit_s=options.launch_limit_s)
     times = LaunchTimes(memory, options.gpu, on_profile=options.on_profile, cores=cores) if options.times else None
-    server = Server(memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic())
+    server = Server(
+        memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic(), timeline=options.timeline
+    )
     ours, theirs = socket.socketpair()
     environment = {**command.environment, "WARPSIGHT_CHANNEL": "6", "WARPSIGHT_MEMORY": "7"}
     command = replace(command, environment=environment, hand_back="new" if options.out else "")
@@ -209,11 +213,13 @@ def _account(
     kernels, copies = server.kernels(), server.copies()
     return WholeRun(
         program=name, gpu=options.gpu.key, end=end, exit_code=code, detail=detail, check=options.check or "",
-        launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut, kernels=kernels, copies=copies,
+        launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut,
+        kernels=kernels, copies=copies,
         faults=tuple(server.told.faults), missing=tuple(sorted(server.told.missing)),
         refused=tuple(f"{kernel}: {why}" for kernel, why in sorted(server.told.refused.items())),
         link=host_link(options.gpu).name, kernel_us=sum(row.time_us or 0.0 for row in kernels),
-        copy_us=sum(row.time_us for row in copies), launch_gap_us=LAUNCH_OVERHEAD_US * server.told.launches,
+        copy_us=sum(row.time_us for row in copies),
+        launch_gap_us=LAUNCH_OVERHEAD_US * sum(row.launches for row in kernels if row.time_us is not None),
         untimed=sum(row.launches for row in kernels if row.time_us is None), wall_s=wall_s, host_cpu_s=cpu_s,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, 
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
 from warpsight.programs.properties import COPY_US, device_numbers, host_link
 from warpsight.programs.repeats import Repeats
+from warpsight.programs.timeline import Timeline
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 
@@ -70,11 +71,12 @@ class Server:
         times: LaunchTimes | None,
         *,
         seconds_left: Callable[[], float],
+        timeline: Timeline | None = None,
     ) -> None:
         self.memory, self.gpu, self.launcher, self.times = memory, gpu, launcher, times
         self.repeats = Repeats(memory)
         self.told = Told()
-        self._seconds_left = seconds_left
+        self._seconds_left, self._timeline = seconds_left, timeline
         self._modules: dict[int, LoadedModule] = {}
         self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
         self._cut: set[tuple[int, LaunchSizes]] = set()
@@ -141,6 +143,8 @@ class Server:
                 3: COPY_US + 2 * size / device, 4: COPY_US + size / device}.get(way, 0.0)  # fmt: skip
         count, total, us = self.told.copies.get(way, (0, 0, 0.0))
         self.told.copies[way] = (count + 1, total + size, us + took)
+        if self._timeline is not None and way:
+            self._timeline.copied(WAYS[way - 1], size, took)
         return b""
 
     def _mark(self, to: int, source: int, row: int, rows: int, to_pitch: int, from_pitch: int) -> None:
@@ -280,11 +284,13 @@ class Server:
         return self._accounts[key]
 
     def _took(self, number: int, launch: LaunchAsked, account: _Account, instructions: int | None) -> float:
-        if self.times is None or account.found.time_us is None:
-            return 0.0
-        took = self.times.scaled_us(number, launch, account.found, instructions)
-        account.time_us += took
-        return took
+        took = None
+        if self.times is not None and account.found.time_us is not None:
+            took = self.times.scaled_us(number, launch, account.found, instructions)
+            account.time_us += took
+        if self._timeline is not None:
+            self._timeline.launched(launch.size, took, repeated=instructions is None)
+        return took or 0.0
 
     def _note(self, kernel: LoadedKernel, done: LaunchDone) -> str:
         """Keeps what went wrong, and says it in words for the program's errors."""

@@ -15,6 +15,7 @@ from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.kernel_times import OnProfile
 from warpsight.programs.launches import CheckLevel
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
+from warpsight.programs.timeline import Timeline
 from warpsight.vgpu.gpus import find_gpu
 
 DEFAULT_GPU = "a100"
@@ -39,6 +40,7 @@ class ProgramQuestion:
     make: tuple[str, ...] = ()
     show: tuple[Path, ...] = ()
     out: Path | None = None
+    timeline: Timeline | None = None
     tell: Callable[[str], None] = lambda text: None
 
 
@@ -49,7 +51,7 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
     options = RunOptions(
         gpu=gpu, check=question.check, times=question.times, on_profile=question.on_profile, cores=question.cores,
         limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s, launch_limit_s=question.launch_limit_s,
-        device_bytes=question.device_bytes, out=question.out, look=_Telling(question.tell),
+        device_bytes=question.device_bytes, out=question.out, timeline=question.timeline, look=_Telling(question.tell),
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)
 

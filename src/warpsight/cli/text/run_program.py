@@ -79,7 +79,7 @@ def duration(us: float) -> str:
 
 
 def plain(name: str) -> str:
-    """A kernel's name without what the C++ compiler adds for its types."""
-    from warpsight.vgpu.faults import kernel_name
+    """A kernel's name as it stands in the source, with template arguments, so that instances can be told apart."""
+    from warpsight.vgpu.symbols import kernel_title
 
-    return kernel_name(name)
+    return kernel_title(name)
