@@ -55,7 +55,8 @@ def show_program(
     else:
         render = text.render_findings_of if findings_alone else text.render_kernels
         emit(_document(found), as_json=as_json, render=lambda console: render(console, found))
-    raise typer.Exit(1 if found.run.faulted else 0)
+    interrupted = found.run.exit_code if found.run.end == "interrupted" else 0
+    raise typer.Exit(1 if found.run.faulted else interrupted)
 
 
 def _write(found: ProgramProfile, trace: Path | None, html: Path | None) -> None:

@@ -70,7 +70,7 @@ class TimelineEvent(Noun):
 
 class WholeRun(Noun):
     """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself. Where
-    launches were `cut` for a profile, its results are not right."""
+    launches were `cut` for a profile, its results are not right. Without `asked` it never spoke to the virtual GPU."""
 
     program: str
     gpu: str
@@ -78,6 +78,7 @@ class WholeRun(Noun):
     exit_code: int
     detail: str = ""
     check: Literal["", "lenient", "strict"] = ""
+    asked: bool = True
     launches: Count
     skipped: Count
     cut: Count = 0

@@ -29,11 +29,13 @@ from warpsight.programs.serve import Server
 from warpsight.programs.timeline import Timeline
 from warpsight.vgpu import _core
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.symbols import kernel_title
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
 
 NEVER_S = 30 * 24 * 3600.0
 SCRATCH_BYTES = 2 << 30
 HOST_BYTES = 8 << 30
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
 RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 
 
@@ -85,6 +87,9 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
             try:
                 end, detail = _serve(ours, server, watch)
                 end, detail = _wait(program, watch, end, detail)
+            except KeyboardInterrupt:  # what is known so far is worth having
+                watch.end("interrupted", _where(server))
+                end, detail = "interrupted", ""
             finally:
                 watch.stop()
         if options.out is not None and program.ending.files:
@@ -195,7 +200,7 @@ def _how_it_ended(program: JailedProgram, watch: _Watch, end: ProgramEnd, detail
     if program.too_much_output:
         return "lost", 1, "it printed more than the cap"
     if watch.event is not None:
-        return watch.event[0], 1, watch.event[1]
+        return watch.event[0], INTERRUPTED if watch.event[0] == "interrupted" else 1, watch.event[1]
     if ending.lost is not None:
         return "lost", 1, f"{ending.lost.event.kind}: {ending.lost.event.detail}"
     if ending.problem:
@@ -213,7 +218,7 @@ def _account(
     kernels, copies = server.kernels(), server.copies()
     return WholeRun(
         program=name, gpu=options.gpu.key, end=end, exit_code=code, detail=detail, check=options.check or "",
-        launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut,
+        asked=server.told.asked, launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut,
         kernels=kernels, copies=copies,
         faults=tuple(server.told.faults), missing=tuple(sorted(server.told.missing)),
         refused=tuple(f"{kernel}: {why}" for kernel, why in sorted(server.told.refused.items())),
@@ -222,6 +227,11 @@ def _account(
         launch_gap_us=LAUNCH_OVERHEAD_US * sum(row.launches for row in kernels if row.time_us is not None),
         untimed=sum(row.launches for row in kernels if row.time_us is None), wall_s=wall_s, host_cpu_s=cpu_s,
     )  # fmt: skip
+
+
+def _where(server: Server) -> str:
+    told = server.told
+    return f"in launch {told.launches:,}, {kernel_title(told.running)}" if told.running else "between launches"
 
 
 def _available_bytes() -> int:

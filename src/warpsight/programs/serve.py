@@ -49,6 +49,7 @@ class _Account:
 class Told:
     """What the run has come to so far; read from outside."""
 
+    asked: bool = False
     launches: int = 0
     cut: int = 0
     out_of_time: bool = False
@@ -93,6 +94,7 @@ class Server:
     def _hello(self, asked: Fields) -> bytes:
         asked.number()
         asked.end()
+        self.told.asked = True
         name = f"{self.gpu.name} (Warpsight virtual GPU)".encode()
         return pack_data(name) + pack_numbers(device_numbers(self.gpu, self.memory.program_bytes))
 
