@@ -1,6 +1,7 @@
 """Programs with `--check lenient` in every launch: the races, uninitialised reads and bad accesses that it reports.
 
-A program comes with the arguments with which it ended without a check; one whose run took long then is left out.
+A program comes with the arguments with which it ended without a check; one that is not known to end comes with reduced
+ones. What was seen before a run was over its time counts; how many came to their end is told.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.programs.outcomes import asked
-from benchmarks.programs.rows import Row
+from benchmarks.programs.rows import Row, commits
 from benchmarks.programs.verdict import verdict
 
 MOST_INSTRUCTIONS = 150_000_000  # a checked warp instruction takes several times as long as a plain one
@@ -48,7 +49,10 @@ def _fault(folder: Path, one: dict[str, Any]) -> Row:
 def show(rows: list[Row]) -> None:
     """Outcomes, then each place once."""
     count = Counter(row["outcome"] for row in rows)
+    launched = [row for row in rows if row.get("launches")]
+    ended = sum(row["ended"] in ("passed", "no verdict", "own check failed") for row in launched)
     print(f"\nn = {len(rows)} programs with a check: " + ", ".join(f"{k} {v}" for k, v in count.most_common()))
+    print(f"with launches {len(launched)}, came to their end {ended}; rows were made at: {commits(rows)}")
     for row in rows:
         for place in dict.fromkeys((one["kind"], one["file"], one["line"]) for one in row["faults"]):
             print(f"  {row['program']}: {place[0]} at {place[1]}:{place[2]}")
