@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.programs import checked, outcomes, profiled
+from benchmarks.programs import against, checked, outcomes, profiled
 from benchmarks.programs.rows import Row, Rows
 
 SEED = 20
@@ -100,6 +100,7 @@ def check(asked: Asked) -> None:
 def profile(asked: Asked) -> None:
     rows = asked.rows("profiled.jsonl", lambda row: (row["program"], row["arguments"]))
     names = asked.programs()
+    launches: list[dict[str, str]] = []
     if "measured" in asked.words:
         data = Path(asked.words["measured"])
         if not data.is_file():
@@ -113,6 +114,10 @@ def profile(asked: Asked) -> None:
     work(asked, rows, ({"program": name, "arguments": words} for name, words in wanted), lambda row: profiled.profiled(
         asked.source / row["program"], row["arguments"], asked.most_s
     ))  # fmt: skip
+    done = list(rows.found.values())
+    profiled.show(done)
+    if "measured" in asked.words:
+        against.show(*against.beside(done, launches), done)
 
 
 def work(asked: Asked, rows: Rows, wanted: Iterator[Row], run_one: Callable[[Row], Row]) -> None:

@@ -15,11 +15,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.programs.rows import Row
+from benchmarks.programs.rows import Row, commits
 
 GPU = "rtx-3080"
 LAUNCH_S = 0.4
@@ -85,6 +86,7 @@ def _kernel(told: Mapping[str, Any]) -> Row:
         row[name] = counters.get(name)
     row["bound"] = profile["bound"]
     row["busy"] = {k[5:]: v for k, v in counters.items() if k.startswith("busy_") and v >= 5}
+    row["after_cut"] = any("were cut off" in note for note in profile["notes"])
     row["findings"] = [[one["name"], one["estimated_gain"]] for one in diagnosis["findings"]]
     return row | operations(profile["instructions"])
 
@@ -104,5 +106,20 @@ def operations(instructions: list[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-def launches_of(rows: Iterator[Row] | list[Row]) -> dict[tuple[str, str], list[Row]]:
-    return {(row["program"], row["arguments"]): row["kernels"] for row in rows}
+def show(rows: list[Row]) -> None:
+    """How many programs and kernels have counts of machine code, why others have none, and what was found."""
+    count = Counter(row["outcome"] for row in rows)
+    kernels = [one for row in rows for one in row["kernels"]]
+    counted = [one for one in kernels if one["counted"]]
+    print(f"\n{len(rows)} programs on {GPU}: " + ", ".join(f"{k} {v}" for k, v in count.most_common()))
+    names = {one["kernel"] for one in kernels}
+    print(f"{len(kernels)} sizes of launches of {len(names)} kernels; counted by machine code {len(counted)} "
+          f"({len(counted) / max(1, len(kernels)):.0%}); rows were made at: {commits(rows)}")  # fmt: skip
+    reasons = Counter(re.sub(r"0x[0-9a-f]+|\d+", "N", one["no_time"])[:90] for one in kernels if not one["counted"])
+    for reason, times in reasons.most_common(20):
+        print(f"  {times:4} not counted: {reason}")
+    first = Counter(one["findings"][0][0] if one["findings"] else "(nothing)" for one in counted)
+    print("first finding: " + ", ".join(f"{name} {times}" for name, times in first.most_common()))
+    every = Counter(name for one in counted for name in {found[0] for found in one["findings"]})
+    print("all findings: " + ", ".join(f"{name} {times}" for name, times in every.most_common()))
+    print("bound by: " + ", ".join(f"{k} {v}" for k, v in Counter(one["bound"] for one in counted).most_common()))

@@ -266,6 +266,8 @@ class Server:
         if done.cut:
             self.told.cut += 1
             self._cut.add((number, launch.size))
+            if self.times is not None:
+                self.times.after_cut = True
         certain = repeatable and not done.printed and not done.faults and not done.cut
         self.repeats.ran(key, done.touched, spent, repeatable=certain)
         account.host_s += spent
