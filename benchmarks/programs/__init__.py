@@ -2,6 +2,7 @@
 
 `run` (or nothing): compiled, ended, own check passed, stopped and why; `profile`: kernels by machine code, findings;
 `measured=DATA.csv.gz`: the same beside a real card's numbers; `check`: faults that `--check` reports.
+`programs:speed` needs no checkout.
 `n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced
 ones, `again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
 `only=NAME+NAME` some, `show` no program at all: it prints the table. Programs come in a random order with a fixed seed,
@@ -16,7 +17,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.programs import against, checked, outcomes, profiled
+from benchmarks.programs import against, checked, outcomes, profiled, speed
 from benchmarks.programs.rows import Row, Rows
 
 SEED = 20
@@ -56,6 +57,9 @@ class Asked:
 
 def main(argument: str = "") -> None:
     """Run what is left, then print the table."""
+    if argument == "speed":
+        speed.main()
+        return
     asked = Asked.of(argument)
     if asked is None:
         print("left out: name a checkout of HeCBench, programs:PATH")

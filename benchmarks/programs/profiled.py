@@ -46,8 +46,9 @@ def profiled(folder: Path, arguments: str, most_s: float, gpu: str = GPU) -> Row
     command = [sys.executable, "-m", "warpsight.cli.app", "profile", "--json", "--cores", "1", "--gpu", gpu]
     limits = ["--cpu-limit", str(most_s), "--launch-limit", str(LAUNCH_S)]
     row: Row = {"kernels": [], "launches": 0, "cut": 0}
+    words = ["--", str(folder), *shlex.split(arguments)]
     ran = subprocess.run(
-        [*command, *limits, str(folder), *shlex.split(arguments)], capture_output=True, text=True, errors="replace",
+        [*command, *limits, *words], capture_output=True, text=True, errors="replace",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
     )  # fmt: skip
     try:

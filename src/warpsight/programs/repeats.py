@@ -2,7 +2,8 @@
 
 A launch is a function of those, so what it wrote is put back instead. Exact: contents are compared by a digest of 512
 bits, and a launch that printed, faulted, took memory from the device heap or met across its grid always runs. Digests
-cost time too, so they are made only for launches that came before, and only while they stay a small share of the run.
+and copies of what was written cost time too, so they are made only for launches that came before, and only while they
+stay a small share of what the launches take, those included that were saved.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 from warpsight.programs.device_memory import DeviceMemory
 
 MOST_KEPT_BYTES = 1 << 30
-MOST_SHARE = 0.15  # of the time that launches took, for digests
-FREE_S = 0.05  # that digests may take before anything is known
+MOST_SHARE = 0.15  # of the time that launches took or would have taken, for digests and copies
+FREE_S = 0.05  # that they may take before anything is known
+BYTES_PER_S = 1e9  # of a digest or a copy, until it is known better
 
 Touched = tuple[tuple[int, bool], ...]
 
@@ -28,7 +30,7 @@ class _Known:
     """What is known of one launch with one set of arguments."""
 
     touched: Touched
-    times: int = 1
+    seconds: float = 0.0
     results: dict[bytes, dict[int, NDArray[np.uint8]]] = field(
         default_factory=dict[bytes, dict[int, NDArray[np.uint8]]]
     )
@@ -43,7 +45,8 @@ class Repeats:
         self._digests: dict[int, bytes] = {}  # of allocations that nobody wrote since
         self._kept_bytes = 0
         self._state: bytes | None = None
-        self.digest_s = self.launch_s = 0.0
+        self._passed_bytes = 0  # through digests and copies
+        self.digest_s = self.launch_s = self.saved_s = 0.0
         self.skipped = 0
 
     def wrote(self, address: int) -> None:
@@ -54,16 +57,21 @@ class Repeats:
         """True: the launch was made by putting back what it wrote before."""
         self._state = None
         known = self._known.get(key)
-        if known is None or not self._affordable() or any(at not in self._memory.pieces for at, _ in known.touched):
+        if known is None or any(at not in self._memory.pieces for at, _ in known.touched):
+            return False
+        if not self._affordable(self._undigested(known.touched)):
             return False
         self._state = self._state_of(known.touched)
         result = known.results.get(self._state)
         if result is None:
             return False
+        began = time.perf_counter()
         for address, data in result.items():
             self._memory.view(address, data.size)[:] = data
             self.wrote(address)
+        self._spent(began, sum(data.size for data in result.values()))
         self.skipped += 1
+        self.saved_s += known.seconds
         return True
 
     def ran(self, key: Hashable, touched: Touched, seconds: float, *, repeatable: bool) -> None:
@@ -75,25 +83,36 @@ class Repeats:
         known = self._known.get(key)
         if known is None or known.touched != touched:
             if repeatable and len(self._known) < 10_000:
-                self._known[key] = _Known(touched)
+                self._known[key] = _Known(touched, seconds)
             return
-        known.times += 1
+        known.seconds = seconds
         if self._state is not None and repeatable:
             self._keep(known, self._state)
 
     def _keep(self, known: _Known, state: bytes) -> None:
         written = [self._memory.pieces[at] for at, wrote in known.touched if wrote]
         size = sum(piece.size for piece in written)
-        if self._kept_bytes + size > MOST_KEPT_BYTES:
+        if self._kept_bytes + size > MOST_KEPT_BYTES or not self._affordable(size):
             return
+        began = time.perf_counter()
         self._kept_bytes += size
         known.results[state] = {piece.address: self._memory.view(piece.address, piece.size).copy() for piece in written}
+        self._spent(began, size)
 
-    def _affordable(self) -> bool:
-        return self.digest_s < FREE_S + MOST_SHARE * self.launch_s
+    def _affordable(self, size: int) -> bool:
+        rate = max(1e6, self._passed_bytes / self.digest_s) if self.digest_s > FREE_S / 4 else BYTES_PER_S
+        return self.digest_s + size / rate < FREE_S + MOST_SHARE * (self.launch_s + self.saved_s)
+
+    def _undigested(self, touched: Touched) -> int:
+        pieces = [self._memory.pieces[address] for address, _ in touched]
+        return sum(piece.size for piece in pieces if piece.seen_by_host or piece.address not in self._digests)
+
+    def _spent(self, began: float, size: int) -> None:
+        self.digest_s += time.perf_counter() - began
+        self._passed_bytes += size
 
     def _state_of(self, touched: Touched) -> bytes:
-        began = time.perf_counter()
+        began, size = time.perf_counter(), self._undigested(touched)
         found: list[bytes] = []
         for address, _ in touched:
             piece = self._memory.pieces[address]
@@ -101,5 +120,5 @@ class Repeats:
             if digest is None:
                 digest = self._digests[address] = self._memory.core.digest(address, piece.size)
             found.append(address.to_bytes(8, "little") + piece.size.to_bytes(8, "little") + digest)
-        self.digest_s += time.perf_counter() - began
+        self._spent(began, size)
         return b"".join(found)
