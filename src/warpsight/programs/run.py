@@ -6,6 +6,7 @@ program, a third looks once a second at memory and the clock. What must stay tru
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import signal
@@ -42,8 +43,8 @@ RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 @dataclass(frozen=True)
 class RunOptions:
     """How to run a program. `device_bytes` of this machine may be its device memory, 0 for most of what is free; `look`
-    is told now and then how far it is. A launch that takes longer than `launch_limit_s` is cut off, and the program
-    goes on with what is there: for profiles alone."""
+    is told now and then how far it is, `launcher` is made instead of a plain one: it may watch the launches. A launch
+    that takes longer than `launch_limit_s` is cut off, and the program goes on with what is there: for profiles."""
 
     gpu: Gpu
     check: CheckLevel | None = None
@@ -57,6 +58,7 @@ class RunOptions:
     out: Path | None = None
     timeline: Timeline | None = None
     look: Callable[[Server, float], None] | None = None
+    launcher: Callable[[DeviceMemory, int], Launcher] | None = None
 
 
 def run_program(name: str, command: Command, options: RunOptions, *, output: Sink, errors: Sink) -> WholeRun:
@@ -65,7 +67,8 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     ends_at = began + options.limit_s
     memory = DeviceMemory(int(options.gpu.dram_gb * 1e9), check=options.check is not None)
     cores = options.cores or os.cpu_count() or 1
-    launcher = Launcher(memory, check=options.check, cores=cores, limit_s=options.launch_limit_s)
+    made = options.launcher or functools.partial(_plain_launcher, options)
+    launcher = made(memory, cores)
     times = LaunchTimes(memory, options.gpu, on_profile=options.on_profile, cores=cores) if options.times else None
     server = Server(
         memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic(), timeline=options.timeline
@@ -100,6 +103,10 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
         ours.close()
         theirs.close()
         memory.close()
+
+
+def _plain_launcher(options: RunOptions, memory: DeviceMemory, cores: int) -> Launcher:
+    return Launcher(memory, check=options.check, cores=cores, limit_s=options.launch_limit_s)
 
 
 class _Watch:

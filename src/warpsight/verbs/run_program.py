@@ -9,11 +9,13 @@ from pathlib import Path
 
 from warpsight.errors import UsageError
 from warpsight.nouns import WholeRun
-from warpsight.programs.build import build_program, readable, run_command, runtime_folder
+from warpsight.programs.build import build_program, run_command, runtime_folder
+from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.kernel_times import OnProfile
-from warpsight.programs.launches import CheckLevel
+from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
+from warpsight.programs.sources import readable
 from warpsight.programs.timeline import Timeline
 from warpsight.verbs.program_progress import ProgramProgress
 from warpsight.vgpu.gpus import find_gpu
@@ -42,6 +44,7 @@ class ProgramQuestion:
     out: Path | None = None
     timeline: Timeline | None = None
     tell: Callable[[str], None] = lambda text: None
+    launcher: Callable[[DeviceMemory, int], Launcher] | None = None
 
 
 def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> WholeRun:
@@ -53,6 +56,7 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
         limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s, launch_limit_s=question.launch_limit_s,
         device_bytes=question.device_bytes, out=question.out, timeline=question.timeline,
         look=ProgramProgress(question.tell, question.cores),
+        launcher=question.launcher,
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)
 
