@@ -2,7 +2,7 @@
 
 `run` (or nothing): compiled, ended, own check passed, stopped and why; `profile`: kernels by machine code, findings;
 `measured=DATA.csv.gz`: the same beside a real card's numbers; `check`: faults that `--check` reports.
-`programs:speed` needs no checkout.
+`programs:samples=PATH` runs NVIDIA's cuda-samples by name, `programs:speed` needs no checkout.
 `n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced
 ones, `again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
 `only=NAME+NAME` some, `show` no program at all: it prints the table. Programs come in a random order with a fixed seed,
@@ -17,7 +17,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.programs import against, checked, outcomes, profiled, speed
+from benchmarks.programs import against, checked, outcomes, profiled, samples, speed
 from benchmarks.programs.rows import Row, Rows
 
 SEED = 20
@@ -60,6 +60,9 @@ def main(argument: str = "") -> None:
     if argument == "speed":
         speed.main()
         return
+    if argument.startswith("samples="):
+        some(argument)
+        return
     asked = Asked.of(argument)
     if asked is None:
         print("left out: name a checkout of HeCBench, programs:PATH")
@@ -69,6 +72,15 @@ def main(argument: str = "") -> None:
         profile(asked)
     else:
         run(asked)
+
+
+def some(argument: str) -> None:
+    """Samples by name."""
+    path, _, more = argument.removeprefix("samples=").partition(",")
+    asked = Asked(Path(path), dict((*word.partition("=")[::2],) for word in more.split(",") if word))
+    rows = asked.rows("samples.jsonl", lambda row: (row["program"],))
+    work(asked, rows, iter(samples.wanted()), lambda row: samples.tried(asked.source, row, asked.most_s))
+    samples.show(list(rows.of((row["program"],) for row in samples.wanted())))
 
 
 def run(asked: Asked) -> None:

@@ -19,8 +19,8 @@ from warpsight.programs.device_memory import DeviceMemory
 
 MOST_KEPT_BYTES = 1 << 30
 MOST_SHARE = 0.15  # of the time that launches took or would have taken, for digests and copies
-FREE_S = 0.05  # that they may take before anything is known
-BYTES_PER_S = 1e9  # of a digest or a copy, until it is known better
+FREE_S = 0.01  # that they may take before anything is known
+BYTES_PER_S = 2e9  # of a digest or a copy, until it is known better
 
 Touched = tuple[tuple[int, bool], ...]
 
@@ -46,7 +46,7 @@ class Repeats:
         self._kept_bytes = 0
         self._state: bytes | None = None
         self._passed_bytes = 0  # through digests and copies
-        self.digest_s = self.launch_s = self.saved_s = 0.0
+        self.cost_s = self.launch_s = self.saved_s = 0.0
         self.skipped = 0
 
     def wrote(self, address: int) -> None:
@@ -57,21 +57,30 @@ class Repeats:
         """True: the launch was made by putting back what it wrote before."""
         self._state = None
         known = self._known.get(key)
-        if known is None or any(at not in self._memory.pieces for at, _ in known.touched):
+        if known is None or (self.cost_s > FREE_S and not self._affordable(0)):  # the last of it is quick
             return False
-        if not self._affordable(self._undigested(known.touched)):
+        began = time.perf_counter()
+        skipped = self._skip(known)
+        self.cost_s += time.perf_counter() - began
+        self.skipped += skipped
+        self.saved_s += known.seconds if skipped else 0.0
+        return skipped
+
+    def _skip(self, known: _Known) -> bool:
+        if any(at not in self._memory.pieces for at, _ in known.touched):
             return False
+        size = self._undigested(known.touched)
+        if not self._affordable(size):
+            return False
+        self._passed_bytes += size
         self._state = self._state_of(known.touched)
         result = known.results.get(self._state)
         if result is None:
             return False
-        began = time.perf_counter()
         for address, data in result.items():
             self._memory.view(address, data.size)[:] = data
             self.wrote(address)
-        self._spent(began, sum(data.size for data in result.values()))
-        self.skipped += 1
-        self.saved_s += known.seconds
+            self._passed_bytes += data.size
         return True
 
     def ran(self, key: Hashable, touched: Touched, seconds: float, *, repeatable: bool) -> None:
@@ -96,23 +105,20 @@ class Repeats:
             return
         began = time.perf_counter()
         self._kept_bytes += size
+        self._passed_bytes += size
         known.results[state] = {piece.address: self._memory.view(piece.address, piece.size).copy() for piece in written}
-        self._spent(began, size)
+        self.cost_s += time.perf_counter() - began
 
     def _affordable(self, size: int) -> bool:
-        rate = max(1e6, self._passed_bytes / self.digest_s) if self.digest_s > FREE_S / 4 else BYTES_PER_S
-        return self.digest_s + size / rate < FREE_S + MOST_SHARE * (self.launch_s + self.saved_s)
+        """Whether so many bytes may be digested or copied, at the pace so far."""
+        rate = max(1e6, self._passed_bytes / self.cost_s) if self.cost_s > FREE_S else BYTES_PER_S
+        return self.cost_s + size / rate < FREE_S + MOST_SHARE * (self.launch_s + self.saved_s)
 
     def _undigested(self, touched: Touched) -> int:
         pieces = [self._memory.pieces[address] for address, _ in touched]
         return sum(piece.size for piece in pieces if piece.seen_by_host or piece.address not in self._digests)
 
-    def _spent(self, began: float, size: int) -> None:
-        self.digest_s += time.perf_counter() - began
-        self._passed_bytes += size
-
     def _state_of(self, touched: Touched) -> bytes:
-        began, size = time.perf_counter(), self._undigested(touched)
         found: list[bytes] = []
         for address, _ in touched:
             piece = self._memory.pieces[address]
@@ -120,5 +126,4 @@ class Repeats:
             if digest is None:
                 digest = self._digests[address] = self._memory.core.digest(address, piece.size)
             found.append(address.to_bytes(8, "little") + piece.size.to_bytes(8, "little") + digest)
-        self._spent(began, size)
         return b"".join(found)
