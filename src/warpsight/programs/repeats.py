@@ -19,6 +19,7 @@ from warpsight.programs.device_memory import DeviceMemory
 
 MOST_KEPT_BYTES = 1 << 30
 MOST_SHARE = 0.15  # of the time that launches took or would have taken, for digests and copies
+LEAST_S = 2e-4  # a shorter launch is run as quickly as put back
 FREE_S = 0.01  # that they may take before anything is known
 BYTES_PER_S = 2e9  # of a digest or a copy, until it is known better
 
@@ -57,7 +58,7 @@ class Repeats:
         """True: the launch was made by putting back what it wrote before."""
         self._state = None
         known = self._known.get(key)
-        if known is None or (self.cost_s > FREE_S and not self._affordable(0)):  # the last of it is quick
+        if known is None or (self.cost_s > FREE_S and not (known.seconds > LEAST_S and self._affordable(0))):
             return False
         began = time.perf_counter()
         skipped = self._skip(known)

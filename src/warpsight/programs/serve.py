@@ -27,6 +27,7 @@ from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 
 MOST_MODULES, MOST_VARIABLES, MOST_FAULTS, MOST_SIZES = 4096, 65536, 100, 20_000
+FOLLOWS = "; something was not provided before this launch: that may be why"
 NO_IMAGE, TOO_LARGE, NOT_LAUNCHED = 200, 720, 719
 WAYS: tuple[Literal["host to device", "device to host", "within the device", "fill"], ...] = (
     "host to device", "device to host", "within the device", "fill",
@@ -303,6 +304,8 @@ class Server:
             if fault.kind in ("deadline", "interrupted"):  # the run's end, and no fault of the kernel
                 self.told.out_of_time = True
                 continue
+            if fault.kind == "uninitialised_read" and (self.told.missing or self.told.refused):
+                fault = fault.model_copy(update={"message": fault.message + FOLLOWS})
             soft = fault.kind in SOFT and self.launcher.check != "strict"
             file = None if kernel.source is None else str(kernel.source)
             if len(self.told.faults) < MOST_FAULTS:
