@@ -54,6 +54,7 @@ from warpsight.nouns.program import (
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
+    TimelineEvent,
     WholeRun,
 )
 from warpsight.nouns.run import (
@@ -115,6 +116,7 @@ __all__ = [
     "Step",
     "Task",
     "TaskName",
+    "TimelineEvent",
     "Timing",
     "Tolerance",
     "Trust",
