@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from tests.programs.conftest import SOURCES, Ran
 
 from warpsight.programs.build import BuildFailed
+from warpsight.verbs.program_progress import long_launch
 
 RunSource = Callable[..., Ran]
 
@@ -131,6 +134,33 @@ def test_a_folder_with_a_makefile_keeps_itself_clean(run_source: RunSource, tmp_
     assert (out / "made.txt").read_text() == "done"
 
 
+def test_parts_are_linked_on_the_device_side(run_source: RunSource) -> None:
+    ran = run_source("separate")
+    assert ran.output.splitlines() == ["108 119 173", "7000 7035 1000: cudaSuccess"]
+    assert [bool(row.time_us) for row in ran.run.kernels] == [True, False]
+    assert "calls functions by addresses" in ran.run.kernels[1].no_time
+
+
+def test_a_function_has_one_address_in_all_kernels(run_source: RunSource) -> None:
+    assert run_source("virtual.cu", times=False).output == "area 12.00 36.00 6.00 scaled 24.00: cudaSuccess\n"
+
+
+def test_a_build_may_make_links(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source
+    folder = tmp_path / "program"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "text").write_text("linked")
+    (folder / "main.cu").write_text(
+        '#include <cstdio>\nint main() { char t[8] = {}; fread(t, 1, 7, fopen("there/text", "r")); puts(t); }\n'
+    )
+    (folder / "Makefile").write_text(
+        "all:\n\tmkdir bin && nvcc main.cu -o bin/run\n\tln -sf bin/run run\n\tln -s data there\n"
+    )
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--no-times", str(folder)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "linked\n"), found.stderr
+
+
 def test_what_does_not_build_says_why(run_source: RunSource, tmp_path: Path) -> None:
     del run_source
     broken = tmp_path / "broken.cu"
@@ -163,3 +193,58 @@ def test_the_exit_code_is_the_programs(run_source: RunSource, tmp_path: Path) ->
     command = [sys.executable, "-m", "warpsight.cli.app", "run", str(source)]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 7
     assert shutil.which("nvcc", path=os.fspath(tmp_path)) is None
+
+
+LONG = """
+#include <cstdio>
+__global__ void spin(volatile int *x) { for (int i = 0; i < 100000000; i++) *x += i; }
+int main() {
+    int *x;
+    cudaMalloc(&x, 4096);
+    cudaMemset(x, 0, 4), puts("begun"), fflush(stdout);
+    spin<<<64, 256>>>(x);
+    puts("went on");
+}
+"""
+
+
+def test_ctrl_c_ends_it_with_what_is_known(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source  # skips where there is no nvcc
+    source = tmp_path / "long.cu"
+    source.write_text(LONG)
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--no-times", str(source)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None and running.stdout.readline() == "begun\n"
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    output, errors = running.communicate(timeout=60)
+    assert (running.returncode, output) == (130, "")
+    assert "the program was interrupted: " in errors and "warpsight: 1 launch of 1 kernel; exit code 130" in errors
+
+
+def test_a_program_that_never_asks_for_a_gpu_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "plain"
+    subprocess.run(
+        ["c++", "-x", "c++", "-", "-o", str(program)], input="int main() { return 3; }", text=True, check=True
+    )
+    tmp_path.chmod(0o755)
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--", str(program), "-x"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 3 and "it never asked for a GPU" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("begun", "spent_s", "said"),
+    [
+        (3, 8.0, "launch 1,200, add<16>: 3 of 1,000 blocks begun after 8 s"),
+        (102, 10.0, "launch 1,200, add<16>: 102 of 1,000 blocks begun after 10 s, about 90 s to go"),
+        (
+            12,
+            10.0,
+            "launch 1,200, add<16>: 12 of 1,000 blocks begun after 10 s, about 16 minutes to go; "
+            "smaller arguments end sooner",
+        ),
+    ],
+)
+def test_a_long_launch_says_how_long(begun: int, spent_s: float, said: str) -> None:
+    assert long_launch(1200, "_Z3addILi16EEvPf", begun, 1000, spent_s, 2) == said

@@ -54,6 +54,7 @@ from warpsight.nouns.program import (
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
+    TimelineEvent,
     WholeRun,
 )
 from warpsight.nouns.run import (
@@ -64,6 +65,7 @@ from warpsight.nouns.task import (
     Argument,
     Axis,
     Candidate,
+    Captured,
     Launch,
     Task,
     Tolerance,
@@ -81,6 +83,7 @@ __all__ = [
     "Axis",
     "Build",
     "Candidate",
+    "Captured",
     "Check",
     "Count",
     "DType",
@@ -113,6 +116,7 @@ __all__ = [
     "Step",
     "Task",
     "TaskName",
+    "TimelineEvent",
     "Timing",
     "Tolerance",
     "Trust",
