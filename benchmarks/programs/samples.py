@@ -75,8 +75,7 @@ def show(rows: list[Row]) -> None:
     print(f"\n{len(rows)} samples: " + ", ".join(f"{k} {v}" for k, v in count.most_common()))
     print(f"rows were made at: {commits(rows)}")
     by_exit = [row["program"] for row in rows if row["outcome"] == "no verdict" and row["program"] in BY_EXIT]
-    print(
-        f"right: {count['passed'] + len(by_exit)}, of which {len(by_exit)} say so by their exit code: {', '.join(by_exit)}"
-    )
+    right = count["passed"] + len(by_exit)
+    print(f"right: {right}, of which {len(by_exit)} say so by their exit code: {', '.join(by_exit)}")
     for row in rows:
         print(f"  {row['program']}: {row['outcome']}: {row['reason'][:100]}")
