@@ -17,17 +17,18 @@ from warpsight.cli.output import emit
 from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 from warpsight.cli.text.findings import render_findings
 
+KERNEL_HELP = "Diagnose this file instead of the task's."
+WORKLOAD_HELP = "By default the task's profile workload."
+WHAT_IF_HELP = "Simulate the kernel without this cause as well; `each`: without each of its findings."
+
 
 def diagnose(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
-    kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Diagnose this file instead of the task's.")
-    ] = None,
-    workload: Annotated[
-        str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
-    ] = None,
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
+    workload: Annotated[str | None, typer.Option(metavar="NAME", help=WORKLOAD_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
+    what_if: Annotated[str | None, typer.Option("--what-if", metavar="CAUSE", help=WHAT_IF_HELP)] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -39,12 +40,14 @@ def diagnose(
       warpsight diagnose transpose
       warpsight diagnose matmul_naive --gpu rtx-a6000
       warpsight diagnose tasks/transpose --kernel mine.cu --json
+      warpsight diagnose transpose --what-if each
       warpsight diagnose saxpy.cu 1000000
     """
     from warpsight.cli.asked import asked, require_build
     from warpsight.cli.profile_program import show_if_program
     from warpsight.cli.task_argument import document_of
     from warpsight.cli.text.diagnosis import target_document
+    from warpsight.cli.text.findings import what_ifs
     from warpsight.lens import rederive
 
     show_if_program(task, arguments, gpu=gpu, cores=cores, as_json=as_json, findings_alone=True)
@@ -52,6 +55,8 @@ def diagnose(
         require_build(question, as_json, outcome="nothing to diagnose")
         session = question.session
         profile, findings = session.counters(question.kernel), session.diagnose(question.kernel)
+        text = question.kernel.source
+        without = [] if what_if is None else what_ifs(session, text, what_if)
     target = session.gpu
     assert target is not None
     document = {
@@ -66,13 +71,13 @@ def diagnose(
         "counters": dict(profile.counters),
         "lines": [document_of(line) for line in profile.lines],
         "units": dict(profile.units),
+        "what_if": [document_of(one) | {"gain": one.gain} for one in without],
         "notes": list(profile.notes),
         "not_measured": list(profile.not_measured),
     }
-    where = f"workload {session.workload.name}, virtual GPU as {target.key} ({profile.source})"
-    head = f"{session.task.name}: {question.file}, {where}"
+    head = f"{session.task.name}: {question.file}, workload {session.workload.name}, virtual GPU as {target.key}"
     emit(
         document,
         as_json=as_json,
-        render=lambda console: render_findings(console, head, profile, findings, question.kernel.source),
+        render=lambda console: render_findings(console, f"{head} ({profile.source})", profile, findings, text, without),
     )

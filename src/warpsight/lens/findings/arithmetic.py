@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from warpsight.lens.findings.gains import Change, busy, gpu_of
 from warpsight.lens.findings.loops import COUNTING, is_backward_branch
@@ -22,6 +23,7 @@ from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
 
 SIMPLE = 5  # instructions that replace a division or a function, about
+KEPT_IN_PLACE = ("BRA", "EXIT", "BAR", "BSSY", "BSYNC", "CALL", "RET", "ISETP", "S2R")
 LONG = 15  # instructions of one call that are worth a word
 
 
@@ -53,7 +55,7 @@ def accidental_double(profile: Profile, build: Build | None) -> Finding | None:
 def slow_operations(profile: Profile, build: Build | None) -> Finding | None:
     """Divisions or functions that take tens of instructions, executed often."""
     work = executed(profile)
-    calls = [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
+    calls = _calls(work)
     lines = {w.at.line for w in calls}
     own = [w for w in work if w.at.line in lines]
     done = _times(calls)
@@ -76,6 +78,20 @@ def slow_operations(profile: Profile, build: Build | None) -> Finding | None:
         should_move={"instructions": "down", "mix_convert": "down", "busy_issue": "down"},
         line=line,
     )
+
+
+def _calls(work: Sequence[Work]) -> list[Work]:
+    return [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
+
+
+def routine_work(work: Sequence[Work]) -> list[Work]:
+    """What would be gone if each division or function took about SIMPLE instructions: of each line that has such an
+    operation its arithmetic, but for the first instructions."""
+    found: list[Work] = []
+    for line in {w.at.line for w in _calls(work)}:
+        own = [w for w in work if w.at.line == line and not w.space and w.base not in KEPT_IN_PLACE]
+        found += own[SIMPLE:]
+    return found
 
 
 def _operation(own: list[Work]) -> tuple[str, str, str]:

@@ -210,7 +210,7 @@ def _local(profile: Profile, name: str, message: str, suggestion: str, *, unroll
 
 def _turns(own: list[Work], work: list[Work]) -> float:
     """How often a loop that one of these accesses stands in goes back to its beginning."""
-    loops = {(inside[0].at.index, inside[-1].at.index): inside for w in own if (inside := loop_around(w, work))}
+    loops = {(inside[0].place, inside[-1].place): inside for w in own if (inside := loop_around(w, work))}
     return warps_in(inside[-1] for inside in loops.values())
 
 

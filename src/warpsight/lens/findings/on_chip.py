@@ -139,7 +139,7 @@ def needless_barriers(profile: Profile, build: Build | None) -> Finding | None:
 
 def _share_after_barriers(profile: Profile) -> float:
     """The share of samples in which a warp waits at the instruction behind a barrier: for the barrier to let it go."""
-    samples = sum(i.counters.get("stall_samples", 0) for i in profile.instructions)
-    behind = {w.at.index + 1 for w in executed(profile) if w.base == "BAR"}
-    there = sum(i.counters.get("stall_samples", 0) for i in profile.instructions if i.index in behind)
+    waited = [i.counters.get("stall_samples", 0) for i in profile.instructions]
+    behind = {w.place + 1 for w in executed(profile) if w.base == "BAR"}
+    samples, there = sum(waited), sum(count for place, count in enumerate(waited) if place in behind)
     return (1 - stall(profile, "selected")) * there / samples if samples else 0.0
