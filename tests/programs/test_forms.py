@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from warpsight.errors import UsageError
 from warpsight.programs import images
 from warpsight.programs.build import arch_for
 from warpsight.programs.jailed import unpack
 from warpsight.programs.messages import BadRequest, Fields, Op, check_head, pack_data, pack_numbers
 from warpsight.programs.nvcc_wrapper import rewritten
 from warpsight.programs.properties import device_numbers, host_link
+from warpsight.programs.sources import build_place
 from warpsight.vgpu.gpus import known_gpus
+from warpsight.vgpu.ptx.parse import parse_module
 
-OWN = ["-arch=compute_80", "-code=compute_80", "-no-compress", "-lineinfo", "-cudart=shared", "-L/lib"]
+OWN = ["-arch=compute_80", "-code=compute_80", "-no-compress", "-lineinfo", "-cudart=shared", "-cudadevrt=none",
+       "-L/lib", "-isystem", "/include"]  # fmt: skip
 
 
 def test_a_message_is_read_as_it_was_packed() -> None:
@@ -70,6 +74,34 @@ def test_an_entry_that_claims_too_much_is_not_read() -> None:
         images.ptx_of(bytes(whole))
 
 
+def test_of_several_containers_all_parts_are_joined() -> None:
+    head = b".version 8.0\n.target sm_80\n.address_size 64\n"
+    one = head + b".extern .global .u32 x;\n.global .u32 mine = 1;\n"
+    two = head + b".visible .global .u32 x = 7;\n.global .u32 mine = 2;\n"
+    later = (1, 120, 0, two.replace(b"7", b"8"))
+    found = parse_module(images.ptx_of(container((1, 80, 0, one)) + container((1, 80, 0, two), later)))
+    assert {name: raw[3].strip() for name, raw in found.raw_variables.items()} == {
+        "mine__0": "1", "mine__1": "2", "x": "7",
+    }  # fmt: skip
+
+
+def test_a_build_stands_where_a_makefile_is(tmp_path: Path) -> None:
+    program, below = tmp_path / "program", tmp_path / "program" / "src"
+    below.mkdir(parents=True)
+    with pytest.raises(UsageError, match="found neither"):
+        build_place(program)
+    (program / "CMakeLists.txt").write_text("add_something(NAME x)\n")
+    (below / "Makefile").write_text("all:\n")
+    assert build_place(program) == below
+    (program / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(x LANGUAGES CUDA)\n")
+    assert build_place(program) == program
+    (program / "CMakeLists.txt").unlink()
+    (program / "more").mkdir()
+    (program / "more" / "makefile").write_text("all:\n")
+    with pytest.raises(UsageError, match="2 folders below it have a Makefile"):
+        build_place(program)
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
@@ -82,7 +114,7 @@ def test_an_entry_that_claims_too_much_is_not_read() -> None:
     ],
 )
 def test_the_wrapper_takes_out_architectures_and_runtimes(given: str, kept: str) -> None:
-    assert rewritten(given.split(), "80", "/lib") == [*OWN, *kept.split()]
+    assert rewritten(given.split(), "80", "/lib", "/include") == [*OWN, *kept.split()]
 
 
 def test_files_of_a_jail_stay_in_their_folder(tmp_path: Path) -> None:

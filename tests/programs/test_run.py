@@ -131,6 +131,33 @@ def test_a_folder_with_a_makefile_keeps_itself_clean(run_source: RunSource, tmp_
     assert (out / "made.txt").read_text() == "done"
 
 
+def test_parts_are_linked_on_the_device_side(run_source: RunSource) -> None:
+    ran = run_source("separate")
+    assert ran.output.splitlines() == ["108 119 173", "7000 7035 1000: cudaSuccess"]
+    assert [bool(row.time_us) for row in ran.run.kernels] == [True, False]
+    assert "calls functions by addresses" in ran.run.kernels[1].no_time
+
+
+def test_a_function_has_one_address_in_all_kernels(run_source: RunSource) -> None:
+    assert run_source("virtual.cu", times=False).output == "area 12.00 36.00 6.00 scaled 24.00: cudaSuccess\n"
+
+
+def test_a_build_may_make_links(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source
+    folder = tmp_path / "program"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "text").write_text("linked")
+    (folder / "main.cu").write_text(
+        '#include <cstdio>\nint main() { char t[8] = {}; fread(t, 1, 7, fopen("there/text", "r")); puts(t); }\n'
+    )
+    (folder / "Makefile").write_text(
+        "all:\n\tmkdir bin && nvcc main.cu -o bin/run\n\tln -sf bin/run run\n\tln -s data there\n"
+    )
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--no-times", str(folder)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "linked\n"), found.stderr
+
+
 def test_what_does_not_build_says_why(run_source: RunSource, tmp_path: Path) -> None:
     del run_source
     broken = tmp_path / "broken.cu"

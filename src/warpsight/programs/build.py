@@ -13,17 +13,20 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpsight.errors import BrokenMachine, ToolMissing, UsageError, WarpsightError
+from warpsight.errors import BrokenMachine, ToolMissing, WarpsightError
 from warpsight.jail import Limits, package_files
 from warpsight.programs.jailed import Command, JailedProgram, unpack
-from warpsight.toolchain.cache import cache_folder, content_key
+from warpsight.programs.sources import build_place, contents, folders_beside, made_folder, makefile_of, readable, store
+from warpsight.toolchain.cache import content_key
 from warpsight.toolchain.packages import program, version
 
 WRAPPER = Path(__file__).with_name("nvcc_wrapper.py")
+LN_WRAPPER = Path(__file__).with_name("ln_wrapper.sh")
+HEADERS = Path(__file__).with_name("include")
 INSTALL = "pip install 'warpsight[programs]'"
 PACKAGES = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
 SYSTEM = tuple(
@@ -32,12 +35,7 @@ SYSTEM = tuple(
         ("/usr/bin", "/bin", "/usr/include", "/usr/libexec", "/usr/local/include", "/etc/alternatives", "/usr/share"),
     )
 )
-SOURCES = frozenset(
-    {".cu", ".cuh", ".h", ".hpp", ".hh", ".c", ".cc", ".cpp", ".cxx", ".inl", ".txt", ".cmake", ".mk", ""}
-)
 MOST_FOLDER_BYTES = 512 << 20
-MOST_READ_BYTES = 2 << 20
-_BESIDE = re.compile(rb"((?:\.\./)+)([A-Za-z0-9_][\w.+-]*)")
 _NEWEST_ARCH = 80  # PTX of later architectures has forms that the virtual GPU does not run
 CPU_S = 900
 
@@ -99,107 +97,31 @@ def arch_for(gpu_arch: str) -> str:
 
 def build_program(source: Path, gpu_arch: str, *, make: Sequence[str] = (), show: Sequence[Path] = ()) -> HostProgram:
     """A program from a .cu file or a folder; the kept one where nothing has changed."""
-    nvcc, source = require_compiler(), readable(source.resolve())
+    nvcc, source = require_compiler(), build_place(readable(source.resolve()))
     folder = source if source.is_dir() else source.parent
-    beside = _beside(folder if source.is_dir() else source)
+    beside = folders_beside(folder if source.is_dir() else source)
     shown = (folder, *beside.values(), *(path.resolve() for path in show))
     links = tuple((f"/{name}", str(path)) for name, path in beside.items())
     argv = _commands(source, make)
     key = content_key(
-        str(source), *argv, arch_for(gpu_arch), *(f"{p}={version(p)}" for p in PACKAGES), WRAPPER.read_bytes(),
-        *_contents(source, beside.values()),
+        str(source), *argv, arch_for(gpu_arch), *(f"{p}={version(p)}" for p in PACKAGES),
+        *map(Path.read_bytes, (WRAPPER, LN_WRAPPER, *sorted(HEADERS.glob("*")))), *contents(source, beside.values()),
     )  # fmt: skip
-    kept = _store() / key
+    kept = store() / key
     if not (kept / ".built").is_file():
         said = _build(argv, source, kept, nvcc, arch_for(gpu_arch), shown, links)
         return HostProgram(source, kept, _executable(kept, said), shown, links, False, said)
     return HostProgram(source, kept, _executable(kept, ""), shown, links, True)
 
 
-def _store() -> Path:
-    return (cache_folder() or Path(tempfile.gettempdir()) / f"warpsight-{os.getuid()}") / "programs"
-
-
-def readable(source: Path) -> Path:
-    """The source itself, or a copy of its folder where the jail could not read it: as root, it runs as nobody."""
-    folder = source if source.is_dir() else source.parent
-    files = sorted(p for p in folder.rglob("*") if p.is_file()) if source.is_dir() else list(_near(source))
-    if os.geteuid() != 0 or (folder.stat().st_mode & 0o5 == 0o5 and all(p.stat().st_mode & 0o4 for p in files)):
-        return source
-    stamp = content_key(str(folder), *(f"{p} {p.stat().st_mtime_ns} {p.stat().st_size}" for p in files))
-    copied = _made(_store()) / f"{stamp}.source"
-    if not copied.is_dir():
-        made = Path(tempfile.mkdtemp(prefix=".new-", dir=copied.parent))
-        for path in files:
-            target = made / path.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
-            target.chmod(target.stat().st_mode | 0o444)
-        for path in (made, *(p for p in made.rglob("*") if p.is_dir())):
-            path.chmod(0o755)
-        made.rename(copied)
-    return copied if source.is_dir() else copied / source.name
-
-
-def _near(source: Path) -> Iterator[Path]:
-    """A file, and the sources that lie beside it."""
-    yield source
-    for path in sorted(source.parent.iterdir()):
-        if path != source and path.is_file() and path.suffix and path.suffix in SOURCES:
-            yield path
-
-
 def _commands(source: Path, make: Sequence[str]) -> tuple[str, ...]:
     """What makes the program, in a copy of its folder."""
     if source.is_file():
         return ("nvcc", "-O2", "-std=c++17", f"-I{source.parent}", str(source), "-o", "program", *make)
-    for name in ("Makefile", "makefile", "GNUmakefile"):
-        if (source / name).is_file():
-            return ("make", *make)
-    if (source / "CMakeLists.txt").is_file():
-        steps = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=80 && cmake --build build"
-        return ("sh", "-c", steps)
-    raise UsageError(f"expected a Makefile or a CMakeLists.txt in {source}, found neither", "name a .cu file")
-
-
-def _beside(source: Path) -> dict[str, Path]:
-    """Folders and files outside that the sources name with `../`, by the name that the root of the jail has for them.
-
-    The build stands right below the jail's root, so however many `../` there are, they lead to that root.
-    """
-    folder = source if source.is_dir() else source.parent
-    found: dict[str, Path] = {}
-    waiting, seen = [(source, folder)], {folder}
-    while waiting:
-        here, at = waiting.pop()
-        for file in _sources(here):
-            for up, name in _BESIDE.findall(file.read_bytes()[:MOST_READ_BYTES]):
-                depth = up.count(b"/")
-                places = {at.joinpath(*[".."] * depth), file.parent.joinpath(*[".."] * depth)}
-                for place in places:
-                    target = (place.resolve() / name.decode()).resolve()
-                    if target.exists() and target not in seen and not folder.is_relative_to(target):
-                        if target.is_relative_to(folder) or len(found) >= 64 or target.parent == Path("/"):
-                            continue
-                        seen.add(target)
-                        found.setdefault(name.decode(), target)
-                        waiting.append((target, target if target.is_dir() else target.parent))
-    return found
-
-
-def _sources(source: Path) -> Iterator[Path]:
-    files = [source] if source.is_file() else sorted(p for p in source.rglob("*") if p.is_file())
-    yield from (
-        p for p in files[:4000] if p.suffix in SOURCES and not p.is_symlink() and p.stat().st_size < MOST_READ_BYTES
-    )
-
-
-def _contents(source: Path, beside: Iterable[Path]) -> Iterator[bytes]:
-    """All that can change a build: the bytes of the sources, under their names."""
-    places = [source, *beside] if source.is_dir() else [*_near(source), *beside]
-    for place in places:
-        for file in _sources(place):
-            yield str(file).encode() + b"\0" + file.read_bytes()
+    if makefile_of(source) is not None:
+        return ("make", *make)
+    steps = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=80 && cmake --build build"
+    return ("sh", "-c", steps)
 
 
 def _build(
@@ -238,7 +160,7 @@ def _build(
         raise BuildFailed(f"the build was stopped: {ending.lost.event.kind}: {ending.lost.event.detail}", text)
     if ending.status != 0 or ending.problem:
         raise BuildFailed(f"{source.name} does not build: {ending.problem or f'exit code {ending.status}'}", text)
-    temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=_made(kept.parent)))
+    temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=made_folder(kept.parent)))
     temporary.chmod(0o755)  # in the jail, it is read by nobody
     unpack(ending.files, temporary)
     (temporary / ".built").write_text(" ".join(argv) + "\n")
@@ -246,11 +168,6 @@ def _build(
     if with_new is None:
         shutil.rmtree(temporary, ignore_errors=True)
     return text
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
 
 
 def _absolute(argv: tuple[str, ...], place: str) -> tuple[str, ...]:
@@ -265,9 +182,11 @@ def _absolute(argv: tuple[str, ...], place: str) -> tuple[str, ...]:
 def _place_wrapper(place: Path, nvcc: Path, arch: str) -> None:
     place.chmod(0o755)
     wrapper = place / "nvcc"
-    words = [sys.executable, "-I", "-S", str(WRAPPER), str(nvcc), arch, str(runtime_folder())]
+    words = [sys.executable, "-I", "-S", str(WRAPPER), str(nvcc), arch, str(runtime_folder()), str(HEADERS)]
     wrapper.write_text("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words) + ' "$@"\n')
     wrapper.chmod(0o755)
+    shutil.copyfile(LN_WRAPPER, place / "ln")
+    (place / "ln").chmod(0o755)
 
 
 def _environment(place: Path) -> dict[str, str]:
@@ -280,7 +199,7 @@ def _environment(place: Path) -> dict[str, str]:
 
 
 def _tools(place: Path) -> tuple[Path, ...]:
-    wanted = (*SYSTEM, require_compiler().parents[1], runtime_folder(), WRAPPER, place)
+    wanted = (*SYSTEM, require_compiler().parents[1], runtime_folder(), WRAPPER, HEADERS, place)
     return tuple(path for path in wanted if path.exists())
 
 

@@ -24,7 +24,7 @@ from warpsight.programs.loaded import LoadedKernel, LoadedModule
 from warpsight.tasks import LaunchSize
 from warpsight.toolchain.packages import version
 from warpsight.vgpu import machine
-from warpsight.vgpu.bytecode import GRID_WORKSPACE, Program, Space
+from warpsight.vgpu.bytecode import GRID_WORKSPACE, OPS, Program, Space
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.timemodel import PredictedTime, predict
 
@@ -76,6 +76,8 @@ class LaunchTimes:
     def _simulate(self, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes) -> SizeTime:
         if asked.cooperative and kernel.core_meeting is not None:
             return SizeTime(None, "a launch whose grid meets is not timed")
+        if OPS["CALLX"].number in kernel.program.code["op"]:
+            return SizeTime(None, "it calls functions by addresses in memory, and machine code has other addresses")
         try:
             return self._of_machine_code(module, kernel, asked, constants)
         except (WarpsightError, ValueError, ArithmeticError) as problem:

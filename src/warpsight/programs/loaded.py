@@ -20,6 +20,7 @@ from warpsight.toolchain.packages import program as tool
 from warpsight.toolchain.triton_assemble import assemble
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import GRID_WORKSPACE, OPS, Program, Space
+from warpsight.vgpu.ptx.calls import functions_with_address
 from warpsight.vgpu.ptx.layout import Layout
 from warpsight.vgpu.ptx.lines import own_file
 from warpsight.vgpu.ptx.link import load_module
@@ -45,7 +46,7 @@ class HostVariable:
 
 @dataclass
 class LoadedModule:
-    """One image of the program."""
+    """One image of the program. `no_value` says why a variable has none; whoever uses it is refused."""
 
     ptx: str
     parsed: Module | None
@@ -53,6 +54,7 @@ class LoadedModule:
     variables: dict[str, HostVariable]
     addresses: dict[str, int] = field(default_factory=dict[str, int])
     kernels: dict[str, LoadedKernel] = field(default_factory=dict[str, "LoadedKernel"])
+    no_value: dict[str, str] = field(default_factory=dict[str, str])
 
     @functools.cached_property
     def _machine_code(self) -> dict[str, bytes]:
@@ -98,7 +100,7 @@ def read_module(image: bytes, variables: dict[str, HostVariable], memory: Device
         try:
             _place_first_value(module, parsed, name, variable, memory)
         except WarpsightError as problem:
-            module.problem = f"variable {name}: {problem}"
+            module.no_value[name] = str(problem)
     return module
 
 
@@ -129,6 +131,7 @@ def _place_first_value(
     if found is None or not found.init or variable.size < found.size:
         return
     layout = Layout(parsed)
+    layout.function_index = {function: i for i, function in enumerate(functions_with_address(parsed))}
     layout.find(name)
     data = next(s.data for s in layout.symbols if s.name == name) or b""
     if not data and found.space == "const":
@@ -149,6 +152,9 @@ def load_kernel(module: LoadedModule, name: str, memory: DeviceMemory, *, check:
     if name not in module.parsed.functions:
         raise BadRequest(f"the module has no kernel {name}")
     program = load_module(module.parsed, name)
+    for symbol in program.symbols:
+        if symbol.name in module.no_value:
+            raise WarpsightError(f"variable {symbol.name} has no first value: {module.no_value[symbol.name]}")
     _check_sizes(program)
     _place_variables(module, program, memory)
     alone = {symbol: at for symbol, at in module.addresses.items() if symbol != GRID_WORKSPACE}

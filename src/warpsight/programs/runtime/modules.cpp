@@ -12,17 +12,26 @@ std::unordered_map<const void *, Variable> variables;
 
 constexpr u32 kContainer = 0xba55ed50u;  // first word of what nvcc embeds: a header, then images
 
-std::string image_of(const void *registered) {
-    struct Wrapper {
-        int magic, version;
-        const char *data;
-    };
-    const char *data = ((const Wrapper *)registered)->data;
+std::string container_at(const char *data) {
     u32 magic;
     uint16_t head;
     u64 bytes;
     memcpy(&magic, data, 4), memcpy(&head, data + 6, 2), memcpy(&bytes, data + 8, 8);
     return magic == kContainer ? std::string(data, head + bytes) : std::string();
+}
+
+// One container; or, of a program that was linked on the device side too (-rdc), those of all its parts in a row.
+std::string image_of(const void *registered) {
+    struct Wrapper {
+        int magic, version;
+        const char *data;
+        const char *const *parts;
+    };
+    const Wrapper *w = (const Wrapper *)registered;
+    if (w->version != 2 || !w->parts) return container_at(w->data);
+    std::string all;
+    for (const char *const *part = w->parts; *part; part++) all += container_at(*part);
+    return all;
 }
 
 void send(Module *m) {

@@ -39,7 +39,7 @@ from warpsight.vgpu.ptx.allocate import (
     row_fields,
 )
 from warpsight.vgpu.ptx.body import PtxBody
-from warpsight.vgpu.ptx.calls import call_graph, reach
+from warpsight.vgpu.ptx.calls import call_graph, functions_with_address, reach
 from warpsight.vgpu.ptx.decode import PtxRefused, head
 from warpsight.vgpu.ptx.layout import Layout, align_up
 from warpsight.vgpu.ptx.lines import LineMap, own_file
@@ -85,7 +85,7 @@ def load_module(module: Module, entry: str | None = None) -> Program:
     kernel = _pick(module, entry)
     names, edges = call_graph(module, kernel)
     layout = Layout(module)
-    layout.function_index = {name: i for i, name in enumerate(names[:-1])}
+    layout.function_index = {name: i for i, name in enumerate(functions_with_address(module))}
     layout.place_shared(_shared_variables(module, [module.functions[name].body or "" for name in names]))
     recursive = {name for name in names if name in reach(edges, name)}
     file = own_file(kernel.body or "")
@@ -245,7 +245,7 @@ def _join(kernel: Function, layout: Layout, parts: dict[str, _LinkedFunction], r
         texts=tuple(texts),
         symbols=tuple(layout.symbols),
         relocations=tuple(layout.relocations),
-        functions=tuple(parts[name].code_base for name in layout.function_index),
+        functions=tuple(parts[name].code_base if name in parts else 0 for name in layout.function_index),
         const_data=bytes(layout.const_data),
         uses_dynamic_shared=layout.uses_dynamic_shared,
         order_sensitive=_order_sensitive(matrix),

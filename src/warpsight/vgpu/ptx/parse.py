@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from warpsight.errors import UsageError
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LINE = re.compile(r"\s*\.(version|target|address_size|file|loc)\b([^\n]*)")
-_SECTION = re.compile(r"\s*\.section\b[^{]*\{")
-_VARIABLE = re.compile(
+LINE = re.compile(r"\s*\.(version|target|address_size|file|loc)\b([^\n]*)")
+SECTION = re.compile(r"\s*\.section\b[^{]*\{")
+VARIABLE = re.compile(
     r"\s*(?:\.(?:visible|extern|weak|common)\s+)*\.(global|const|shared|local)\s([^;=\[]+)((?:\[[^\]]*\]\s*)*)(?:=([^;]*))?;"
 )
-_FUNCTION = re.compile(
+FUNCTION = re.compile(
     r"\s*((?:\.(?:visible|extern|weak|common)\s+)*)\.(entry|func)\s*((?:\.attribute\s*\([^)]*\)+\s*)?)"
     r"(?:\(([^)]*)\)\s*)?([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)([{;])"
 )
-_PLAIN = re.compile(r"\s*\.(pragma|alias)\b([^;]*);")
+PLAIN = re.compile(r"\s*\.(pragma|alias)\b([^;]*);")
 _BRACE = re.compile(r"[{}]")
 _PARAM = re.compile(
     r"\.param\s*(?:\.align\s+(\d+)\s+)?\.(\w+)\s+(?:\.align\s+(\d+)\s+)?(\.ptr\b(?:\s*\.\w+(?:\s+\d+)?)*\s+)?"
@@ -135,7 +135,7 @@ def parse_param(text: str) -> PtxParameter:
     return PtxParameter(m[5], m[2] + (f"[{m[6]}]" if m[6] else ""), size, int(m[1] or m[3] or width))
 
 
-def _block_end(text: str, start: int) -> int:
+def block_end(text: str, start: int) -> int:
     depth = 1
     for m in _BRACE.finditer(text, start):
         depth += 1 if m[0] == "{" else -1
@@ -144,30 +144,30 @@ def _block_end(text: str, start: int) -> int:
     raise UsageError("expected a closing brace in the PTX text, found its end", "the PTX seems to be cut off")
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     return _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else " ", text)
 
 
 def parse_module(text: str) -> Module:
-    text = _without_comments(text.rstrip("\0 \n\r\t"))
+    text = without_comments(text.rstrip("\0 \n\r\t"))
     module = Module("", {}, {}, {}, {})
     target, position, end = "", 0, len(text.rstrip())
     while position < end:
-        if m := _VARIABLE.match(text, position):
+        if m := VARIABLE.match(text, position):
             *qualifiers, name = m[2].split()
             module.raw_variables[name] = (m[1], " ".join(qualifiers), m[3], m[4] or "")
-        elif m := _LINE.match(text, position):
+        elif m := LINE.match(text, position):
             if m[1] == "target":
                 target = m[2].split(",")[0].strip()
             elif m[1] == "file" and (f := _FILE.match(m[2])):
                 module.files[int(f[1])] = f[2]
-        elif m := _FUNCTION.match(text, position):
+        elif m := FUNCTION.match(text, position):
             position = _add_function(module, text, m)
             continue
-        elif m := _SECTION.match(text, position):
-            position = _block_end(text, m.end()) + 1
+        elif m := SECTION.match(text, position):
+            position = block_end(text, m.end()) + 1
             continue
-        elif m := _PLAIN.match(text, position):
+        elif m := PLAIN.match(text, position):
             if m[1] == "alias":
                 alias, aliasee = (word.strip() for word in m[2].split(","))
                 module.aliases[alias] = aliasee
@@ -180,7 +180,7 @@ def parse_module(text: str) -> Module:
 def _add_function(module: Module, text: str, m: re.Match[str]) -> int:
     body, position = None, m.end()
     if m[8] == "{":
-        close = _block_end(text, position)
+        close = block_end(text, position)
         body, position = text[position:close], close + 1
     if body is not None or m[5] not in module.functions:
         module.functions[m[5]] = Function(
