@@ -30,7 +30,8 @@ def uncoalesced_loads(profile: Profile, build: Build | None) -> Finding | None:
     """Lanes of a warp load from more sectors than their data fills."""
     asked = _ideal_bytes(profile, "global_load")
     c = profile.counters
-    moved = c.get("l2_bytes", 0.0) - SECTOR * c.get("global_store_sectors", 0)
+    atomics = sum(w.count("sectors") for w in executed(profile) if w.space == "atomic")
+    moved = c.get("l2_bytes", 0.0) - SECTOR * (c.get("global_store_sectors", 0) + atomics)
     dram = c.get("dram_bytes", 0.0)
     from_dram = dram - min(dram, c.get("global_store_bytes", 0))
     saved_l2, saved_dram = max(0.0, moved - asked), max(0.0, from_dram - asked)

@@ -124,6 +124,11 @@ def is_conversion_to_double(w: Work) -> bool:
     return w.base == "F2F" and {"F64", "F32"} <= set(w.modifiers)
 
 
+def is_conversion_of_integers(w: Work) -> bool:
+    """Whether an integer becomes a double, or a double an integer."""
+    return w.base in ("I2F", "F2I") and "F64" in w.modifiers
+
+
 def is_constant(w: Work) -> bool:
     """How the compiler writes a constant to a register: a product with nothing."""
     return "-RZ, RZ" in w.at.text

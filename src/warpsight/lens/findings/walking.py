@@ -12,11 +12,12 @@ from warpsight.lens.findings.loops import has_turns
 from warpsight.lens.findings.parallelism import goes_by_grid
 from warpsight.lens.findings.reading import Work, at_line, executed, lsu_cycles, warps_in, whole
 from warpsight.lens.findings.saying import finding
-from warpsight.lens.findings.steps import SECTOR, neighbours, walks
+from warpsight.lens.findings.steps import SECTOR, neighbours, step_of, walks
 from warpsight.nouns import Build, Finding, LineCounters, Profile
 
 LANES = 32
 APART = 0.6  # sectors for each lane of a request: nearly each touches one of its own
+MOST = 0.6  # of the loads; of a product of matrices it is half, whose other half all lanes share
 MUCH = 0.3  # of what a kernel loads, or does
 MANY_TURNS = 16
 FEW = 0.25  # of the threads that a GPU holds
@@ -83,9 +84,12 @@ def overlapping_reads(profile: Profile, build: Build | None) -> Finding | None:
     if not again or max(busy(profile, "lsu"), busy(profile, "issue")) < 0.4:
         return None
     loads = [w for w in work if w.space == "global_load" and w.count("requests")]
-    own = [w for w in loads if _side_by_side(w) and (walks(w, work) or neighbours(w, work) >= WINDOW)]
-    if warps_in(own) < MUCH * warps_in(loads):
-        return None
+    beside = [w for w in loads if _side_by_side(w)]
+    own = [w for w in beside if walks(w, work) or neighbours(w, work) >= WINDOW]
+    if warps_in(own) < MUCH * warps_in(loads):  # a window whose places are clamped one by one has no step that is known
+        own = [w for w in beside if step_of(w, work) is None]
+        if warps_in(own) < MOST * warps_in(loads):
+            return None
     line = _line_of(profile, own)
     left = 1 - 1 / REUSE
     lsu = 1 - left * lsu_cycles(profile, own) / max(1.0, lsu_cycles(profile, work))
@@ -114,8 +118,7 @@ def _apart(w: Work) -> bool:
 def _side_by_side(w: Work) -> bool:
     """Whether lanes touch neighbouring elements, each its own."""
     lanes, requests = w.count("threads_on"), w.count("requests")
-    alone = w.count("bytes") >= 0.4 * SECTOR * w.count("sectors") and lanes >= 8 * requests
-    return alone and w.count("bytes") < 1.6 * SECTOR * w.count("sectors")
+    return lanes >= max(4 * w.count("sectors"), 8 * requests) and w.count("bytes") < 1.6 * SECTOR * w.count("sectors")
 
 
 def _turns(own: list[Work], work: list[Work]) -> float:
