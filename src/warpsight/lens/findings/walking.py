@@ -41,7 +41,7 @@ def thread_per_row(profile: Profile, build: Build | None) -> Finding | None:
         "each thread walks a row by itself: its lane goes on to the next element while the lanes beside it are in "
         "other rows, so threads use {global_load_efficiency} % of the bytes that global loads move",
         [*whole(profile, "global_load_efficiency", 100.0), *at_line(profile, line, per_request, 4.0)],
-        change=_by_warps(profile, own, work),
+        change=_by_warps(profile, [*own, *_stores_beside(work)], work),
         suggestion="give each row a warp (or a block, where rows are long): lane l takes elements l, l + 32, ..., and "
         "__shfl_xor_sync combines what they gathered; where each element needs the one before, bring a tile of rows "
         "into shared memory with neighbouring lanes on neighbouring elements, and walk it there",
@@ -113,6 +113,11 @@ def _apart(w: Work) -> bool:
     """Whether nearly each lane of a request is in a sector of its own, where lanes side by side would share them."""
     lanes, requests = w.count("threads_on"), w.count("requests")
     return lanes >= 4 * requests > 0 and w.count("sectors") >= max(APART * lanes, 2 * w.count("sectors_ideal"))
+
+
+def _stores_beside(work: list[Work]) -> list[Work]:
+    """What is stored in such a walk: a warp for each row sets that right too."""
+    return [w for w in work if w.space == "global_store" and _apart(w) and walks(w, work)]
 
 
 def _side_by_side(w: Work) -> bool:
