@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from warpsight.cli.check import TASK_HELP
+from warpsight.cli.options import ProfileWorkload
 from warpsight.cli.output import emit
 from warpsight.cli.profile import ARGUMENTS_HELP, FROM_HELP, GPU_HELP, KERNEL_NAME_HELP
 from warpsight.cli.text.findings import render_findings
@@ -22,7 +23,6 @@ SOURCE_HELP = "With --from: the kernel's file, where the report does not carry i
 AGAINST_HELP = "With --from: what differs from this report, or from this task's kernel on the virtual GPU."
 OUT_HELP = "With --against: write the differences, without source and names, to FILE."
 KERNEL_HELP = "Diagnose this file instead of the task's."
-WORKLOAD_HELP = "By default the task's profile workload."
 WHAT_IF_HELP = "Simulate the kernel without this cause as well; `each`: without each of its findings."
 
 
@@ -30,7 +30,7 @@ def diagnose(
     task: Annotated[str | None, typer.Argument(metavar="TASK", help=TASK_HELP)] = None,
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     kernel: Annotated[Path | None, typer.Option("--kernel", "--candidate", metavar="FILE", help=KERNEL_HELP)] = None,
-    workload: Annotated[str | None, typer.Option(metavar="NAME", help=WORKLOAD_HELP)] = None,
+    workload: ProfileWorkload = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     what_if: Annotated[str | None, typer.Option("--what-if", metavar="CAUSE", help=WHAT_IF_HELP)] = None,
     report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
