@@ -43,6 +43,7 @@ from warpsight.nouns.evaluation import (
 from warpsight.nouns.finding import (
     Evidence,
     Finding,
+    WhatIfTime,
 )
 from warpsight.nouns.profile import (
     InstructionCounters,
@@ -120,6 +121,7 @@ __all__ = [
     "Timing",
     "Tolerance",
     "Trust",
+    "WhatIfTime",
     "WholeRun",
     "Workload",
     "WorkloadResult",
