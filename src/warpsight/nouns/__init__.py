@@ -54,6 +54,7 @@ from warpsight.nouns.program import (
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
+    ProgramSpeedup,
     WholeRun,
 )
 from warpsight.nouns.run import (
@@ -107,6 +108,7 @@ __all__ = [
     "ProgramCopies",
     "ProgramEnd",
     "ProgramFault",
+    "ProgramSpeedup",
     "Run",
     "SassInstruction",
     "Sha256",
