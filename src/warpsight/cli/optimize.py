@@ -17,6 +17,7 @@ import typer
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
+from warpsight.cli.optimize_program import optimize_if_program
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 
@@ -97,9 +98,8 @@ def optimize(
       warpsight optimize transpose --model scripted:demo
       warpsight optimize softmax --model anthropic:NAME --budget calls=30
       warpsight optimize saxpy --model openai:NAME --base-url http://127.0.0.1/v1
-      warpsight optimize --kernel saxpy saxpy.cu 1000000
+      warpsight optimize saxpy.cu 1000000
     """
-    from warpsight.cli.optimize_program import optimize_if_program
     from warpsight.reason.job import Strategy
     from warpsight.verbs.optimize import plan_job
 
@@ -115,9 +115,13 @@ def optimize(
         task, arguments, kernel=kernel, by_hand=by_hand, gpu=gpu, out=out, quiet=quiet, as_json=as_json, asked=asked
     )
     planned = plan_job(task, kernel, gpu=gpu, **asked)
-    if planned.chosen and not quiet:
-        print(f"no --model was given: using {planned.chosen}", file=sys.stderr)
+    _tell_chosen("" if quiet else planned.chosen)
     run_and_report(planned.job, out, quiet=quiet, as_json=as_json)
+
+
+def _tell_chosen(model: str) -> None:
+    if model:
+        print(f"no --model was given: using {model}", file=sys.stderr)
 
 
 def _together(**words: Any) -> dict[str, Any]:
