@@ -70,9 +70,7 @@ def optimize(
     attempts: Annotated[int, typer.Option(min=1, help="refine: rounds; best-of-n: how many; beam: depth.")] = 4,
     width: Annotated[int, typer.Option(min=1, help="beam: how many kernels are kept.")] = 2,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="An endpoint of the model's format.")] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
-    ] = None,
+    api_key_env: Annotated[str | None, typer.Option(metavar="NAME", help="The variable that holds the key.")] = None,
     adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
     prompt: Annotated[Literal["small", "full", "trained"] | None, typer.Option(help=PROMPT_HELP)] = None,
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help=TOOLS_HELP)] = None,
