@@ -51,6 +51,7 @@ from warpsight.nouns.profile import (
 )
 from warpsight.nouns.program import (
     KernelLaunches,
+    LibraryCalls,
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
@@ -98,6 +99,7 @@ __all__ = [
     "KernelLaunches",
     "Language",
     "Launch",
+    "LibraryCalls",
     "LineCounters",
     "Noun",
     "Number",

@@ -45,6 +45,16 @@ class ProgramCopies(Noun):
     time_us: float
 
 
+class LibraryCalls(Noun):
+    """Calls of one function of a library: computed on the host, timed by the roofline of what they amount to."""
+
+    function: str
+    count: Count
+    flops: float
+    size_bytes: float
+    time_us: float
+
+
 class WholeRun(Noun):
     """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself."""
 
@@ -58,6 +68,7 @@ class WholeRun(Noun):
     skipped: Count
     kernels: tuple[KernelLaunches, ...]
     copies: tuple[ProgramCopies, ...]
+    libraries: tuple[LibraryCalls, ...] = ()
     faults: tuple[ProgramFault, ...]
     missing: tuple[str, ...]
     refused: tuple[str, ...]
