@@ -37,6 +37,7 @@ SECTIONS = {
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
     "programs": "the programs of a HeCBench checkout through `warpsight run` (programs:PATH; n=, cpu=)",
+    "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 

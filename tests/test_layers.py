@@ -20,6 +20,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("devices",),
     ("gate",),
     ("lens", "rewrite", "programs"),
+    ("capture",),
     ("session",),
     ("tools",),
     ("models", "runs"),
@@ -28,8 +29,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("corpus",),
     ("learn",),
     ("bench",),
-    ("serve", "report"),
+    ("report",),
     ("verbs",),
+    ("serve",),
     ("cli",),
 )
 RANK = {part: rank for rank, row in enumerate(ORDER) for part in row}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import pkgutil
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -16,7 +19,7 @@ from tests.docs.commands import leaves, refusal
 
 import warpsight
 from warpsight.cli import pages
-from warpsight.cli.app import VERBS, main
+from warpsight.cli.app import GROUPS, VERBS, main
 from warpsight.cli.output import fail
 from warpsight.errors import UsageError, WarpsightError
 
@@ -94,3 +97,24 @@ def test_an_error_is_told_with_its_page(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "error: what?\n  read: docs/bench.md\n"
     fail(UsageError("what?"), as_json=True, verb=None)
     assert '"page": "docs/index.md"' in capsys.readouterr().out
+
+
+def test_verbs_are_shown_in_groups() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "warpsight.cli.app", "--help"], capture_output=True, text=True, check=True
+    )
+    for group, verbs in GROUPS.items():
+        below = shown.stdout.partition(f" {group} ")[2].partition("╰")[0]
+        assert [word for verb in verbs if (word := verb.name) not in below] == [], group
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"), [("warpsight opt", "optimize"), ("warpsight optimize --strat", "--strategy")]
+)
+def test_a_shell_completes_verbs_and_their_options(words: str, offered: str) -> None:
+    environment = {
+        **os.environ, "_WARPSIGHT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")),
+    }  # fmt: skip
+    code = "import sys; sys.argv[0] = 'warpsight'; from warpsight.cli.app import main; main()"
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert offered in ran.stdout.split(), ran.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,49 @@ def test_settings_are_what_the_client_reads(client: str, tmp_path: Path, capfd: 
     entry = document["mcp_servers" if client == "codex" else "mcpServers"]["warpsight"]
     assert code == 0 and entry["url"] == "http://127.0.0.1:9000/mcp"
     assert TOKEN_VARIABLE in str(entry) and TOKEN_VARIABLE in err
+
+
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_settings_are_written_beside_what_is_there(
+    client: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    toml = client == "codex"
+    path = tmp_path / CLIENTS[client].file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "o"\n'
+        if toml
+        else '{"theme": "dark", "mcpServers": {"other": {"command": "o"}}}'
+    )
+
+    def servers(where: Path = path) -> dict[str, Any]:
+        text = where.read_text()
+        return tomllib.loads(text)["mcp_servers"] if toml else json.loads(text)["mcpServers"]
+
+    assert run(capfd, "mcp", "config", client, "--write")[0] == 0
+    assert servers()["other"]["command"] == "o" and servers()["warpsight"]["args"] == ["mcp"]
+    assert ("# mine" if toml else '"theme": "dark"') in path.read_text()
+    once = path.read_text()
+    code, out, _ = run(capfd, "mcp", "config", client, "--write")
+    assert code == 0 and "already in" in out and path.read_text() == once
+    code, _, err = run(capfd, "mcp", "config", client, "--write", "--root", str(tmp_path))
+    assert code == 2 and "--force" in err and path.read_text() == once
+    assert run(capfd, "mcp", "config", client, "--write", "--root", str(tmp_path), "--force")[0] == 0
+    assert servers()["warpsight"]["args"] == ["mcp", "--root", str(tmp_path)] and servers()["other"]
+    path.write_text("[[[")
+    code, _, err = run(capfd, "mcp", "config", client, "--write")
+    assert code == 2 and "cannot be read" in err and path.read_text() == "[[["
+    assert run(capfd, "mcp", "config", client, "--write", "--user")[0] == 0
+    assert servers(tmp_path / "home" / CLIENTS[client].own_file)["warpsight"]["args"] == ["mcp"]
+
+
+def test_what_each_tool_costs_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capfd, "mcp", "tools", "--json")
+    told = json.loads(out)
+    assert [row["tool"] for row in told["tools"]] == [tool.name for tool in listing()]
+    assert told["tokens"] == sum(row["tokens"] for row in told["tools"]) < 5500
 
 
 def test_an_unknown_client_is_refused(capfd: pytest.CaptureFixture[str]) -> None:

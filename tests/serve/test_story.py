@@ -36,13 +36,13 @@ def cli(story: Story, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 def test_every_tool_is_listed_with_schemas_and_annotations(story: Story) -> None:
     listed = {tool.name: tool for tool in story.told.tools}
-    assert set(listed) == {*tools(), "job", "list_tasks", "read_task"}
+    assert set(listed) == {*tools(), "job", "list_tasks", "read_task", "new_task", "run_program", "read_report"}
     for name, tool in listed.items():
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         assert tool.output_schema is not None and tool.output_schema["type"] == "object"
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
         assert tool.annotations is not None and tool.annotations.open_world_hint is False
-        assert tool.annotations.read_only_hint is (name != "submit")
+        assert tool.annotations.read_only_hint is (name not in ("submit", "new_task"))
         assert tool.description and tool.title
     assert listed["check"].input_schema["required"] == ["task"]
     assert listed["submit"].input_schema["required"] == ["task", "cause"]

@@ -39,45 +39,69 @@ class Verb(NamedTuple):
     passes_on: bool = False  # what stands after its first argument is for a program
 
 
-VERBS = (
-    Verb("demo", "Make an example kernel faster, to see what that looks like; needs no model and no GPU (simulated)."),
-    Verb("optimize", "Let a model make a kernel faster: it profiles, edits, checks and times."),
-    Verb("rewrite", "Try the known rewrites for a finding, or for all; the best is checked and timed (simulated)."),
-    Verb("tune", "Search the launch and the named constants of a kernel; no model takes part."),
-    Verb("check", "Is a kernel right? Run it on every size, compare with the reference, look for faults."),
-    Verb("time", "How long a kernel takes: simulated, or measured on this machine (OpenCL, CUDA, HIP)."),
-    Verb("compare", "Is a kernel right, and faster than another? With --ledger a winner gets a certificate."),
-    Verb("verify", "Does a certificate hold? Compute every hash and number again; --rerun runs the kernels too."),
-    Verb("keys", "Show the key that signs this machine's certificates, and trust keys of others."),
-    Verb("profile", "What a kernel does and where time goes, by source line: simulated, measured or from a report."),
-    Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
-    Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
-    Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
-    Verb("explain", "What a counter or a finding means."),
-    Verb(
-        "guard",
-        "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+GROUPS: dict[str, tuple[Verb, ...]] = {
+    "Make a kernel faster": (
+        Verb(
+            "demo", "Make an example kernel faster, to see what that looks like; needs no model and no GPU (simulated)."
+        ),
+        Verb("optimize", "Let a model make a kernel faster: it profiles, edits, checks and times."),
+        Verb("rewrite", "Try the known rewrites for a finding, or for all; the best is checked and timed (simulated)."),
+        Verb("tune", "Search the launch and the named constants of a kernel; no model takes part."),
     ),
-    Verb("new", "Make a task folder to start from."),
-    Verb("import", "Read tasks that others wrote: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"),
-    Verb("corpus", "Generate tasks with planted defects, of which the right answer is known (simulated)."),
-    Verb("train", "Train a model: write traces from a corpus, tune on them, reinforce."),
-    Verb("bench", "How well models find causes and make kernels faster, on tasks they never saw (simulated)."),
-    Verb("models", "Fetch larger weights for --model local:NAME: list, pull and verify, remove."),
-    Verb("vgpu", "The virtual GPU: which PTX it runs."),
-    Verb("gpus", "Show known GPUs, their data sheets, and how many blocks of a kernel fit on them."),
-    Verb("runs", "List the stored runs, newest first."),
-    Verb("show", "Show a run step by step: what was said and done, and how it ended."),
-    Verb("report", "Write one HTML file about a run: result, charts, changes, reasons, transcript."),
-    Verb("view", "Look at the stored runs in a browser: list, compare, follow one that goes on."),
-    Verb("resume", "Go on with a run that was interrupted."),
-    Verb("replay", "Repeat a stored run from its records, without model and device, and compare."),
-    Verb("export", "Write a run as ATIF JSON, as a training row or as flashinfer-trace."),
-    Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
-    Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
-    Verb("docs", "List these pages, or print one."),
-    Verb("doctor", "Say what is installed, what is missing and how to get it."),
-)
+    "See why it is slow": (
+        Verb(
+            "profile", "What a kernel does and where time goes, by source line: simulated, measured or from a report."
+        ),
+        Verb("diagnose", "Why a kernel is slow: findings with evidence, source line and what to try (simulated)."),
+        Verb("sass", "The machine code of a kernel: how often each instruction ran, and where warps waited."),
+        Verb("explain", "What a counter or a finding means."),
+        Verb("run", "Run a whole CUDA program without a GPU: a .cu file, a folder or a binary.", "run", True),
+    ),
+    "Prove that it is right and faster": (
+        Verb("check", "Is a kernel right? Run it on every size, compare with the reference, look for faults."),
+        Verb("time", "How long a kernel takes: simulated, or measured on this machine (OpenCL, CUDA, HIP)."),
+        Verb("compare", "Is a kernel right, and faster than another? With --ledger a winner gets a certificate."),
+        Verb("verify", "Does a certificate hold? Compute every hash and number again; --rerun runs the kernels too."),
+        Verb("keys", "Show the key that signs this machine's certificates, and trust keys of others."),
+        Verb(
+            "guard",
+            "Keep a repository's kernels right and fast: a baseline to commit, a verdict on each change (simulated).",
+        ),
+    ),
+    "Make tasks": (
+        Verb("new", "Make a task folder to start from."),
+        Verb("capture", "One launch of a program's kernel becomes a task, to make it faster.", "capture", True),
+        Verb(
+            "import", "Read tasks that others wrote: KernelBench, HeCBench, GPU MODE, flashinfer-trace.", "import_task"
+        ),
+    ),
+    "Look at runs": (
+        Verb("runs", "List the stored runs, newest first."),
+        Verb("show", "Show a run step by step: what was said and done, and how it ended."),
+        Verb("report", "Write one HTML file about a run: result, charts, changes, reasons, transcript."),
+        Verb("view", "Look at the stored runs in a browser: list, compare, follow one that goes on."),
+        Verb("resume", "Go on with a run that was interrupted."),
+        Verb("replay", "Repeat a stored run from its records, without model and device, and compare."),
+        Verb("export", "Write a run as ATIF JSON, as a training row or as flashinfer-trace."),
+    ),
+    "Models, training, measurements": (
+        Verb("models", "Fetch larger weights for --model local:NAME: list, pull and verify, remove."),
+        Verb("corpus", "Generate tasks with planted defects, of which the right answer is known (simulated)."),
+        Verb("train", "Train a model: write traces from a corpus, tune on them, reinforce."),
+        Verb("bench", "How well models find causes and make kernels faster, on tasks they never saw (simulated)."),
+    ),
+    "Coding agents": (
+        Verb("mcp", "Serve the tools to a coding agent over MCP: stdio, or HTTP on this machine."),
+        Verb("skills", "Install the skill that tells a coding agent how to use the tools."),
+    ),
+    "This machine, these pages": (
+        Verb("doctor", "Say what is installed, what is missing and how to get it."),
+        Verb("gpus", "Show known GPUs, their data sheets, and how many blocks of a kernel fit on them."),
+        Verb("vgpu", "The virtual GPU: which PTX it runs."),
+        Verb("docs", "List these pages, or print one."),
+    ),
+}
+VERBS = tuple(verb for group in GROUPS.values() for verb in group)
 
 
 def build_app(argv: Sequence[str]) -> typer.Typer:
@@ -87,15 +111,14 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
         help="Lets a language model see the GPU: compiles, checks, times and profiles kernels, with a GPU or without.",
         epilog=START,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    asked = _verb_of(argv)
-    for verb in VERBS:
+    asked = _verb_of(_being_completed() or argv)
+    for group, verb in ((group, verb) for group, verbs in GROUPS.items() for verb in verbs):
         if verb.name != asked:
-            app.command(verb.name, help=verb.help)(_placeholder)
+            app.command(verb.name, help=verb.help, rich_help_panel=group)(_placeholder)
             continue
         module = verb.module or verb.name  # `import` is a word that Python keeps for itself
         loaded = getattr(importlib.import_module(f"warpsight.cli.{module}"), module)
@@ -103,9 +126,10 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
         if isinstance(loaded, typer.Typer):
             example = loaded.info.epilog
             more = f"{example}\n\n{page}" if isinstance(example, str) else page
-            app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more)
+            app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more, rich_help_panel=group)
         else:
-            app.command(verb.name, epilog=page, context_settings=PASSES_ON if verb.passes_on else None)(loaded)
+            passed_on = PASSES_ON if verb.passes_on else None
+            app.command(verb.name, epilog=page, context_settings=passed_on, rich_help_panel=group)(loaded)
     return app
 
 
@@ -150,6 +174,13 @@ def _ours(words: list[str]) -> tuple[list[str], list[str]]:
         if word == "--" or word.endswith(".cu") or (not word.startswith("-") and os.path.exists(word)):  # noqa: PTH110
             return words[:at], words[at:]
     return words, []
+
+
+def _being_completed() -> list[str]:
+    """The words that a shell asks us to complete; none where it does not."""
+    if "_WARPSIGHT_COMPLETE" not in os.environ:
+        return []
+    return (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()[1:]
 
 
 def _verb_of(argv: Sequence[str]) -> str | None:

@@ -19,7 +19,7 @@ KERNEL_HELP = "Check this file instead of the task's own kernel."
 
 def check(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
+    kernel: Annotated[Path | None, typer.Option("--kernel", "--candidate", metavar="FILE", help=KERNEL_HELP)] = None,
     workload: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this workload; can be repeated.")
     ] = None,

@@ -27,7 +27,9 @@ UNSAFE_HELP = "Run without the protections that this system lacks; every result 
 
 def compare(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
-    candidate: Annotated[Path, typer.Option(metavar="FILE", help="The kernel that may be faster.")],
+    candidate: Annotated[
+        Path, typer.Option("--candidate", "--kernel", metavar="FILE", help="The kernel that may be faster.")
+    ],
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The kernel to beat; by default the task's own.")
     ] = None,

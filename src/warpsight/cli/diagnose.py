@@ -8,26 +8,37 @@ right: that is `check`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.output import emit
-from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
+from warpsight.cli.profile import ARGUMENTS_HELP, FROM_HELP, GPU_HELP, KERNEL_NAME_HELP
 from warpsight.cli.text.findings import render_findings
+from warpsight.errors import UsageError
+
+SOURCE_HELP = "With --from: the kernel's file, where the report does not carry it."
+AGAINST_HELP = "With --from: what differs from this report, or from this task's kernel on the virtual GPU."
+OUT_HELP = "With --against: write the differences, without source and names, to FILE."
 
 
 def diagnose(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
+    task: Annotated[str | None, typer.Argument(metavar="TASK", help=TASK_HELP)] = None,
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Diagnose this file instead of the task's.")
+        Path | None,
+        typer.Option("--kernel", "--candidate", metavar="FILE", help="Diagnose this file instead of the task's."),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
     ] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
+    report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
+    kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,
+    source: Annotated[Path | None, typer.Option(metavar="FILE", help=SOURCE_HELP)] = None,
+    against: Annotated[str | None, typer.Option(metavar="REPORT|TASK", help=AGAINST_HELP)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -40,15 +51,40 @@ def diagnose(
       warpsight diagnose matmul_naive --gpu rtx-a6000
       warpsight diagnose tasks/transpose --kernel mine.cu --json
       warpsight diagnose saxpy.cu 1000000
+      warpsight diagnose --from report.ncu-rep --source kernel.cu
+      warpsight diagnose --from report.ncu-rep --against saxpy --out differences.json
     """
-    from warpsight.cli.asked import asked, require_build
+    if report is not None:
+        from warpsight.cli.diagnose_report import diagnose_report
+
+        others = (task, kernel, *((gpu, workload) if against is None else ()))
+        diagnose_report(
+            report,
+            others,
+            kernel=kernel_name,
+            source=source,
+            against=against,
+            workload=workload,
+            gpu=gpu,
+            out=out,
+            as_json=as_json,
+        )
+        return
+    if task is None or any(given is not None for given in (kernel_name, source, against, out)):
+        raise UsageError("expected a TASK or --from REPORT", "warpsight diagnose transpose")
     from warpsight.cli.profile_program import show_if_program
+
+    show_if_program(task, arguments, gpu=gpu, cores=cores, as_json=as_json, findings_alone=True)
+    _show(task, kernel, as_json, gpu=gpu, workload=workload, seed=seed, cores=cores)
+
+
+def _show(task: str, kernel: Path | None, as_json: bool, **asking: Any) -> None:
+    from warpsight.cli.asked import asked, require_build
     from warpsight.cli.task_argument import document_of
     from warpsight.cli.text.diagnosis import target_document
     from warpsight.lens import rederive
 
-    show_if_program(task, arguments, gpu=gpu, cores=cores, as_json=as_json, findings_alone=True)
-    with asked(task, kernel, device="virtual", gpu=gpu, workload=workload, seed=seed, cores=cores) as question:
+    with asked(task, kernel, device="virtual", **asking) as question:
         require_build(question, as_json, outcome="nothing to diagnose")
         session = question.session
         profile, findings = session.counters(question.kernel), session.diagnose(question.kernel)

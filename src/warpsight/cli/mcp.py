@@ -1,16 +1,19 @@
-"""`warpsight mcp`: the tools for coding agents, over stdio or HTTP on this machine; `mcp config` prints settings."""
+"""`warpsight mcp`: the tools for coding agents, over stdio or HTTP here; `mcp config` adds it to a client."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.errors import ToolMissing
 from warpsight.verbs.mcp import own_command
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ROOT_HELP = "Only tasks and kernels below this folder are read; can be repeated. By default the current folder."
 FEEDBACK_HELP = "What profile and time show: none, time, raw, curated."
@@ -19,7 +22,7 @@ HTTP_PORT = 8765
 mcp = typer.Typer(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: warpsight mcp config claude-code > .mcp.json",
+    epilog="Example: warpsight mcp config claude-code --write",
 )
 
 
@@ -39,7 +42,7 @@ def serve(
 
     \b
     Examples:
-      warpsight mcp config claude-code > .mcp.json
+      warpsight mcp config claude-code --write
       warpsight mcp --root ~/kernels
       WARPSIGHT_MCP_TOKEN=... warpsight mcp --http --port 8765
     """
@@ -70,22 +73,50 @@ def config(
     http: Annotated[bool, typer.Option("--http", help="For a server that runs already.")] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port of that server.")] = HTTP_PORT,
     root: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=ROOT_HELP)] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write them where the client reads them.")] = False,
+    user: Annotated[bool, typer.Option("--user", help="For all your projects, not for this one.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace another entry of the same name.")] = False,
 ) -> None:
-    """Print the settings that add this server to a client; where they belong is said on stderr.
+    """Print the settings that add this server to a client, or write them where it reads them.
 
     \b
     Examples:
-      warpsight mcp config claude-code > .mcp.json
-      warpsight mcp config codex >> .codex/config.toml
+      warpsight mcp config claude-code --write
+      warpsight mcp config codex --write --user
       warpsight mcp config cursor --http
     """
-    from warpsight.serve.clients import TOKEN_VARIABLE, find_client, server_words
+    from warpsight.serve.clients import TOKEN_VARIABLE, find_client, server_words, write_settings
 
     found = find_client(client)
-    if http:
-        print(found.http(f"http://127.0.0.1:{port}/mcp"))
-        print(f"put this into {found.file}, and the server's token into {TOKEN_VARIABLE}", file=sys.stderr)
-        return
     roots = tuple(folder.resolve() for folder in root or [])
-    print(found.stdio(server_words(own_command(), roots)))
-    print(f"put this into {found.file} of the project, or into the same file in your home folder", file=sys.stderr)
+    entry = found.http(f"http://127.0.0.1:{port}/mcp") if http else found.stdio(server_words(own_command(), roots))
+    file = Path.home() / found.own_file if user else Path(found.file)
+    token = f"; put the server's token into {TOKEN_VARIABLE}" if http else ""
+    if write:
+        changed = write_settings(found, file, entry, force=force)
+        print(f"{'wrote' if changed else 'already in'} {file}{token}")
+        return
+    print(entry)
+    print(f"put this into {file}, or add --write{token}", file=sys.stderr)
+
+
+@mcp.command("tools")
+def list_tools(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """List the tools that a client is offered, and how many tokens each takes of its model's attention.
+
+    \b
+    Example:
+      warpsight mcp tools
+    """
+    from warpsight.cli.output import emit
+    from warpsight.serve.listing import listing, token_cost
+
+    rows = [{"tool": tool.name, "title": tool.title, "tokens": token_cost(tool)} for tool in listing()]
+    total = sum(token_cost(tool) for tool in listing())
+
+    def render(console: Console) -> None:
+        for row in rows:
+            console.print(f"{row['tokens']:>6}  {row['tool']:<12} {row['title']}", markup=False, highlight=False)
+        console.print(f"{total:>6}  in all, estimated high (name, description and arguments)", highlight=False)
+
+    emit({"tools": rows, "tokens": total}, as_json=as_json, render=render)

@@ -1,6 +1,7 @@
 """`warpsight new NAME`: a task folder that is complete and right, to be changed into your own.
 
-Refuses to write over anything.
+With `--kernel FILE` it is drafted from a kernel that you have, and only the reference is left to write. Refuses to
+write over anything.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 def new(
     name: Annotated[str, typer.Argument(help="Name of the task: lower-case letters, digits, - and _.")],
     into: Annotated[Path, typer.Option(help="The folder in which the task folder is made.")] = Path(),
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Draft the task from the kernel in FILE.")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="KERNEL", help="Which kernel of FILE, by name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a task folder to start from.
@@ -27,10 +30,21 @@ def new(
     Examples:
       warpsight new my_kernel
       warpsight new my_kernel --into tasks
+      warpsight new my_kernel --kernel blur.cu
     """
-    from warpsight.tasks import new_task, read_task
+    from warpsight.errors import UsageError
+    from warpsight.tasks import draft_task, new_task, read_task, write_draft
 
-    folder = new_task(into / name, name)
+    guesses: tuple[str, ...] = ()
+    folder = into / name
+    if kernel is None:
+        if entry is not None:
+            raise UsageError("expected --entry only with --kernel", "it names a kernel of that file")
+        new_task(folder, name)
+    else:
+        draft = draft_task(_text(kernel), entry)
+        write_draft(folder, name, draft)
+        guesses = draft.guesses
     task = read_task(folder)
     files = ["task.toml", task.kernel_file, task.reference_file]
 
@@ -38,6 +52,19 @@ def new(
         console.print(f"Made {folder}:", markup=False)
         console.print(f"  {files[0]}  what the kernel is given, how exact it must be, and for which sizes")
         console.print(f"  {files[1]}  the kernel, with its launch in the first line")
-        console.print(f"  {files[2]}  what it must compute, in NumPy")
+        console.print(f"  {files[2]}  what it must compute, in NumPy" + ("; write it next" if kernel else ""))
+        for guess in guesses:
+            console.print(f"  guessed: {guess}", markup=False)
 
-    emit({"task": task.name, "folder": str(folder), "files": files}, as_json=as_json, render=render)
+    drafted = {} if kernel is None else {"guesses": list(guesses)}
+    document = {"task": task.name, "folder": str(folder), "files": files, **drafted}
+    emit(document, as_json=as_json, render=render)
+
+
+def _text(path: Path) -> str:
+    from warpsight.errors import UsageError
+
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UsageError(f"expected a kernel in UTF-8 at {path}: {problem}") from None

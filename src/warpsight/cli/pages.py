@@ -43,6 +43,7 @@ ERRORS: Mapping[str, str] = {
     "BadRequest": "programs.md",
     "BuildFailed": "programs.md",
     "NoPtx": "programs.md",
+    "CannotCapture": "make-my-program-faster.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",
 }
@@ -79,6 +80,7 @@ VERBS: Mapping[str, str] = {
     "import": "importing.md",
     "tune": "tune.md",
     "run": "programs.md",
+    "capture": "make-my-program-faster.md",
     "guard": "guard.md",
 }
 

@@ -36,7 +36,7 @@ def profile(
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
     kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help=KERNEL_HELP)] = None,
+    kernel: Annotated[Path | None, typer.Option("--kernel", "--candidate", metavar="FILE", help=KERNEL_HELP)] = None,
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
     ] = None,

@@ -22,7 +22,10 @@ NO_RUN_HELP = "Only the code, without running it."
 
 def sass(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Show this file instead of the task's.")] = None,
+    kernel: Annotated[
+        Path | None,
+        typer.Option("--kernel", "--candidate", metavar="FILE", help="Show this file instead of the task's."),
+    ] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     workload: Annotated[
         str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")

@@ -19,7 +19,10 @@ from warpsight.cli.text.timing import render_alone
 
 def time(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Time this file instead of the task's.")] = None,
+    kernel: Annotated[
+        Path | None,
+        typer.Option("--kernel", "--candidate", metavar="FILE", help="Time this file instead of the task's."),
+    ] = None,
     workload: Annotated[str | None, typer.Option(metavar="NAME", help="By default the profile workload.")] = None,
     device: Annotated[str | None, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,

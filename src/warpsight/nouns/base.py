@@ -19,7 +19,10 @@ Trust = Literal["kernel", "host_code"]
 """How far a result can be trusted to be of the candidate's text. `kernel`: nothing of the candidate ran on the host.
 `host_code`: its own Python ran, jailed, to make the program, and could have made another than its text shows."""
 HOST_CODE_NOTE = "lower trust (host_code): the candidate's own Python made this program, in the jail"
-Fill = Literal["normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones", "constant"]
+Fill = Literal[
+    "normal", "uniform", "integers", "index", "permutation", "csr_rows", "zeros", "ones", "constant", "recorded",
+    "resampled",
+]  # fmt: skip
 
 
 class Noun(BaseModel):

@@ -10,7 +10,19 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from warpsight.nouns.base import Fill, GpuArch, Identifier, Language, Noun, Number, Sha256, TaskName, require
+from warpsight.nouns.base import (
+    Dim3,
+    Fill,
+    GpuArch,
+    Identifier,
+    Language,
+    Noun,
+    Number,
+    Sha256,
+    TaskName,
+    later_field,
+    require,
+)
 from warpsight.nouns.dtypes import DType
 
 
@@ -37,7 +49,9 @@ class Argument(Noun):
 
     `scratch` memory starts as its constant fill in every launch, and what a kernel leaves in it is nobody's business.
     `value` is that of a scalar, or of every element where `fill` is constant. `high` is exclusive for integers and
-    indices, and the last row pointer for csr_rows.
+    indices, and the last row pointer for csr_rows. `recorded` names contents that were recorded from a program, by
+    their hash: workloads that are recorded begin with them; fill `recorded` keeps them in all workloads, `resampled`
+    draws from them.
     """
 
     name: Identifier
@@ -48,6 +62,7 @@ class Argument(Noun):
     fill: Fill | None = None
     low: Number | None = None
     high: Number | None = None
+    recorded: Sha256 | None = later_field()
 
     @property
     def python_name(self) -> str:
@@ -71,8 +86,10 @@ class Argument(Noun):
             require(
                 constant, f"argument {self.name}: scratch is filled with zeros, ones or a constant, not {self.fill}"
             )
+        if self.fill in ("recorded", "resampled"):
+            require(self.recorded is not None, f"argument {self.name}: fill {self.fill!r} needs `recorded`, a hash")
         if self.role in ("out", "scalar"):
-            given = [key for key in ("fill", "low", "high") if getattr(self, key) is not None]
+            given = [key for key in ("fill", "low", "high", "recorded") if getattr(self, key) is not None]
             require(not given, f"argument {self.name}: role {self.role!r} takes no {', '.join(given)}")
         return self
 
@@ -93,13 +110,21 @@ class Tolerance(Noun):
     strict: bool = Field(default=False, exclude_if=_is_off)
 
 
+def _is_not_set(flag: object) -> bool:
+    return flag is False
+
+
 class Workload(Noun):
-    """One size of the problem. Hidden ones are never shown to a model; `profile` marks the one that is profiled."""
+    """One size of the problem. Hidden ones are never shown to a model; `profile` marks the one that is profiled.
+
+    With `recorded`, arguments that have recorded contents begin with them.
+    """
 
     name: TaskName
     axes: Mapping[str, int]
     hidden: bool = False
     profile: bool = False
+    recorded: bool = Field(default=False, exclude_if=_is_not_set)
 
     @model_validator(mode="after")
     def _profiled_is_visible(self) -> Self:
@@ -136,10 +161,26 @@ class Candidate(Noun):
         return self
 
 
+class Captured(Noun):
+    """Where a task comes from that was captured: one launch of a kernel in a program. `arguments` are the program's."""
+
+    program: str
+    arguments: tuple[str, ...] = ()
+    file: str
+    line: int | None = None
+    kernel: str
+    launch: int = Field(ge=1)
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int = 0
+    date: str
+
+
 class Task(Noun):
     """A kernel to make faster: what it computes, on what, how exactly. `kernel` and `reference` are texts.
 
     `opencl` is the text of the same kernel in OpenCL C, for tasks that give one; else it and its file name are empty.
+    A reference that is a `.cu` file is a kernel itself, the one that was captured: see gate/original.py.
     """
 
     name: TaskName
@@ -158,3 +199,4 @@ class Task(Noun):
     arguments: tuple[Argument, ...]
     tolerance: Tolerance
     workloads: tuple[Workload, ...]
+    captured: Captured | None = later_field()

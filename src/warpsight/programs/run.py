@@ -39,7 +39,7 @@ RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 @dataclass(frozen=True)
 class RunOptions:
     """How to run a program. `device_bytes` of this machine may be its device memory, 0 for most of what is free; `look`
-    is told now and then how far it is."""
+    is told now and then how far it is, `launcher` is made instead of a plain one: it may watch the launches."""
 
     gpu: Gpu
     check: CheckLevel | None = None
@@ -51,6 +51,7 @@ class RunOptions:
     device_bytes: int = 0
     out: Path | None = None
     look: Callable[[Server, float], None] | None = None
+    launcher: Callable[[DeviceMemory, int], Launcher] | None = None
 
 
 def run_program(name: str, command: Command, options: RunOptions, *, output: Sink, errors: Sink) -> WholeRun:
@@ -59,7 +60,8 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     ends_at = began + options.limit_s
     memory = DeviceMemory(int(options.gpu.dram_gb * 1e9), check=options.check is not None)
     cores = options.cores or os.cpu_count() or 1
-    launcher = Launcher(memory, check=options.check, cores=cores)
+    made = options.launcher
+    launcher = made(memory, cores) if made is not None else Launcher(memory, check=options.check, cores=cores)
     times = LaunchTimes(memory, options.gpu, on_profile=options.on_profile, cores=cores) if options.times else None
     server = Server(memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic())
     ours, theirs = socket.socketpair()

@@ -1,16 +1,22 @@
 """The tools as MCP clients see them: what the box offers, plus which task, which file, which GPU, and how long to wait.
 
 One server serves many tasks and the protocol has no sessions, so every call names its task, and a kernel that is not
-given is the task's own, never "the last one that somebody sent".
+given is the task's own, never "the last one that somebody sent". Three tools work on a file and on no task.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import JsonValue
 
+from warpsight.lens import tokens
+from warpsight.serve import drafts, programs, reports
+from warpsight.serve.drafts import NEW_TASK
+from warpsight.serve.programs import HOW, RUN_PROGRAM
+from warpsight.serve.reports import READ_REPORT
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.tools.describe import Schema
@@ -30,6 +36,11 @@ _WAIT: Schema = {
 }
 _BASE_HELP = "without `kernel`: `given` (the task's own; default), `best`, or the id that a result named, as `c3f9a12`"
 _HANDLE: Schema = {"type": "string", "description": "the handle that a call gave"}
+PROGRAM, ARGUMENTS, DO, REPORT, NAME, ENTRY, REFERENCE = (
+    "program", "arguments", "how", "report", "name", "entry", "reference",
+)  # fmt: skip
+WRITES = (SUBMIT, NEW_TASK)
+SAID_ONCE = (KERNEL, KERNEL_FILE, "edits", GPU, WAIT)
 _CANCEL: Schema = {"type": "boolean", "description": "stop the job instead"}
 
 
@@ -61,18 +72,60 @@ TITLES = {
 
 def listing() -> tuple[Listed, ...]:
     """All tools, in the order in which they are shown."""
-    whole = {"type": "object", "additionalProperties": True}
+    whole: Schema = {"type": "object", "additionalProperties": True}
     extra = (
         Listed(LIST_TASKS, "Tasks that are there", "Which tasks there are, with what each computes.",
                _object({}), envelope(_object({"tasks": {"type": "array", "items": {"type": "object"}}}))),
         Listed(READ_TASK, "Read a task",
                "What a task computes, its parameters, sizes, tolerance, target GPU, and the kernel to beat.",
-               _object({TASK: _TASK}, TASK), envelope(cast(Schema, whole))),
+               _object({TASK: _TASK}, TASK), envelope(whole)),
         Listed(JOB, "Wait for a job",
                "Wait for a call that gave a job handle instead of a result; asking again is free.",
-               _object({HANDLE: _HANDLE, WAIT: _WAIT, CANCEL: _CANCEL}, HANDLE), envelope(cast(Schema, whole))),
+               _object({HANDLE: _HANDLE, WAIT: _WAIT, CANCEL: _CANCEL}, HANDLE), envelope(whole)),
     )  # fmt: skip
-    return (*extra[:2], *(_listed(offer_edits(tool.spec)) for tool in tools().values()), *extra[2:])
+    boxed = [_listed(offer_edits(tool.spec)) for tool in tools().values()]
+    return (*extra[:2], *_without_task(), boxed[0], *map(_shorter, boxed[1:]), *extra[2:])
+
+
+def _shorter(tool: Listed) -> Listed:
+    """Without the words for what the first tool of the box has said already, under the same names."""
+    made: dict[str, JsonValue] = {}
+    for name, part in cast(dict[str, Schema], tool.parameters["properties"]).items():
+        if name in SAID_ONCE:
+            part = _silent(part)
+        made[name] = part
+    return replace(tool, parameters={**tool.parameters, "properties": made})
+
+
+def _silent(part: Schema) -> Schema:
+    return {key: value for key, value in part.items() if key != "description"}
+
+
+def _without_task() -> tuple[Listed, ...]:
+    """The tools that work on a file of the user's and on no task."""
+    text: Schema = {"type": "string"}
+    kernel: Schema = {**text, "description": "instead of `kernel_file`: its text"}
+    return (
+        Listed(NEW_TASK, "Make a task from a kernel",
+               "Draft a task folder from a kernel file: arguments, sizes and launch are read from its text; what was "
+               "guessed is told. Give the reference (NumPy, `def reference(...)`), or write it into the folder.",
+               _object({NAME: {**text, "description": "of the new folder"}, KERNEL_FILE: _KERNEL_FILE, KERNEL: kernel,
+                        ENTRY: {**text, "description": "which kernel, where there are several"},
+                        REFERENCE: {**text, "description": "text of reference.py"}}, NAME),
+               envelope(drafts.OUTPUT), read_only=False),
+        Listed(RUN_PROGRAM, "Run a whole CUDA program",
+               "Run an unmodified CUDA program without a GPU, host code and all: where its simulated time goes, with "
+               "findings by their share of the program (profile), races and uninitialised reads (check), or just run.",
+               _object({PROGRAM: {**text, "description": "a .cu file, or a folder with a Makefile or CMakeLists.txt"},
+                        ARGUMENTS: {"type": "array", "items": text, "description": "for the program"},
+                        DO: {**text, "enum": list(HOW), "default": HOW[0]}, GPU: _GPU, WAIT: _WAIT}, PROGRAM),
+               envelope(programs.OUTPUT)),
+        Listed(READ_REPORT, "Read a profiler's report",
+               "Why is a kernel slow, by a report that Nsight Compute (.ncu-rep), nsys, nvprof or rocprof wrote.",
+               _object({REPORT: {**text, "description": "path of the report"},
+                        KERNEL: {**text, "description": "name or index of the kernel in it"}}, REPORT),
+               envelope(reports.OUTPUT)),
+    )  # fmt: skip
 
 
 def envelope(result: Schema) -> Schema:
@@ -108,8 +161,13 @@ def _listed(spec: ToolSpec) -> Listed:
         made[BASE] = {**properties[BASE], "description": _BASE_HELP}
     required = cast(list[str], spec.parameters.get("required") or [])
     parameters = _object({**made, GPU: _GPU, WAIT: _WAIT}, TASK, *required)
-    return Listed(spec.name, title, spec.description, parameters, output, read_only=spec.name != SUBMIT)
+    return Listed(spec.name, title, spec.description, parameters, output, read_only=spec.name not in WRITES)
 
 
 def _object(properties: dict[str, JsonValue], *required: str) -> Schema:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def token_cost(tool: Listed) -> int:
+    """What a tool's listing takes of a model's context: a high estimate."""
+    return tokens(json.dumps({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}))

@@ -15,7 +15,8 @@ from warpsight.errors import UsageError
 
 TASKS = "tasks"
 TASK_FILE = "task.toml"
-KERNEL_ENDINGS = (".cu", ".cl")
+KERNEL_ENDINGS = (".cu", ".cl", ".py")
+REPORT_ENDINGS = (".ncu-rep", ".csv", ".sqlite")
 MOST_KERNEL_BYTES = 1 << 20
 MOST_TASKS = 500
 
@@ -56,6 +57,36 @@ class Places:
             return content.decode("utf-8")
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageError(f"expected a kernel in UTF-8 at {found.name}: {problem}") from None
+
+    def program(self, word: str) -> Path:
+        """A .cu file, a folder that is built, or a built program."""
+        for place in self._candidates(word):
+            if place.exists():
+                return place
+        raise UsageError(f"no program {word[:200]!r} under {self._said()}", hint="give a path below it")
+
+    def report(self, word: str) -> Path:
+        """A report of a profiler."""
+        found = next((place for place in self._candidates(word) if _is_file(place)), None)
+        if found is None:
+            raise UsageError(f"no report {word[:200]!r} under {self._said()}", hint="give a path below it")
+        if found.suffix.lower() not in REPORT_ENDINGS:
+            raise UsageError(f"expected a report ({', '.join(REPORT_ENDINGS)}), got {found.name!r}")
+        return found
+
+    def new_folder(self, name: str) -> Path:
+        """Where a new task goes: in `tasks/` of the first root where that is there, else right below the root."""
+        root = self.roots[0]
+        place = root / TASKS if (root / TASKS).is_dir() else root
+        if "/" in name or name in ("", ".", "..") or "\0" in name:
+            raise UsageError(f"expected a name for a new task such as my_kernel, got {name[:80]!r}")
+        if not self.inside(place):
+            raise UsageError(f"{place} leads out of the allowed folders")
+        return place.resolve() / name
+
+    def inside(self, place: Path) -> bool:
+        """Whether a path lies below a root once every link is followed."""
+        return self._inside(place.resolve())
 
     def tasks(self) -> tuple[Path, ...]:
         """The task folders that are there: the roots, their folders, and those in `tasks/`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue, ValidationError
 
@@ -18,23 +18,33 @@ from warpsight.nouns import kernel_id
 from warpsight.reason.opening import opening_of
 from warpsight.serve.boxes import Boxes
 from warpsight.serve.documents import Documents
+from warpsight.serve.drafts import NEW_TASK, draft_for_client
 from warpsight.serve.jobs import Jobs, Say, ServedCall
 from warpsight.serve.listing import (
+    ARGUMENTS,
     CANCEL,
+    DO,
+    ENTRY,
     GPU,
     HANDLE,
     JOB,
     KERNEL_FILE,
     LIST_TASKS,
     MORE,
+    NAME,
+    PROGRAM,
     READ_TASK,
+    REFERENCE,
+    REPORT,
     TASK,
     WAIT,
     Listed,
     listing,
 )
 from warpsight.serve.places import MOST_KERNEL_BYTES, Places
+from warpsight.serve.programs import HOW, MOST_ARGUMENTS, RUN_PROGRAM, ProgramCall, run_for_client
 from warpsight.serve.reply import ServedReply, refused, shortened
+from warpsight.serve.reports import READ_REPORT, report_for_client
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS, ServeSettings
 from warpsight.tasks import read_task
 from warpsight.tools.box import ToolResult
@@ -42,6 +52,7 @@ from warpsight.tools.edits import BASE, GIVEN, KERNEL
 from warpsight.tools.more import Shelf, more
 from warpsight.tools.pages import page_of
 from warpsight.tools.task_box import tools
+from warpsight.verbs.run_program import DEFAULT_GPU
 
 Arguments = Mapping[str, Any]
 _ABOUT_CHARACTERS = 160
@@ -65,9 +76,13 @@ class Service:
             LIST_TASKS: self._list_tasks,
             READ_TASK: self._read_task,
             MORE: self._more,
+            NEW_TASK: self._new_task,
+            READ_REPORT: self._read_report,
         }
 
         def work(say: Say) -> ServedReply:
+            if name == RUN_PROGRAM:
+                return told(lambda: self._run_program(rest, say))
             return told(lambda: local[name](rest) if name in local else self._tool(name, rest, say))
 
         return self.jobs.start(work)
@@ -144,6 +159,35 @@ class Service:
         }
         return ServedReply(self._page(opening_of(task, ()).user), data)
 
+    def _new_task(self, arguments: Arguments) -> ServedReply:
+        _require_only(NEW_TASK, arguments, (NAME, KERNEL_FILE, KERNEL, ENTRY, REFERENCE))
+        folder = self._places.new_folder(_word(arguments, NAME))
+        if (KERNEL in arguments) == (KERNEL_FILE in arguments):
+            raise UsageError(f"give `{KERNEL_FILE}` (a path) or `{KERNEL}` (the text)")
+        given = KERNEL_FILE not in arguments
+        text = _word(arguments, KERNEL) if given else self._places.kernel_text(_word(arguments, KERNEL_FILE))
+        if len(text) > MOST_KERNEL_BYTES:
+            raise UsageError(f"expected a kernel of at most {MOST_KERNEL_BYTES} characters, got more")
+        return draft_for_client(folder, text, _optional(arguments, ENTRY), _optional(arguments, REFERENCE))
+
+    def _read_report(self, arguments: Arguments) -> ServedReply:
+        _require_only(READ_REPORT, arguments, (REPORT, KERNEL))
+        return report_for_client(self._places.report(_word(arguments, REPORT)), _optional(arguments, KERNEL))
+
+    def _run_program(self, arguments: Arguments, say: Say) -> ServedReply:
+        _require_only(RUN_PROGRAM, arguments, (PROGRAM, ARGUMENTS, DO, GPU))
+        words = arguments.get(ARGUMENTS, [])
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in cast(list[object], words)):
+            raise UsageError(f"{ARGUMENTS}: expected a list of texts")
+        how = _optional(arguments, DO) or HOW[0]
+        if how not in HOW:
+            raise UsageError(f"{DO}: expected one of {', '.join(HOW)}, got {how[:40]!r}")
+        target = self._places.program(_word(arguments, PROGRAM))
+        asked = ProgramCall(
+            target, tuple(cast(list[str], words))[:MOST_ARGUMENTS], how, _optional(arguments, GPU) or DEFAULT_GPU
+        )
+        return run_for_client(asked, self._places.inside, say)
+
     def _more(self, arguments: Arguments) -> ServedReply:
         asked = tools()[MORE].arguments.model_validate(dict(arguments))
         answer = more(self._shelf, getattr(asked, "handle"), getattr(asked, "page"))  # noqa: B009
@@ -183,6 +227,10 @@ def _word(arguments: Arguments, name: str) -> str:
     if not isinstance(found, str) or not found.strip():
         raise UsageError(f"{name}: expected a text, got {'nothing' if found is None else type(found).__name__}")
     return found
+
+
+def _optional(arguments: Arguments, name: str) -> str | None:
+    return _word(arguments, name) if arguments.get(name) is not None else None
 
 
 def _require_only(tool: str, arguments: Arguments, known: tuple[str, ...]) -> None:

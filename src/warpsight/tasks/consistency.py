@@ -19,7 +19,7 @@ from warpsight.tasks.candidate import evaluate_launch, read_candidate
 from warpsight.tasks.expressions import RESERVED_NAMES, ExpressionError, parse_expression
 from warpsight.tasks.inputs import default_fill, generate_argument
 from warpsight.tasks.locate import line_of
-from warpsight.tasks.reference import REFERENCE_FUNCTION
+from warpsight.tasks.reference import REFERENCE_FUNCTION, is_kernel
 from warpsight.tasks.shapes import is_not_finite, scalar_of, shape_of
 from warpsight.tasks.signature import has_c_linkage, kernel_parameters, reference_parameters
 
@@ -45,7 +45,10 @@ def check_task(task: Task, toml_text: str) -> None:
         _check_kernel(task, task.kernel, task.kernel_file, "cuda")
     if task.opencl_file:
         _check_kernel(task, task.opencl, task.opencl_file, "opencl")
-    _check_reference(task)
+    if is_kernel(task.reference_file):
+        _check_kernel(task, task.reference, task.reference_file, "cuda")
+    else:
+        _check_reference(task)
 
 
 def _duplicate(names: Iterable[str]) -> tuple[int, str] | None:
@@ -135,6 +138,8 @@ def _try_sizes(argument: Argument, workload: Workload) -> None:
     if argument.role == "out":
         return
     fill = argument.fill or default_fill(argument)
+    if fill in ("recorded", "resampled"):
+        return  # looked at when it is read, and compared with its hash
     if fill in ("permutation", "csr_rows"):
         if int(np.prod(shape)) <= 1_000_000:
             generate_argument(argument, workload.axes, 0)

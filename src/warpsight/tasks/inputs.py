@@ -18,6 +18,7 @@ from warpsight.errors import TaskError
 from warpsight.nouns import Argument, Task, Workload
 from warpsight.nouns.dtypes import is_float
 from warpsight.tasks.expressions import ExpressionError
+from warpsight.tasks.recorded import read_recorded
 from warpsight.tasks.shapes import held, number_of, scalar_of, shape_of
 
 Axes = Mapping[str, int]
@@ -33,12 +34,28 @@ def generate_inputs(task: Task, workload: Workload, seed: int) -> dict[str, np.n
         if argument.role == "out":
             continue
         try:
-            inputs[argument.name] = generate_argument(argument, workload.axes, seed)
+            made = recorded_contents(task, argument, workload, seed)
+            inputs[argument.name] = generate_argument(argument, workload.axes, seed) if made is None else made
         except ExpressionError as error:
             where = f"arguments.{argument.name} with workload {workload.name}"
             file = str(task.folder / "task.toml")
             raise TaskError(file=file, key=where, expected=error.expected, found=error.found) from None
     return inputs
+
+
+def recorded_contents(task: Task, argument: Argument, workload: Workload, seed: int) -> np.ndarray | None:
+    """What was recorded, or drawn from it; None where this argument of this workload is made by its fill."""
+    if argument.recorded is None or not (workload.recorded or argument.fill in ("recorded", "resampled")):
+        return None
+    shape = shape_of(argument, workload.axes)
+    size = math.prod(shape)
+    found = read_recorded(task.folder, argument.recorded, argument.dtype)
+    if found.size < size or (workload.recorded and found.size != size):
+        raise ExpressionError(f"at most the {found.size} elements that were recorded", f"shape {list(shape)}")
+    if workload.recorded or argument.fill == "recorded":
+        return found[:size].reshape(shape).copy()
+    drawn = _stream(argument, seed).integers(0, max(found.size, 1), size)
+    return np.ascontiguousarray(found[drawn].reshape(shape))
 
 
 def generate_argument(argument: Argument, axes: Axes, seed: int) -> np.ndarray:
@@ -71,11 +88,16 @@ def _kept(exact: _Exact, axes: tuple[tuple[str, int], ...], shape: Shape, seed: 
 
 
 def _generated(argument: Argument, axes: Axes, shape: Shape, seed: int) -> np.ndarray:
+    filler = FILLERS[argument.fill or default_fill(argument)]
+    return np.ascontiguousarray(
+        filler(_stream(argument, seed), argument, shape, axes).astype(argument.dtype, copy=False)
+    )
+
+
+def _stream(argument: Argument, seed: int) -> np.random.Generator:
     name = np.frombuffer(hashlib.sha256(argument.name.encode()).digest(), dtype="<u4")
     entropy = [seed, *(int(word) for word in name)]
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
-    filler = FILLERS[argument.fill or default_fill(argument)]
-    return np.ascontiguousarray(filler(random, argument, shape, axes).astype(argument.dtype, copy=False))
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
 
 def default_fill(argument: Argument) -> str:

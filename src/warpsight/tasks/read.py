@@ -14,7 +14,7 @@ from typing import NoReturn
 from pydantic import ConfigDict, Field, ValidationError
 
 from warpsight.errors import TaskError
-from warpsight.nouns import Argument, Axis, GpuArch, Identifier, Noun, Task, TaskName, Tolerance, Workload
+from warpsight.nouns import Argument, Axis, Captured, GpuArch, Identifier, Noun, Task, TaskName, Tolerance, Workload
 from warpsight.tasks.consistency import check_task
 from warpsight.tasks.locate import line_of
 
@@ -48,6 +48,7 @@ class _TaskFile(Noun):
     arguments: list[Argument] = Field(min_length=1)
     tolerance: Tolerance
     workloads: list[Workload] = Field(min_length=1)
+    captured: Captured | None = None
 
 
 def read_task(path: Path | str) -> Task:
@@ -83,6 +84,7 @@ def read_task(path: Path | str) -> Task:
         arguments=tuple(written.arguments),
         tolerance=written.tolerance,
         workloads=tuple(written.workloads),
+        captured=written.captured,
     )
     check_task(task, text)
     return task

@@ -22,6 +22,11 @@ from warpsight.tasks.shapes import shape_of
 REFERENCE_FUNCTION = "reference"
 
 
+def is_kernel(reference_file: str) -> bool:
+    """Whether a reference is a kernel, which runs on the virtual GPU, and no function of Python."""
+    return reference_file.endswith(".cu")
+
+
 def run_reference(
     task: Task,
     inputs: Mapping[str, np.ndarray],

@@ -6,6 +6,7 @@ Never overwrites: a folder that exists and holds anything is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from warpsight.errors import UsageError
@@ -101,18 +102,29 @@ def reference(x: np.ndarray, alpha: float) -> np.ndarray:
 def new_task(path: Path | str, name: str) -> Path:
     """Write a task called `name` into the folder `path` and return that folder."""
     folder = Path(path)
+    require_new_folder(folder, name)
+    # `int` and its like would pass as names but not as C functions; the suffix keeps every name usable.
+    entry = name.replace("-", "_") + "_kernel"
+    texts = {"task.toml": _TASK, "kernel.cu": _KERNEL, "reference.py": _REFERENCE}
+    write_files(folder, {file: text.format(name=name, entry=entry) for file, text in texts.items()})
+    return folder
+
+
+def require_new_folder(folder: Path, name: str) -> None:
+    """Refuse a name that no task may have, and a folder that holds anything."""
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,63}", name):
         hint = "use lower-case letters, digits, - and _, beginning with a letter"
         raise UsageError(f"expected a task name such as my_kernel, found {name!r}", hint)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"expected a new or empty folder, found that {folder} is there already", "choose another name")
-    # `int` and its like would pass as names but not as C functions; the suffix keeps every name usable.
-    entry = name.replace("-", "_") + "_kernel"
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files of a new task; one that is there is never written over."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, text in (("task.toml", _TASK), ("kernel.cu", _KERNEL), ("reference.py", _REFERENCE)):
+        for file, text in files.items():
             with (folder / file).open("x", encoding="utf-8") as stream:
-                stream.write(text.format(name=name, entry=entry))
+                stream.write(text)
     except OSError as error:
         raise UsageError(f"expected to write {folder}, found: {error.strerror}", "choose a writable folder") from error
-    return folder

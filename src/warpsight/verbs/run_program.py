@@ -11,9 +11,10 @@ from pathlib import Path
 from warpsight.errors import UsageError
 from warpsight.nouns import WholeRun
 from warpsight.programs.build import build_program, run_command, runtime_folder
+from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.kernel_times import OnProfile
-from warpsight.programs.launches import CheckLevel
+from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
 from warpsight.programs.sources import readable
 from warpsight.vgpu.gpus import find_gpu
@@ -40,6 +41,7 @@ class ProgramQuestion:
     show: tuple[Path, ...] = ()
     out: Path | None = None
     tell: Callable[[str], None] = lambda text: None
+    launcher: Callable[[DeviceMemory, int], Launcher] | None = None
 
 
 def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> WholeRun:
@@ -50,6 +52,7 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
         gpu=gpu, check=question.check, times=question.times, on_profile=question.on_profile, cores=question.cores,
         limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s,
         device_bytes=question.device_bytes, out=question.out, look=_Telling(question.tell),
+        launcher=question.launcher,
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)
 
