@@ -102,3 +102,59 @@ def test_our_own_descriptors_stay_ours(run_hostile: RunHostile) -> None:
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     run_hostile("half")
     assert len(os.listdir("/proc/self/fd")) <= before + 1  # noqa: PTH208
+
+
+IMAGES = (
+    "nothing", "short", "long entry", "small header", "compressed", "binary", "large array", "large local",
+    "large shared", "deep", "braces", "registers", "itself", "target",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("which", IMAGES)
+def test_an_image_that_lies_is_refused(run_hostile: RunHostile, which: str) -> None:
+    ran = run_hostile(f"image {which}", limit_s=120.0)
+    assert ran.run.end in ("exited", "bad_request") and ran.run.launches == 0, ran.run.detail
+    told = ran.run.detail if ran.run.end == "bad_request" else " ".join(ran.run.refused)
+    assert told or (which in ("itself", "target", "registers") and ran.output == "answered\n")
+
+
+@pytest.mark.parametrize("what", ["scribble", "own"])
+def test_memory_that_changes_under_a_kernel_harms_nobody_else(run_source: RunHostile, what: str) -> None:
+    ran = run_source("hostile_gpu.cu", what, times=False, limit_s=120.0)
+    assert ran.run.end == "exited" and ran.output.startswith("launches: "), (ran.run.detail, ran.errors)
+    assert ran.run.launches > 30
+
+
+def test_a_meeting_place_that_is_written_over_ends_in_time(run_source: RunHostile) -> None:
+    ran = run_source("hostile_gpu.cu", "meet", times=False, limit_s=20.0)
+    assert ran.run.end in ("exited", "time_limit") and ran.run.wall_s < 90
+
+
+def test_a_pointer_out_of_memory_is_a_fault(run_source: RunHostile) -> None:
+    ran = run_source("hostile_gpu.cu", "pointer", times=False)
+    assert ran.output == "launches: cudaErrorIllegalAddress\nend\n" and ran.run.faulted
+    assert {fault.fault.kind for fault in ran.run.faults} <= {"out_of_bounds", "misaligned"}
+
+
+def test_bytes_between_messages_end_it(run_source: RunHostile) -> None:
+    ran = run_source("hostile_gpu.cu", "interleave", times=False, limit_s=120.0)
+    assert ran.run.end == "bad_request"
+
+
+def test_what_is_unmapped_is_missing_to_the_program_alone(run_source: RunHostile) -> None:
+    ran = run_source("hostile_gpu.cu", "unmap", times=False)
+    assert (ran.run.end, ran.run.detail) == ("signal", "ended by SIGSEGV") and "still here" in ran.output
+    assert ran.run.launches == 4 and not ran.run.faults
+    ran = run_source("hostile_gpu.cu", "remap", times=False)
+    assert ran.output == "seen: 0\nend\n" and ran.run.launches == 2
+
+
+@pytest.mark.parametrize("what", ["fork", "close"])
+def test_a_channel_that_is_shared_or_closed_ends_in_time(run_source: RunHostile, what: str) -> None:
+    ran = run_source("hostile_gpu.cu", what, times=False, limit_s=30.0)
+    assert ran.run.end in ("exited", "bad_request", "time_limit", "signal") and ran.run.wall_s < 120
+
+
+def test_the_next_program_is_served_as_ever(run_source: RunHostile) -> None:
+    run_source("hostile_gpu.cu", "scribble", times=False, limit_s=60.0)
+    assert run_source("saxpy.cu", "1000", times=False).output.startswith("PASS bad=0")

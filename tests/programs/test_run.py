@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from tests.programs.conftest import SOURCES, Ran
 
 from warpsight.programs.build import BuildFailed
+from warpsight.verbs.program_progress import long_launch
 
 RunSource = Callable[..., Ran]
 
@@ -190,3 +193,58 @@ def test_the_exit_code_is_the_programs(run_source: RunSource, tmp_path: Path) ->
     command = [sys.executable, "-m", "warpsight.cli.app", "run", str(source)]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 7
     assert shutil.which("nvcc", path=os.fspath(tmp_path)) is None
+
+
+LONG = """
+#include <cstdio>
+__global__ void spin(volatile int *x) { for (int i = 0; i < 100000000; i++) *x += i; }
+int main() {
+    int *x;
+    cudaMalloc(&x, 4096);
+    cudaMemset(x, 0, 4), puts("begun"), fflush(stdout);
+    spin<<<64, 256>>>(x);
+    puts("went on");
+}
+"""
+
+
+def test_ctrl_c_ends_it_with_what_is_known(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source  # skips where there is no nvcc
+    source = tmp_path / "long.cu"
+    source.write_text(LONG)
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--no-times", str(source)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None and running.stdout.readline() == "begun\n"
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    output, errors = running.communicate(timeout=60)
+    assert (running.returncode, output) == (130, "")
+    assert "the program was interrupted: " in errors and "warpsight: 1 launch of 1 kernel; exit code 130" in errors
+
+
+def test_a_program_that_never_asks_for_a_gpu_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "plain"
+    subprocess.run(
+        ["c++", "-x", "c++", "-", "-o", str(program)], input="int main() { return 3; }", text=True, check=True
+    )
+    tmp_path.chmod(0o755)
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--", str(program), "-x"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 3 and "it never asked for a GPU" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("begun", "spent_s", "said"),
+    [
+        (3, 8.0, "launch 1,200, add<16>: 3 of 1,000 blocks begun after 8 s"),
+        (102, 10.0, "launch 1,200, add<16>: 102 of 1,000 blocks begun after 10 s, about 90 s to go"),
+        (
+            12,
+            10.0,
+            "launch 1,200, add<16>: 12 of 1,000 blocks begun after 10 s, about 16 minutes to go; "
+            "smaller arguments end sooner",
+        ),
+    ],
+)
+def test_a_long_launch_says_how_long(begun: int, spent_s: float, said: str) -> None:
+    assert long_launch(1200, "_Z3addILi16EEvPf", begun, 1000, spent_s, 2) == said

@@ -120,7 +120,7 @@ def test_the_folder_is_a_task_whose_reference_is_still_to_be_written(
 ) -> None:
     (tmp_path / "blur.cu").write_text(BLUR)
     with pytest.raises(SystemExit) as end:
-        main(["new", "blur", "--into", str(tmp_path), "--kernel", str(tmp_path / "blur.cu"), "--json"])
+        main(["new", "blur", "--into", str(tmp_path), "--kernel", str(tmp_path / "blur.cu"), "--numpy", "--json"])
     told = json.loads(capfd.readouterr().out)
     assert not end.value.code and any("launch line" in guess for guess in told["guesses"])
     task: Task = read_task(tmp_path / "blur")
@@ -130,3 +130,19 @@ def test_the_folder_is_a_task_whose_reference_is_still_to_be_written(
     assert end.value.code == 2 and "write here in NumPy what blur computes" in capfd.readouterr().err
     with pytest.raises(UsageError, match="there already"):
         write_draft(tmp_path / "blur", "blur", draft_task(BLUR))
+
+
+@pytest.mark.parametrize(("text", "name"), [(BLUR, "blur"), (ROWS, "rows"), (SCALE, "scale")])
+def test_the_kernel_itself_says_what_is_right(
+    text: str, name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_draft(tmp_path / name, name, draft_task(text))
+    assert read_task(tmp_path / name).reference_file == "original.cu"
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(tmp_path / name)])
+    assert not end.value.code, capfd.readouterr().out
+    changed = tmp_path / "changed.cu"
+    changed.write_text(draft_task(text).kernel.replace("blockIdx.x", "(blockIdx.x + 1)", 1))
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(tmp_path / name), "--kernel", str(changed)])
+    assert end.value.code == 1

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from warpsight.cli.check import TASK_HELP
+from warpsight.cli.options import ProfileWorkload
 from warpsight.cli.output import emit
 from warpsight.cli.profile import ARGUMENTS_HELP, FROM_HELP, GPU_HELP, KERNEL_NAME_HELP
 from warpsight.cli.text.findings import render_findings
@@ -30,9 +31,7 @@ def diagnose(
         Path | None,
         typer.Option("--kernel", "--candidate", metavar="FILE", help="Diagnose this file instead of the task's."),
     ] = None,
-    workload: Annotated[
-        str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
-    ] = None,
+    workload: ProfileWorkload = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
     kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,

@@ -1,7 +1,7 @@
 """`warpsight new NAME`: a task folder that is complete and right, to be changed into your own.
 
-With `--kernel FILE` it is drafted from a kernel that you have, and only the reference is left to write. Refuses to
-write over anything.
+With `--kernel FILE` it is drafted from a kernel that you have, which then says itself which results are right; with
+`--numpy` you write that in NumPy. Refuses to write over anything.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+NUMPY_HELP = "With --kernel: leave it to you to write in NumPy what is right, instead of taking the kernel for it."
+
+
 def new(
     name: Annotated[str, typer.Argument(help="Name of the task: lower-case letters, digits, - and _.")],
     into: Annotated[Path, typer.Option(help="The folder in which the task folder is made.")] = Path(),
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Draft the task from the kernel in FILE.")] = None,
     entry: Annotated[str | None, typer.Option(metavar="KERNEL", help="Which kernel of FILE, by name.")] = None,
+    numpy: Annotated[bool, typer.Option("--numpy", help=NUMPY_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a task folder to start from.
@@ -38,12 +42,12 @@ def new(
     guesses: tuple[str, ...] = ()
     folder = into / name
     if kernel is None:
-        if entry is not None:
-            raise UsageError("expected --entry only with --kernel", "it names a kernel of that file")
+        if entry is not None or numpy:
+            raise UsageError("expected --entry and --numpy only with --kernel", "warpsight new NAME --kernel FILE")
         new_task(folder, name)
     else:
         draft = draft_task(_text(kernel), entry)
-        write_draft(folder, name, draft)
+        write_draft(folder, name, draft, numpy=numpy)
         guesses = draft.guesses
     task = read_task(folder)
     files = ["task.toml", task.kernel_file, task.reference_file]
@@ -52,7 +56,9 @@ def new(
         console.print(f"Made {folder}:", markup=False)
         console.print(f"  {files[0]}  what the kernel is given, how exact it must be, and for which sizes")
         console.print(f"  {files[1]}  the kernel, with its launch in the first line")
-        console.print(f"  {files[2]}  what it must compute, in NumPy" + ("; write it next" if kernel else ""))
+        own = kernel is not None and not numpy
+        law = "the same kernel: a faster one must give its results" if own else "what it must compute, in NumPy"
+        console.print(f"  {files[2]}  {law}" + ("; write it next" if numpy else ""))
         for guess in guesses:
             console.print(f"  guessed: {guess}", markup=False)
 

@@ -16,6 +16,7 @@ import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
+from warpsight.cli.options import CpuLimit, HtmlFile, LaunchLimit, ProfileWorkload, TraceFile
 from warpsight.errors import UsageError
 
 GPU_HELP = (
@@ -37,9 +38,7 @@ def profile(
     report: Annotated[Path | None, typer.Option("--from", metavar="REPORT", help=FROM_HELP)] = None,
     kernel_name: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help=KERNEL_NAME_HELP)] = None,
     kernel: Annotated[Path | None, typer.Option("--kernel", "--candidate", metavar="FILE", help=KERNEL_HELP)] = None,
-    workload: Annotated[
-        str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")
-    ] = None,
+    workload: ProfileWorkload = None,
     device: Annotated[str | None, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     lines: Annotated[int, typer.Option(min=0, help="How many source lines to show, costliest first.")] = 10,
@@ -49,6 +48,10 @@ def profile(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated inputs.")] = 0,
     deadline: Annotated[float, typer.Option(min=0.1, help="Seconds that one launch may take.")] = 120.0,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores to use; all by default.")] = None,
+    cpu_limit: CpuLimit = None,
+    launch_limit: LaunchLimit = None,
+    trace: TraceFile = None,
+    html: HtmlFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Profile a kernel: its time, what binds it, where warps wait, what each source line does, and findings.
@@ -56,11 +59,10 @@ def profile(
     \b
     Examples:
       warpsight profile matmul_tiled
-      warpsight profile matmul_tiled --gpu rtx-a6000
       warpsight profile tasks/transpose --kernel mine.cu --lines 5
       warpsight profile saxpy --device opencl
       warpsight profile --from report.ncu-rep --kernel-name daxpy
-      warpsight profile saxpy.cu 1000000
+      warpsight profile --html page.html --trace trace.json saxpy.cu 1000000
     """
     shown = None if all_lines else lines
     if report is not None:
@@ -74,7 +76,7 @@ def profile(
     if task is not None:
         show_if_program(
             task, arguments, gpu=gpu, cores=cores, as_json=as_json, kernel=kernel_name, lines=shown,
-            everything=all_counters,
+            everything=all_counters, cpu_limit=cpu_limit, launch_limit=launch_limit, trace=trace, html=html,
         )  # fmt: skip
     if task is None or kernel_name is not None:
         missing = "a TASK or --from REPORT" if task is None else "--from REPORT with --kernel-name"

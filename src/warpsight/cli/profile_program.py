@@ -29,26 +29,48 @@ def show_if_program(target: str, arguments: Sequence[str] | None, **asked: Any) 
 def show_program(
     target: str, arguments: Sequence[str], *, gpu: str | None, cores: int | None, as_json: bool,
     kernel: str | None = None, findings_alone: bool = False, lines: int | None = 10, everything: bool = False,
+    cpu_limit: float | None = None, launch_limit: float | None = None, trace: Path | None = None,
+    html: Path | None = None,
 ) -> None:  # fmt: skip
     """Run it and show its kernels; one of them in full with `kernel`; or the findings of all with `findings_alone`."""
     from warpsight.cli.text import profile_program as text
     from warpsight.programs.build import BuildFailed
+    from warpsight.programs.run import NEVER_S
     from warpsight.verbs.profile_program import profile_whole
     from warpsight.verbs.run_program import DEFAULT_GPU, ProgramQuestion
 
     kind = gpu or DEFAULT_GPU
-    question = ProgramQuestion(Path(target), tuple(arguments), gpu=kind, cores=cores or 0, tell=_tell)
+    question = ProgramQuestion(
+        Path(target), tuple(arguments), gpu=kind, cores=cores or 0, tell=_tell,
+        cpu_limit_s=cpu_limit or NEVER_S, launch_limit_s=launch_limit or NEVER_S,
+    )  # fmt: skip
     try:
         found = profile_whole(question, output=_say, errors=_say)
     except BuildFailed as failed:
         sys.stderr.write(failed.said)
         raise
+    _write(found, trace, html)
     if kernel is not None:
         text.show_one(found, _named(found, kernel), lines=lines, everything=everything, as_json=as_json)
     else:
         render = text.render_findings_of if findings_alone else text.render_kernels
         emit(_document(found), as_json=as_json, render=lambda console: render(console, found))
-    raise typer.Exit(1 if found.run.faulted else 0)
+    interrupted = found.run.exit_code if found.run.end == "interrupted" else 0
+    raise typer.Exit(1 if found.run.faulted else interrupted)
+
+
+def _write(found: ProgramProfile, trace: Path | None, html: Path | None) -> None:
+    """The files that were asked for."""
+    from warpsight.report.chrome_trace import chrome_trace
+    from warpsight.report.program_page import program_page
+    from warpsight.report.write import write_page
+
+    if trace is not None:
+        write_page(chrome_trace(found), trace)
+        _tell(f"timeline written to {trace}: open it at ui.perfetto.dev or in chrome://tracing")
+    if html is not None:
+        write_page(program_page(found), html)
+        _tell(f"page written to {html}")
 
 
 def _tell(text: str) -> None:
@@ -63,9 +85,10 @@ def _say(data: bytes) -> None:
 def _named(found: ProgramProfile, name: str) -> int:
     """The row of the kernel's longest launches."""
     from warpsight.cli.text.run_program import plain
+    from warpsight.vgpu.faults import kernel_name
 
     for number, row in enumerate(found.run.kernels):
-        if name in (row.kernel, plain(row.kernel)) and found.of(row) is not None:
+        if name in (row.kernel, plain(row.kernel), kernel_name(row.kernel)) and found.of(row) is not None:
             return number
     known = dict.fromkeys(plain(row.kernel) for row in found.run.kernels if found.of(row) is not None)
     raise UsageError(f"expected one of {', '.join(known) or 'no kernel'}, found {name!r}", "leave --kernel-name out")

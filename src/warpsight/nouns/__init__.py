@@ -55,6 +55,7 @@ from warpsight.nouns.program import (
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
+    TimelineEvent,
     WholeRun,
 )
 from warpsight.nouns.run import (
@@ -117,6 +118,7 @@ __all__ = [
     "Step",
     "Task",
     "TaskName",
+    "TimelineEvent",
     "Timing",
     "Tolerance",
     "Trust",

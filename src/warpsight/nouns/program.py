@@ -55,8 +55,32 @@ class LibraryCalls(Noun):
     time_us: float
 
 
+TimelineWay = Literal["launch", "host to device", "device to host", "within the device", "fill"]
+
+
+class TimelineEvent(Noun):
+    """A launch or a copy on the timeline of the GPU, in simulated time; `gap_us`, what a launch itself takes, is before
+    it. A launch that is not `timed` takes none; one that is `repeated` was put back and not run."""
+
+    way: TimelineWay
+    name: str = ""
+    start_us: float
+    gap_us: float = 0.0
+    time_us: float
+    timed: bool = True
+    grid: tuple[int, int, int] = (0, 0, 0)
+    block: tuple[int, int, int] = (0, 0, 0)
+    size_bytes: Count = 0
+    repeated: bool = False
+
+    @property
+    def end_us(self) -> float:
+        return self.start_us + self.gap_us + self.time_us
+
+
 class WholeRun(Noun):
-    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself."""
+    """One run of a program. `exit_code` is its own; `end` says how it ended, `detail` why, unless by itself. Where
+    launches were `cut` for a profile, its results are not right. Without `asked` it never spoke to the virtual GPU."""
 
     program: str
     gpu: str
@@ -64,8 +88,10 @@ class WholeRun(Noun):
     exit_code: int
     detail: str = ""
     check: Literal["", "lenient", "strict"] = ""
+    asked: bool = True
     launches: Count
     skipped: Count
+    cut: Count = 0
     kernels: tuple[KernelLaunches, ...]
     copies: tuple[ProgramCopies, ...]
     libraries: tuple[LibraryCalls, ...] = ()

@@ -19,6 +19,7 @@ from warpsight.devices.profiles import CountedBlocks, launch_counters, make_prof
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Build, Profile
 from warpsight.programs.device_memory import DeviceMemory
+from warpsight.programs.idle_blocks import busy_blocks
 from warpsight.programs.launches import LaunchAsked
 from warpsight.programs.loaded import LoadedKernel, LoadedModule
 from warpsight.tasks import LaunchSize
@@ -26,15 +27,18 @@ from warpsight.toolchain.packages import version
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import GRID_WORKSPACE, OPS, Program, Space
 from warpsight.vgpu.gpu import Gpu
-from warpsight.vgpu.timemodel import PredictedTime, predict
+from warpsight.vgpu.machine import Dim3
+from warpsight.vgpu.sample import Tracer
+from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US, PredictedTime, predict
 
 DEADLINE_S = 20.0
 PROFILE_BUDGET = 3_000_000  # warp instructions that a profile may run
 PROBE_BLOCKS = 4
+AFTER_CUT = "launches before this one were cut off: its data may not be that of a whole run"
 
 
-OnProfile = Callable[[Profile, Build, LaunchSize], None]
-"""Who gets the profile of each launch size."""
+OnProfile = Callable[[Profile, Build, LaunchSize, str], None]
+"""Who gets the profile of each launch size, with the text of the kernel's file."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class LaunchTimes:
         self._known: dict[tuple[int, LaunchAsked | tuple[object, ...]], SizeTime] = {}
         self._instructions: dict[object, int] = {}
         self.cost_s = 0.0
+        self.after_cut = False  # set where a launch was ended early: those that follow work on other data
 
     def time(
         self, number: int, module: LoadedModule, kernel: LoadedKernel, asked: LaunchAsked, constants: bytes
@@ -95,14 +100,19 @@ class LaunchTimes:
         program = _with_constants(code.program, kernel, constants)
         run = Traced(self, program, module, asked)
         use = next(one for one in build.entries if one.name == kernel.name)
-        found = predict(
-            program, self._gpu, faultless(run), blocks=asked.grid, threads=math.prod(asked.block),
-            registers=use.registers, shared_bytes=use.shared_bytes + asked.shared_bytes,
-            array_bytes=self._memory.bytes_under(asked.params),
-        )  # fmt: skip
+
+        def timed(blocks: Dim3, run: Tracer) -> PredictedTime:
+            return predict(
+                program, self._gpu, run, blocks=blocks, threads=math.prod(asked.block),
+                registers=use.registers, shared_bytes=use.shared_bytes + asked.shared_bytes,
+                array_bytes=self._memory.bytes_under(asked.params),
+            )  # fmt: skip
+
+        found = _with_idle(timed, faultless(run), asked.grid)
         if self._on_profile is not None:
             size = LaunchSize(asked.grid, asked.block, asked.shared_bytes)
-            self._on_profile(self._profile(program, kernel, build, asked, run, found), build, size)
+            text = kernel.source.read_text(errors="replace") if kernel.source and kernel.source.is_file() else ""
+            self._on_profile(self._profile(program, kernel, build, asked, run, found, text), build, size, text)
         return SizeTime(found.time_us, "", found.bound)
 
     def _profile(
@@ -113,6 +123,7 @@ class LaunchTimes:
         asked: LaunchAsked,
         run: Traced,
         found: PredictedTime,
+        text: str,
     ) -> Profile:
         total = math.prod(asked.grid)
         chosen: Sequence[int] = ()
@@ -126,8 +137,7 @@ class LaunchTimes:
         counted = CountedBlocks(
             program, done.counts, done.blocks_run, total, launch_counters(build, kernel.name, size, self._gpu)
         )
-        text = kernel.source.read_text(errors="replace") if kernel.source and kernel.source.is_file() else ""
-        return make_profile(counted, text, "virtual", found)
+        return make_profile(counted, text, "virtual", found, (AFTER_CUT,) if self.after_cut else ())
 
     def launched(
         self, program: Program, module: LoadedModule, asked: LaunchAsked, blocks: Sequence[int], steps: int
@@ -158,6 +168,21 @@ class Traced:
 
     def __call__(self, blocks: Sequence[int], max_steps: int) -> machine.Launched:
         return self.times.launched(self.program, self.module, self.asked, blocks, max_steps)
+
+
+def _with_idle(timed: Callable[[Dim3, Tracer], PredictedTime], run: Tracer, grid: Dim3) -> PredictedTime:
+    """The time of a launch; of its blocks with work, and then of those without, where these are many."""
+    total, busy = math.prod(grid), busy_blocks(run, grid)
+    if busy == total:
+        return timed(grid, run)
+    found, idle = timed((busy, 1, 1), run), total - busy
+    rest = timed((idle, 1, 1), lambda blocks, steps: run([busy + block for block in blocks], steps))
+    more = {
+        name: getattr(found, name) + max(0.0, getattr(rest, name) - LAUNCH_OVERHEAD_US)
+        for name in ("time_us", "time_us_base")
+    }
+    note = f"{idle:,} of {total:,} blocks end at once; the others are timed, then these"
+    return dataclasses.replace(found, **more, cycles=found.cycles + rest.cycles, notes=(*found.notes, note))
 
 
 def _spread(total: int, count: int) -> list[int]:

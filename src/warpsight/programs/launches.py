@@ -52,7 +52,8 @@ class LaunchAsked:
 
 @dataclass(frozen=True)
 class LaunchDone:
-    """What came of it. `code` is CUDA's error, 0 for none; `touched` the allocations it read or wrote (True)."""
+    """What came of it. `code` is CUDA's error, 0 for none; `touched` the allocations it read or wrote (True); `cut`
+    says that it was ended early, as a profile may ask for."""
 
     code: int
     faults: tuple[Fault, ...]
@@ -60,13 +61,16 @@ class LaunchDone:
     warp_instructions: int
     touched: tuple[tuple[int, bool], ...] = ()
     interrupted: bool = False
+    cut: bool = False
 
 
 class Launcher:
-    """Runs launches on the device memory of one program."""
+    """Runs launches on the device memory of one program. One that takes longer than `limit_s` is cut off."""
 
-    def __init__(self, memory: DeviceMemory, *, check: CheckLevel | None, cores: int) -> None:
-        self.memory, self.check, self.cores = memory, check, cores
+    def __init__(
+        self, memory: DeviceMemory, *, check: CheckLevel | None, cores: int, limit_s: float = float("inf")
+    ) -> None:
+        self.memory, self.check, self.cores, self.limit_s = memory, check, cores, limit_s
         self.heap_bytes = HEAP_BYTES
         self._heap_at = self._heap_used = 0
 
@@ -103,17 +107,20 @@ class Launcher:
             count=False,
             cores=self.cores,
             max_instructions=NO_LIMIT,
-            deadline_seconds=max(0.05, seconds),
+            deadline_seconds=max(0.05, min(seconds, self.limit_s)),
             heap_base=self._heap_at if kernel.uses_heap else 0,
             heap_bytes=self.heap_bytes if kernel.uses_heap else 0,
             heap_used=self._heap_used,
         )
         if kernel.uses_heap:
             self._heap_used = raw["heap_used"]
-        return self._done(kernel, asked, raw)
+        return self._done(kernel, asked, raw, may_be_cut=self.limit_s < seconds)
 
-    def _done(self, kernel: LoadedKernel, asked: LaunchAsked, raw: LaunchRecord) -> LaunchDone:
+    def _done(self, kernel: LoadedKernel, asked: LaunchAsked, raw: LaunchRecord, *, may_be_cut: bool) -> LaunchDone:
         faults = self._faults(kernel, asked, raw) if raw["faults"] else ()
+        cut = may_be_cut and any(fault.kind == "deadline" for fault in faults)
+        if cut:
+            faults = tuple(fault for fault in faults if fault.kind != "deadline")
         hard = [f for f in faults if f.kind not in SOFT or self.check == "strict"]
         return LaunchDone(
             code=_CODES.get(hard[0].kind, LAUNCH_FAILURE) if hard else 0,
@@ -122,6 +129,7 @@ class Launcher:
             warp_instructions=raw["warp_instructions"],
             touched=tuple(self.memory.core.touched()),
             interrupted=any(f.kind == "interrupted" for f in faults),
+            cut=cut,
         )
 
     def _faults(self, kernel: LoadedKernel, asked: LaunchAsked, raw: LaunchRecord) -> tuple[Fault, ...]:

@@ -2,7 +2,8 @@
 
 A launch is a function of those, so what it wrote is put back instead. Exact: contents are compared by a digest of 512
 bits, and a launch that printed, faulted, took memory from the device heap or met across its grid always runs. Digests
-cost time too, so they are made only for launches that came before, and only while they stay a small share of the run.
+and copies of what was written cost time too, so they are made only for launches that came before, and only while they
+stay a small share of what the launches take, those included that were saved.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from warpsight.programs.device_memory import DeviceMemory
 
 MOST_KEPT_BYTES = 1 << 30
-MOST_SHARE = 0.15  # of the time that launches took, for digests
-FREE_S = 0.05  # that digests may take before anything is known
+MOST_SHARE = 0.15  # of the time that launches took or would have taken, for digests and copies
+LEAST_S = 2e-4  # a shorter launch is run as quickly as put back
+FREE_S = 0.01  # that they may take before anything is known
+BYTES_PER_S = 2e9  # of a digest or a copy, until it is known better
 
 Touched = tuple[tuple[int, bool], ...]
 
@@ -28,7 +31,7 @@ class _Known:
     """What is known of one launch with one set of arguments."""
 
     touched: Touched
-    times: int = 1
+    seconds: float = 0.0
     results: dict[bytes, dict[int, NDArray[np.uint8]]] = field(
         default_factory=dict[bytes, dict[int, NDArray[np.uint8]]]
     )
@@ -43,7 +46,8 @@ class Repeats:
         self._digests: dict[int, bytes] = {}  # of allocations that nobody wrote since
         self._kept_bytes = 0
         self._state: bytes | None = None
-        self.digest_s = self.launch_s = 0.0
+        self._passed_bytes = 0  # through digests and copies
+        self.cost_s = self.launch_s = self.saved_s = 0.0
         self.skipped = 0
 
     def wrote(self, address: int) -> None:
@@ -54,8 +58,22 @@ class Repeats:
         """True: the launch was made by putting back what it wrote before."""
         self._state = None
         known = self._known.get(key)
-        if known is None or not self._affordable() or any(at not in self._memory.pieces for at, _ in known.touched):
+        if known is None or (self.cost_s > FREE_S and not (known.seconds > LEAST_S and self._affordable(0))):
             return False
+        began = time.perf_counter()
+        skipped = self._skip(known)
+        self.cost_s += time.perf_counter() - began
+        self.skipped += skipped
+        self.saved_s += known.seconds if skipped else 0.0
+        return skipped
+
+    def _skip(self, known: _Known) -> bool:
+        if any(at not in self._memory.pieces for at, _ in known.touched):
+            return False
+        size = self._undigested(known.touched)
+        if not self._affordable(size):
+            return False
+        self._passed_bytes += size
         self._state = self._state_of(known.touched)
         result = known.results.get(self._state)
         if result is None:
@@ -63,7 +81,7 @@ class Repeats:
         for address, data in result.items():
             self._memory.view(address, data.size)[:] = data
             self.wrote(address)
-        self.skipped += 1
+            self._passed_bytes += data.size
         return True
 
     def ran(self, key: Hashable, touched: Touched, seconds: float, *, repeatable: bool) -> None:
@@ -75,25 +93,33 @@ class Repeats:
         known = self._known.get(key)
         if known is None or known.touched != touched:
             if repeatable and len(self._known) < 10_000:
-                self._known[key] = _Known(touched)
+                self._known[key] = _Known(touched, seconds)
             return
-        known.times += 1
+        known.seconds = seconds
         if self._state is not None and repeatable:
             self._keep(known, self._state)
 
     def _keep(self, known: _Known, state: bytes) -> None:
         written = [self._memory.pieces[at] for at, wrote in known.touched if wrote]
         size = sum(piece.size for piece in written)
-        if self._kept_bytes + size > MOST_KEPT_BYTES:
+        if self._kept_bytes + size > MOST_KEPT_BYTES or not self._affordable(size):
             return
+        began = time.perf_counter()
         self._kept_bytes += size
+        self._passed_bytes += size
         known.results[state] = {piece.address: self._memory.view(piece.address, piece.size).copy() for piece in written}
+        self.cost_s += time.perf_counter() - began
 
-    def _affordable(self) -> bool:
-        return self.digest_s < FREE_S + MOST_SHARE * self.launch_s
+    def _affordable(self, size: int) -> bool:
+        """Whether so many bytes may be digested or copied, at the pace so far."""
+        rate = max(1e6, self._passed_bytes / self.cost_s) if self.cost_s > FREE_S else BYTES_PER_S
+        return self.cost_s + size / rate < FREE_S + MOST_SHARE * (self.launch_s + self.saved_s)
+
+    def _undigested(self, touched: Touched) -> int:
+        pieces = [self._memory.pieces[address] for address, _ in touched]
+        return sum(piece.size for piece in pieces if piece.seen_by_host or piece.address not in self._digests)
 
     def _state_of(self, touched: Touched) -> bytes:
-        began = time.perf_counter()
         found: list[bytes] = []
         for address, _ in touched:
             piece = self._memory.pieces[address]
@@ -101,5 +127,4 @@ class Repeats:
             if digest is None:
                 digest = self._digests[address] = self._memory.core.digest(address, piece.size)
             found.append(address.to_bytes(8, "little") + piece.size.to_bytes(8, "little") + digest)
-        self.digest_s += time.perf_counter() - began
         return b"".join(found)

@@ -6,6 +6,7 @@ program, a third looks once a second at memory and the clock. What must stay tru
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import signal
@@ -26,20 +27,24 @@ from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.messages import ANSWERED, HEAD, BadRequest, check_head
 from warpsight.programs.properties import host_link
 from warpsight.programs.serve import Server
+from warpsight.programs.timeline import Timeline
 from warpsight.vgpu import _core
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.symbols import kernel_title
 from warpsight.vgpu.timemodel import LAUNCH_OVERHEAD_US
 
 NEVER_S = 30 * 24 * 3600.0
 SCRATCH_BYTES = 2 << 30
 HOST_BYTES = 8 << 30
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
 RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How to run a program. `device_bytes` of this machine may be its device memory, 0 for most of what is free; `look`
-    is told now and then how far it is, `launcher` is made instead of a plain one: it may watch the launches."""
+    is told now and then how far it is, `launcher` is made instead of a plain one: it may watch the launches. A launch
+    that takes longer than `launch_limit_s` is cut off, and the program goes on with what is there: for profiles."""
 
     gpu: Gpu
     check: CheckLevel | None = None
@@ -48,8 +53,10 @@ class RunOptions:
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
+    launch_limit_s: float = NEVER_S
     device_bytes: int = 0
     out: Path | None = None
+    timeline: Timeline | None = None
     look: Callable[[Server, float], None] | None = None
     launcher: Callable[[DeviceMemory, int], Launcher] | None = None
 
@@ -60,10 +67,12 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
     ends_at = began + options.limit_s
     memory = DeviceMemory(int(options.gpu.dram_gb * 1e9), check=options.check is not None)
     cores = options.cores or os.cpu_count() or 1
-    made = options.launcher
-    launcher = made(memory, cores) if made is not None else Launcher(memory, check=options.check, cores=cores)
+    made = options.launcher or functools.partial(_plain_launcher, options)
+    launcher = made(memory, cores)
     times = LaunchTimes(memory, options.gpu, on_profile=options.on_profile, cores=cores) if options.times else None
-    server = Server(memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic())
+    server = Server(
+        memory, options.gpu, launcher, times, seconds_left=lambda: ends_at - time.monotonic(), timeline=options.timeline
+    )
     ours, theirs = socket.socketpair()
     environment = {**command.environment, "WARPSIGHT_CHANNEL": "6", "WARPSIGHT_MEMORY": "7"}
     command = replace(command, environment=environment, hand_back="new" if options.out else "")
@@ -81,6 +90,9 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
             try:
                 end, detail = _serve(ours, server, watch)
                 end, detail = _wait(program, watch, end, detail)
+            except KeyboardInterrupt:  # what is known so far is worth having
+                watch.end("interrupted", _where(server))
+                end, detail = "interrupted", ""
             finally:
                 watch.stop()
         if options.out is not None and program.ending.files:
@@ -91,6 +103,10 @@ def run_program(name: str, command: Command, options: RunOptions, *, output: Sin
         ours.close()
         theirs.close()
         memory.close()
+
+
+def _plain_launcher(options: RunOptions, memory: DeviceMemory, cores: int) -> Launcher:
+    return Launcher(memory, check=options.check, cores=cores, limit_s=options.launch_limit_s)
 
 
 class _Watch:
@@ -191,7 +207,7 @@ def _how_it_ended(program: JailedProgram, watch: _Watch, end: ProgramEnd, detail
     if program.too_much_output:
         return "lost", 1, "it printed more than the cap"
     if watch.event is not None:
-        return watch.event[0], 1, watch.event[1]
+        return watch.event[0], INTERRUPTED if watch.event[0] == "interrupted" else 1, watch.event[1]
     if ending.lost is not None:
         return "lost", 1, f"{ending.lost.event.kind}: {ending.lost.event.detail}"
     if ending.problem:
@@ -209,14 +225,20 @@ def _account(
     kernels, copies = server.kernels(), server.copies()
     return WholeRun(
         program=name, gpu=options.gpu.key, end=end, exit_code=code, detail=detail, check=options.check or "",
-        launches=server.told.launches, skipped=server.repeats.skipped, kernels=kernels, copies=copies,
-        libraries=server.libraries.rows(),
+        asked=server.told.asked, launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut,
+        kernels=kernels, copies=copies, libraries=server.libraries.rows(),
         faults=tuple(server.told.faults), missing=tuple(sorted(server.told.missing)),
         refused=tuple(f"{kernel}: {why}" for kernel, why in sorted(server.told.refused.items())),
         link=host_link(options.gpu).name, kernel_us=sum(row.time_us or 0.0 for row in kernels),
-        copy_us=sum(row.time_us for row in copies), launch_gap_us=LAUNCH_OVERHEAD_US * server.told.launches,
+        copy_us=sum(row.time_us for row in copies),
+        launch_gap_us=LAUNCH_OVERHEAD_US * sum(row.launches for row in kernels if row.time_us is not None),
         untimed=sum(row.launches for row in kernels if row.time_us is None), wall_s=wall_s, host_cpu_s=cpu_s,
     )  # fmt: skip
+
+
+def _where(server: Server) -> str:
+    told = server.told
+    return f"in launch {told.launches:,}, {kernel_title(told.running)}" if told.running else "between launches"
 
 
 def _available_bytes() -> int:

@@ -23,10 +23,12 @@ from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, 
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
 from warpsight.programs.properties import COPY_US, device_numbers, host_link
 from warpsight.programs.repeats import Repeats
+from warpsight.programs.timeline import Timeline
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 
 MOST_MODULES, MOST_VARIABLES, MOST_FAULTS, MOST_SIZES = 4096, 65536, 100, 20_000
+FOLLOWS = "; something was not provided before this launch: that may be why"
 NO_IMAGE, TOO_LARGE, NOT_LAUNCHED = 200, 720, 719
 WAYS: tuple[Literal["host to device", "device to host", "within the device", "fill"], ...] = (
     "host to device", "device to host", "within the device", "fill",
@@ -49,7 +51,9 @@ class _Account:
 class Told:
     """What the run has come to so far; read from outside."""
 
+    asked: bool = False
     launches: int = 0
+    cut: int = 0
     out_of_time: bool = False
     running: str = ""
     since: float = 0.0
@@ -70,14 +74,16 @@ class Server:
         times: LaunchTimes | None,
         *,
         seconds_left: Callable[[], float],
+        timeline: Timeline | None = None,
     ) -> None:
         self.memory, self.gpu, self.launcher, self.times = memory, gpu, launcher, times
         self.repeats = Repeats(memory)
         self.libraries = LibraryAccount(gpu, timed=times is not None)
         self.told = Told()
-        self._seconds_left = seconds_left
+        self._seconds_left, self._timeline = seconds_left, timeline
         self._modules: dict[int, LoadedModule] = {}
         self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
+        self._cut: set[tuple[int, LaunchSizes]] = set()
         self._does: dict[Op, Callable[[Fields], bytes]] = {
             Op.HELLO: self._hello, Op.MODULE: self._module, Op.ALLOCATE: self._allocate, Op.RELEASE: self._release,
             Op.COPY: self._copy, Op.KERNEL: self._kernel, Op.LAUNCH: self._launch, Op.OCCUPANCY: self._occupancy,
@@ -91,6 +97,7 @@ class Server:
     def _hello(self, asked: Fields) -> bytes:
         asked.number()
         asked.end()
+        self.told.asked = True
         name = f"{self.gpu.name} (Warpsight virtual GPU)".encode()
         return pack_data(name) + pack_numbers(device_numbers(self.gpu, self.memory.program_bytes))
 
@@ -141,6 +148,8 @@ class Server:
                 3: COPY_US + 2 * size / device, 4: COPY_US + size / device}.get(way, 0.0)  # fmt: skip
         count, total, us = self.told.copies.get(way, (0, 0, 0.0))
         self.told.copies[way] = (count + 1, total + size, us + took)
+        if self._timeline is not None and way:
+            self._timeline.copied(WAYS[way - 1], size, took)
         return b""
 
     def _mark(self, to: int, source: int, row: int, rows: int, to_pitch: int, from_pitch: int) -> None:
@@ -244,6 +253,10 @@ class Server:
         account = self._account(number, module, kernel, launch, constants)
         account.launches += 1
         key = (number, launch, hashlib.sha256(constants).digest() if constants else b"")
+        if (number, launch.size) in self._cut:  # the profile has it, and the results are lost already
+            self.told.cut += 1
+            self.told.running = ""
+            return _told(0, time_us=self._took(number, launch, account, None))
         repeatable = self.launcher.check is None and not kernel.uses_heap and not launch.cooperative
         if repeatable and self.repeats.skip(key):
             account.skipped += 1
@@ -253,10 +266,16 @@ class Server:
         done = self.launcher.run(module, kernel, launch, constants=constants, seconds=self._seconds_left())
         spent = time.perf_counter() - began
         self.told.running = ""
-        self.repeats.ran(key, done.touched, spent, repeatable=repeatable and not done.printed and not done.faults)
+        if done.cut:
+            self.told.cut += 1
+            self._cut.add((number, launch.size))
+            if self.times is not None:
+                self.times.after_cut = True
+        certain = repeatable and not done.printed and not done.faults and not done.cut
+        self.repeats.ran(key, done.touched, spent, repeatable=certain)
         account.host_s += spent
         account.warp_instructions += done.warp_instructions
-        took = self._took(number, launch, account, done.warp_instructions)
+        took = self._took(number, launch, account, None if done.cut else done.warp_instructions)
         return _told(done.code, stays=True, time_us=took, printed=done.printed, text=self._note(kernel, done))
 
     def _account(
@@ -272,11 +291,13 @@ class Server:
         return self._accounts[key]
 
     def _took(self, number: int, launch: LaunchAsked, account: _Account, instructions: int | None) -> float:
-        if self.times is None or account.found.time_us is None:
-            return 0.0
-        took = self.times.scaled_us(number, launch, account.found, instructions)
-        account.time_us += took
-        return took
+        took = None
+        if self.times is not None and account.found.time_us is not None:
+            took = self.times.scaled_us(number, launch, account.found, instructions)
+            account.time_us += took
+        if self._timeline is not None:
+            self._timeline.launched(launch.size, took, repeated=instructions is None)
+        return took or 0.0
 
     def _note(self, kernel: LoadedKernel, done: LaunchDone) -> str:
         """Keeps what went wrong, and says it in words for the program's errors."""
@@ -285,6 +306,8 @@ class Server:
             if fault.kind in ("deadline", "interrupted"):  # the run's end, and no fault of the kernel
                 self.told.out_of_time = True
                 continue
+            if fault.kind == "uninitialised_read" and (self.told.missing or self.told.refused):
+                fault = fault.model_copy(update={"message": fault.message + FOLLOWS})
             soft = fault.kind in SOFT and self.launcher.check != "strict"
             file = None if kernel.source is None else str(kernel.source)
             if len(self.told.faults) < MOST_FAULTS:

@@ -26,9 +26,8 @@ def draft_for_client(folder: Path, text: str, entry: str | None, reference: str 
     arguments = [f"{one.dtype} {one.name}{list(one.shape) if one.shape else ''} {one.role}" for one in task.arguments]
     lines = [f"made {folder}: kernel {task.entry}, arguments {'; '.join(arguments)}"]
     lines += [f"guessed: {guess}" for guess in draft.guesses]
-    lines.append(
-        "next: `check` it" if reference else "next: write reference.py (NumPy, what the kernel computes), then `check`"
-    )
+    law = "your reference" if reference else "the kernel itself, as original.cu"
+    lines.append(f"right is what {law} says; next: mend what was guessed wrongly in task.toml, then `check` it")
     data: dict[str, JsonValue] = {
         "task": task.name, "folder": str(folder), "entry": task.entry, "guesses": list(draft.guesses),
         "files": ["task.toml", task.kernel_file, task.reference_file],

@@ -108,10 +108,10 @@ def _without_task() -> tuple[Listed, ...]:
     return (
         Listed(NEW_TASK, "Make a task from a kernel",
                "Draft a task folder from a kernel file: arguments, sizes and launch are read from its text; what was "
-               "guessed is told. Give the reference (NumPy, `def reference(...)`), or write it into the folder.",
+               "guessed is told. The kernel itself then says what is right, unless you give a reference in NumPy.",
                _object({NAME: {**text, "description": "of the new folder"}, KERNEL_FILE: _KERNEL_FILE, KERNEL: kernel,
                         ENTRY: {**text, "description": "which kernel, where there are several"},
-                        REFERENCE: {**text, "description": "text of reference.py"}}, NAME),
+                        REFERENCE: {**text, "description": "optional: Python with `def reference(...)`"}}, NAME),
                envelope(drafts.OUTPUT), read_only=False),
         Listed(RUN_PROGRAM, "Run a whole CUDA program",
                "Run an unmodified CUDA program without a GPU, host code and all: where its simulated time goes, with "

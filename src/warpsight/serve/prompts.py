@@ -58,11 +58,11 @@ PROMPTS = {
             "one with the largest estimated gain first, and say for each which counter should move.",
         ),
         ServedPrompt(
-            "new_task", "Make a task from my kernel", "Drafts the task folder, writes the reference, checks both.",
+            "new_task", "Make a task from my kernel", "Drafts the task folder and checks it.",
             {"kernel_file": "the path of a .cu file", "name": "a name for the task"},
             "Call `new_task` with the kernel file `{kernel_file}` and the name `{name}`. Read what was guessed, and "
-            "mend task.toml where the guess is wrong. Write reference.py in NumPy: what the kernel computes, in the "
-            "plainest way, not how. Call `check` until it is right, and tell me what you had to decide.",
+            "mend task.toml where a guess is wrong: sizes, ranges of the inputs, the launch. The kernel says what is "
+            "right. Call `check` until it is right without faults, and tell me what you had to decide.",
         ),
         ServedPrompt(
             "profile_program", "Where does my program spend its time", "Runs a whole CUDA program without a GPU.",

@@ -1,6 +1,7 @@
-"""A drafted task as the files of its folder: sizes to try, tolerances by type, a reference to fill in.
+"""A drafted task as the files of its folder: sizes to try, tolerances by type, and what says which results are right.
 
-What must stay true: the files can be read as a task; a reference that nobody has written yet says so when it is called.
+That is the kernel itself as it was given (`original.cu`), unless a reference in NumPy is wanted. What must stay true:
+the files can be read as a task; a reference that nobody has written yet says so when it is called.
 """
 
 from __future__ import annotations
@@ -18,26 +19,31 @@ SHOWN = {1: (1000, 1 << 20), 2: (64, 1024), 3: (24, 128)}
 HIDDEN = {1: (4099, 257, 1), 2: (67, 33, 1), 3: (23, 11, 1)}
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 2e-2}
 LOOSEST = 5e-2
+ORIGINAL, PYTHON = "original.cu", "reference.py"
 
 
-def write_draft(folder: Path, name: str, draft: TaskDraft, reference: str | None = None) -> tuple[str, ...]:
-    """Write the task into a new folder; the names of its files."""
+def write_draft(
+    folder: Path, name: str, draft: TaskDraft, reference: str | None = None, *, numpy: bool = False
+) -> tuple[str, ...]:
+    """Write the task into a new folder; the names of its files. `reference` is a text in Python; with `numpy` and
+    without one, a frame for it is written."""
     require_new_folder(folder, name)
-    files = {
-        "task.toml": "\n".join(_toml(name, draft)) + "\n",
-        "kernel.cu": draft.kernel if draft.kernel.endswith("\n") else draft.kernel + "\n",
-        "reference.py": reference or _reference(draft),
-    }
+    kernel = draft.kernel if draft.kernel.endswith("\n") else draft.kernel + "\n"
+    in_python = reference is not None or numpy
+    law = {PYTHON: reference or _reference(draft)} if in_python else {ORIGINAL: kernel}
+    (file,) = law
+    files = {"task.toml": "\n".join(_toml(name, draft, file)) + "\n", "kernel.cu": kernel, **law}
     write_files(folder, files)
     return tuple(files)
 
 
-def _toml(name: str, draft: TaskDraft) -> Iterator[str]:
+def _toml(name: str, draft: TaskDraft, reference: str) -> Iterator[str]:
     floats = [one.dtype for one in draft.arguments if one.role in ("out", "inout") and is_float(one.dtype)]
     tolerance = max((TOLERANCES.get(dtype, LOOSEST) for dtype in floats), default=0.0)
     yield f'name = "{name}"'
     yield f'description = "what {draft.entry} computes"  # one sentence; a model reads it'
     yield 'kernel = "kernel.cu"'
+    yield f'reference = "{reference}"  # says which results are right'
     yield f'entry = "{draft.entry}"'
     yield '\n[target]\ngpu = "a100"\narch = "sm_80"\n'
     yield "# Sizes that vary. Each workload below gives every axis a value within these bounds."
@@ -46,7 +52,7 @@ def _toml(name: str, draft: TaskDraft) -> Iterator[str]:
     yield "\n# The parameters of the kernel, in order. Shapes are lists of expressions over the axes."
     for one in draft.arguments:
         yield from _argument(one)
-    yield "# |got - expected| <= atol + rtol * |expected|, against the reference in float64."
+    yield "# |got - expected| <= atol + rtol * |expected|, against the reference."
     yield f"[tolerance]\nrtol = {tolerance:g}\natol = {tolerance / 10:g}\n"
     yield from _workloads(draft.axes)
 
@@ -57,7 +63,8 @@ def _argument(one: DraftedArgument) -> Iterator[str]:
         yield "shape = [" + ", ".join(f'"{part}"' for part in one.shape) + "]"
     yield f'role = "{one.role}"'
     if one.role == "scalar":
-        yield f'value = "{one.name}"' if one.axis else "value = 1  # change it to what you call the kernel with"
+        guess = f"value = {0.75 if is_float(one.dtype) else 1}  # change it to what you call the kernel with"
+        yield f'value = "{one.name}"' if one.axis else guess
     elif one.role in ("in", "inout") and not is_float(one.dtype):
         yield 'fill = "integers"\nlow = 0\nhigh = 100'
     yield ""

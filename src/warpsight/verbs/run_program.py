@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ from warpsight.programs.kernel_times import OnProfile
 from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
 from warpsight.programs.sources import readable
+from warpsight.programs.timeline import Timeline
+from warpsight.verbs.program_progress import ProgramProgress
 from warpsight.vgpu.gpus import find_gpu
 
 DEFAULT_GPU = "a100"
@@ -36,10 +37,12 @@ class ProgramQuestion:
     cores: int = 0
     limit_s: float = NEVER_S
     cpu_limit_s: float = NEVER_S
+    launch_limit_s: float = NEVER_S
     device_bytes: int = 0
     make: tuple[str, ...] = ()
     show: tuple[Path, ...] = ()
     out: Path | None = None
+    timeline: Timeline | None = None
     tell: Callable[[str], None] = lambda text: None
     launcher: Callable[[DeviceMemory, int], Launcher] | None = None
 
@@ -50,8 +53,9 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
     command = _command(question, gpu.arch)
     options = RunOptions(
         gpu=gpu, check=question.check, times=question.times, on_profile=question.on_profile, cores=question.cores,
-        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s,
-        device_bytes=question.device_bytes, out=question.out, look=_Telling(question.tell),
+        limit_s=question.limit_s, cpu_limit_s=question.cpu_limit_s, launch_limit_s=question.launch_limit_s,
+        device_bytes=question.device_bytes, out=question.out, timeline=question.timeline,
+        look=ProgramProgress(question.tell, question.cores),
         launcher=question.launcher,
     )  # fmt: skip
     return run_program(question.target.name, command, options, output=output, errors=errors)
@@ -83,27 +87,6 @@ def _data_of(target: Path) -> Path | None:
         if total > MOST_FOLDER_BYTES or count > 20_000:
             return None
     return folder
-
-
-class _Telling:
-    """Says how far a long launch is, now and then."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell, self._next = tell, 10.0
-
-    def __call__(self, server: object, elapsed_s: float) -> None:
-        from warpsight.programs.serve import Server
-        from warpsight.vgpu import _core
-
-        assert isinstance(server, Server)
-        told = server.told
-        begun, blocks = _core.progress()
-        if elapsed_s < self._next or not told.running or not blocks:
-            return
-        self._next = elapsed_s + 10.0
-        spent = max(0.0, time.monotonic() - told.since)
-        left = f", about {spent * (blocks - begun) / begun:.0f} s to go" if begun > blocks // 50 else ""
-        self._tell(f"launch {told.launches}, {told.running}: {begun:,} of {blocks:,} blocks after {spent:.0f} s{left}")
 
 
 def to_streams() -> tuple[Sink, Sink]:

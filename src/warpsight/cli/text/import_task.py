@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from warpsight.verbs.import_formats import Done, programs_of
+from warpsight.vgpu.symbols import kernel_title
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +38,7 @@ def render(done: Done) -> Render:
             _show_attempts(console, done.attempts)
         for one in done.refused:
             console.print(f"  refused {escape(one.file)}: {escape(one.reason)}", style="yellow")
-        if done.found.format == "hecbench" and count:
+        if done.found.format == "hecbench" and (count or done.refused):
             console.print("run a whole program without a GPU: [bold]warpsight run FOLDER[/] (docs/programs.md)")
         for program in programs_of(done) if done.found.format == "hecbench" else ():
             for note in program.notes:
@@ -119,8 +120,14 @@ def _kernels(done: Done) -> Table:
     for program in programs_of(done):
         for one in program.kernels:
             numbers = (one.registers, one.spill_bytes, one.shared_bytes, one.sass_instructions, one.sass_bytes)
-            table.add_row(program.name, one.name, one.unit, *map(str, numbers))
+            table.add_row(program.name, escape(_title(one.name, one.symbol)), one.unit, *map(str, numbers))
     return table
+
+
+def _title(name: str, symbol: str) -> str:
+    """A kernel's name, with the template arguments that its symbol has, so that instances do not look alike."""
+    title = kernel_title(symbol)
+    return title if title.startswith(name) else name
 
 
 def _gpumode(done: Done) -> Table:

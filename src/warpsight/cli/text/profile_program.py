@@ -10,9 +10,10 @@ from rich.markup import escape
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of
 from warpsight.cli.text import profile as profile_text
-from warpsight.cli.text.run_program import duration, lines_of, plain
+from warpsight.cli.text.run_program import duration, lines_of
 from warpsight.cli.text.time import simulated_facts
 from warpsight.vgpu.gpus import find_gpu
+from warpsight.vgpu.symbols import kernel_title
 
 if TYPE_CHECKING:
     from warpsight.verbs.profile_program import ProgramProfile
@@ -24,17 +25,14 @@ def render_kernels(console: Console, found: ProgramProfile) -> None:
     """Launches, time, share and bound of each kernel, with its first finding; then copies."""
     _head(console, found)
     for row in found.run.kernels:
+        name = escape(kernel_title(row.kernel))
         share = 100 * (row.time_us or 0.0) / found.whole_us if found.whole_us else 0.0
         size = f"{'x'.join(map(str, row.grid))} blocks of {'x'.join(map(str, row.block))}"
         if row.time_us is None:
-            console.print(
-                f"    - %  {row.launches:,} launches of {plain(row.kernel)}, {size}: no time: {escape(row.no_time)}"
-            )
+            console.print(f"    - %  {row.launches:,} launches of {name}, {size}: no time: {escape(row.no_time)}")
             continue
         each = duration(row.time_us / row.launches)
-        console.print(
-            f"[bold]{share:5.1f} %  {plain(row.kernel)}[/]: {row.launches:,} x {each}, {size}, bound by {row.bound}"
-        )
+        console.print(f"[bold]{share:5.1f} %  {name}[/]: {row.launches:,} x {each}, {size}, bound by {row.bound}")
         diagnosis = found.of(row)
         if diagnosis is not None and diagnosis.findings:
             first = diagnosis.findings[0]
@@ -53,7 +51,7 @@ def render_findings_of(console: Console, found: ProgramProfile) -> None:
     findings = found.findings()
     for number, one in enumerate(findings[:MOST_FINDINGS], 1):
         gain = "" if one.gain is None else f" (about {one.gain:.2f}x for the whole program, estimated)"
-        where = f"{plain(one.kernel)}, {100 * one.share:.1f} % of the time"
+        where = f"{escape(kernel_title(one.kernel))}, {100 * one.share:.1f} % of the time"
         console.print(f"\n[bold]{number}. {one.finding.name}[/] in {where}{gain}\n  {escape(one.finding.message)}")
         console.print(f"  [dim]try[/] {escape(one.finding.suggestion)}")
     if not findings:
@@ -65,10 +63,19 @@ def _head(console: Console, found: ProgramProfile) -> None:
     for line in lines_of(run):
         if "simulated on" not in line and " %  " not in line and line:
             console.print(f"[dim]{escape(line)}[/]")
+    if run.cut:
+        console.print(
+            f"[yellow]{run.cut:,} launches were cut off: what came after them worked on other data[/]", highlight=False
+        )
     console.print(
         f"{escape(run.program)} on {run.gpu}: {duration(found.whole_us)} simulated, of which kernels "
         f"{duration(run.kernel_us)} and copies {duration(run.copy_us)} ({run.link}), one after the other"
     )
+    if found.gap_us and found.whole_us:
+        part = 100 * found.gap_us / found.whole_us
+        console.print(
+            f"{part:5.1f} %  launch gaps: what launches themselves take, {duration(found.gap_us)} of the kernels' time"
+        )
 
 
 def _gain(value: float | None) -> str:
@@ -81,7 +88,8 @@ def show_one(found: ProgramProfile, number: int, *, lines: int | None, everythin
     diagnosis, gpu = found.of(row), find_gpu(found.run.gpu)
     assert diagnosis is not None and diagnosis.occupancy is not None
     size = f"grid {row.grid}, block {row.block}, dynamic shared {row.shared_bytes} bytes"
-    head = (f"{found.run.program}: kernel {plain(row.kernel)}, {row.launches:,} launches", f"launch     {size}")
+    name = escape(kernel_title(row.kernel))
+    head = (f"{found.run.program}: kernel {name}, {row.launches:,} launches", f"launch     {size}")
     facts = tuple(simulated_facts(diagnosis.profile, gpu, diagnosis.occupancy, diagnosis.roofline))
     shown = profile_text.ShownProfile(head, facts, diagnosis.findings, lines, everything)
     emit(

@@ -26,10 +26,14 @@ def lines_of(run: WholeRun) -> Iterator[str]:
         yield f"warpsight: the program was {ENDED[run.end]}: {run.detail}"
     names = {row.kernel for row in run.kernels}
     skipped = f", {run.skipped:,} of them repeats that were not run again" if run.skipped else ""
-    yield f"warpsight: {run.launches:,} launches of {len(names)} kernels{skipped}; exit code {run.exit_code}"
+    launches, kernels = counted(run.launches, "launch", "launches"), counted(len(names), "kernel", "kernels")
+    yield f"warpsight: {launches} of {kernels}{skipped}; exit code {run.exit_code}"
+    if not run.asked:
+        yield "warpsight: it never asked for a GPU; a program that is built needs `nvcc -cudart=shared`"
     timed = [row for row in run.kernels if row.time_us is not None]
     if timed:
-        yield f"warpsight: simulated on {run.gpu}: kernels {duration(run.kernel_us)}{_copies(run)}"
+        whole = duration(run.kernel_us + run.copy_us)
+        yield f"warpsight: {whole} simulated on {run.gpu}: kernels {duration(run.kernel_us)}{_copies(run)}"
     whole = run.kernel_us or 1.0
     for row in timed[:MOST_ROWS]:
         yield _row(row, whole)
@@ -40,7 +44,8 @@ def lines_of(run: WholeRun) -> Iterator[str]:
     faults = [f for f in run.faults if not f.warning]
     if run.faults:
         where = [f"{(f.file or f.kernel).rpartition('/')[2]}:{f.fault.line}" for f in run.faults]
-        said = f"{len(faults)} faults, {len(run.faults) - len(faults)} warnings"
+        warnings = counted(len(run.faults) - len(faults), "warning", "warnings")
+        said = f"{counted(len(faults), 'fault', 'faults')}, {warnings}"
         yield f"warpsight: {said}: {', '.join(dict.fromkeys(where))}"
     if run.missing:
         yield f"warpsight: called, and not provided: {', '.join(run.missing)}"
@@ -50,7 +55,7 @@ def _copies(run: WholeRun) -> str:
     if not run.copies:
         return ""
     count = sum(row.count for row in run.copies)
-    return f", {count:,} copies and fills {duration(run.copy_us)} by data sheet ({run.link})"
+    return f", {counted(count, 'copy or fill', 'copies and fills')} {duration(run.copy_us)} by data sheet ({run.link})"
 
 
 def _libraries(run: WholeRun) -> Iterator[str]:
@@ -81,6 +86,10 @@ def _untimed(run: WholeRun) -> Iterator[str]:
         yield f"  no time for {count:,} launches of {reason}"
 
 
+def counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def duration(us: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if us >= size:
@@ -89,7 +98,7 @@ def duration(us: float) -> str:
 
 
 def plain(name: str) -> str:
-    """A kernel's name without what the C++ compiler adds for its types."""
-    from warpsight.vgpu.faults import kernel_name
+    """A kernel's name as it stands in the source, with template arguments, so that instances can be told apart."""
+    from warpsight.vgpu.symbols import kernel_title
 
-    return kernel_name(name)
+    return kernel_title(name)

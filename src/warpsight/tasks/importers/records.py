@@ -62,8 +62,27 @@ def existing(path: Path, wanted: str) -> Path:
     return path
 
 
+def read_source(path: Path) -> str:
+    """Source code of bounded size. Old sources name their authors in Latin-1, and compilers take any bytes."""
+    return _decoded(path, _read(path), latin_too=True)
+
+
 def read_text(path: Path) -> str:
     """A text of bounded size, or the reason why not."""
+    return _decoded(path, _read(path), latin_too=False)
+
+
+def _decoded(path: Path, content: bytes, *, latin_too: bool) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        if latin_too and b"\0" not in content:
+            return content.decode("latin-1")
+        where = f"byte {problem.start} of {path.name}"
+        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at {where}") from None
+
+
+def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
             content = stream.read(MAX_TEXT_BYTES + 1)
@@ -71,8 +90,4 @@ def read_text(path: Path) -> str:
         raise CannotImport(f"expected a readable file, found: {problem.strerror}") from None
     if len(content) > MAX_TEXT_BYTES:
         raise CannotImport(f"expected at most {MAX_TEXT_BYTES} bytes, found more")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        where = f"byte {problem.start} of {path.name}"
-        raise CannotImport(f"expected UTF-8 text, found {problem.reason} at {where}") from None
+    return content

@@ -24,7 +24,7 @@ from warpsight.tasks.importers.records import (
     NotImported,
     existing,
     import_all,
-    read_text,
+    read_source,
     shown_path,
 )
 
@@ -95,7 +95,7 @@ def read_program(folder: Path, root: Path, compilers: Compilers) -> HecProgram:
         include_folders=flags.folders,
         libraries=makefile.libraries,
         run=makefile.run,
-        checks_itself=any(_CHECKS.search(read_text(folder / source)) for source in sources),
+        checks_itself=any(_CHECKS.search(read_source(folder / source)) for source in sources),
         kernels=kernels,
         refused=refused,
         notes=(*notes, *_notes(makefile, flags, folder, by_nvcc=by_nvcc)),
@@ -107,7 +107,7 @@ def read_build(folder: Path) -> tuple[Makefile, Flags, list[str]]:
     file = _makefile(folder)
     if file is None:
         raise CannotImport("expected a Makefile, found none")
-    makefile = read_makefile(read_text(file))
+    makefile = read_makefile(read_source(file))
     flags = read_flags(makefile.flags)
     named = [source for source in makefile.sources if (folder / source).is_file()]
     sources = named or sorted(one.name for one in folder.glob("*.cu"))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from warpsight.tasks.importers.records import CannotImport, read_text
+from warpsight.tasks.importers.records import CannotImport, read_source
 
 _INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 _GUARD_LINES = re.compile(r"^\s*#\s*pragma\s+once")
@@ -69,7 +69,7 @@ def _inline(file: Path, reading: _Reading, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise CannotImport(f"expected includes at most {MAX_DEPTH} deep, found more at {file.name}")
     name = str(file.relative_to(reading.folder)) if file.is_relative_to(reading.folder) else f"../{file.name}"
-    for number, line in enumerate(read_text(file).replace("\r\n", "\n").split("\n"), start=1):
+    for number, line in enumerate(read_source(file).replace("\r\n", "\n").split("\n"), start=1):
         found = _INCLUDE.match(line)
         local = _located(found[2], file, reading) if found else None
         if local is not None:

@@ -1,0 +1,162 @@
+"""A program through `warpsight run`: compiled, ended, own check passed, stopped and why.
+
+Reduced arguments: the last number of the Makefile's line (most often how many times it repeats) is at most 2; a run
+that takes too long comes again with the other numbers divided by 16 as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from benchmarks.programs.rows import Row, commits
+from benchmarks.programs.verdict import last_line, verdict
+
+SOURCES = frozenset({".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc"})
+NAMED = {"cuBLAS", "cuFFT", "cuRAND"}
+_INCLUDE = re.compile(rb"^\s*#\s*include\s*[<\"]([^>\"]+)", re.MULTILINE)
+LIBRARIES = {"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "curand.h": "cuRAND", "cusolver": "cuSOLVER",
+             "mpi.h": "MPI", "nccl": "NCCL", "cudnn": "cuDNN", "nvjpeg": "nvJPEG"}  # fmt: skip
+
+
+def arguments_of(folder: Path) -> list[str]:
+    """What `make run` passes to the program."""
+    text = (folder / "Makefile").read_text(errors="replace") if (folder / "Makefile").is_file() else ""
+    rule = re.search(r"^run:.*\n((?:\t.*\n?)*)", text, re.MULTILINE)
+    lines = re.findall(r"\./\S+(.*)$", rule[1], re.MULTILINE) if rule else []
+    return lines[-1].split() if lines else []
+
+
+def reduced(arguments: list[str], by: int) -> list[str]:
+    numbers = [i for i, word in enumerate(arguments) if re.fullmatch(r"\d+", word)]
+    small = list(arguments)
+    for i in numbers[:-1] if by > 1 else []:
+        value = int(arguments[i])
+        small[i] = str(max(32, value // by)) if value >= 256 else arguments[i]
+    if numbers:
+        small[numbers[-1]] = str(min(2, int(arguments[numbers[-1]])))
+    return small
+
+
+def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
+    """One program: its row."""
+    arguments = arguments_of(folder)
+    row: dict[str, Any] = {}
+    for by in (1, 16) if way == "reduced" else (0,):
+        words = reduced(arguments, by) if by else arguments
+        row = judged(folder, words, most_s)
+        if row["reason"] != "time_limit":
+            break
+    return row
+
+
+def asked(folder: Path, arguments: list[str], most_s: float, *options: str) -> tuple[dict[str, Any] | None, str]:
+    """What `warpsight run --json` tells of a program; nothing, and why, where it did not come to a run."""
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--json", "--no-times", "--cores", "1"]
+    limits = ["--cpu-limit", str(most_s), "--limit", str(most_s * 15)]
+    ran = subprocess.run(
+        [*command, *limits, *options, str(folder), *arguments], capture_output=True, text=True, errors="replace",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
+    )  # fmt: skip
+    try:
+        told = json.loads(ran.stdout)
+    except ValueError:
+        return None, why_not_compiled(ran.stderr, folder)
+    return (told, "") if "end" in told else (None, why_not_compiled(ran.stderr + ran.stdout, folder))
+
+
+def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:
+    common = {"arguments": arguments, "launches": 0, "skipped": 0, "warp_instructions": 0, "kernels": 0}
+    told, said = asked(folder, arguments, most_s)
+    if told is None:
+        return common | {"outcome": "not compiled", "reason": said}
+    common |= {
+        "launches": told["launches"], "skipped": told["skipped"],
+        "kernels": len({k["kernel"] for k in told["kernels"]}),
+        "warp_instructions": sum(k["warp_instructions"] for k in told["kernels"]),
+        "missing": told["missing"], "refused": told["refused"][:5], "exit_code": told["exit_code"],
+        "host_cpu_s": told["host_cpu_s"], "run_s": told["wall_s"],
+    }  # fmt: skip
+    return common | verdict(told)
+
+
+def why_not_compiled(text: str, folder: Path) -> str:
+    named = re.search(r"fatal error: (\S+): No such file", text)
+    library = next((LIBRARIES[key] for key in LIBRARIES if named and key in named[1].lower()), None)
+    if library:
+        return f"needs {library}"
+    if named:
+        return f"lacks {named[1]}"
+    text = "\n".join(line for line in text.splitlines() if "does not build" not in line and "read: " not in line)
+    found = re.search(r"(?:error\s*:|error:|undefined reference to|\*\*\*|failed to create)\s*(.+)", text)
+    return (found[0] if found else last_line(text))[:160]
+
+
+def needs(folder: Path) -> list[str]:
+    """Libraries that the sources of a program include, beside the runtime."""
+    found: set[str] = set()
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file()):
+        for header in _INCLUDE.findall(path.read_bytes()[:1_000_000]):
+            name = header.decode(errors="replace").lower()
+            found |= {library for key, library in LIBRARIES.items() if key in name}
+    return sorted(found)
+
+
+CAUSES = (
+    ("too many CPU seconds", r"^time_limit"),
+    ("a library that is not provided", r"^needs "),
+    ("a header that is not in the repository", r"^lacks "),
+    ("its build wants the network", r"git-remote|clone|wget|curl|dvc"),
+    ("its build makes a symbolic link", r"symbolic link"),
+    ("a make rule or a tool is missing", r"No rule to make|Error 127|command not found|not installed"),
+    ("undefined when it is linked", r"undefined reference|cannot find -l|relocation|collect2|nvlink"),
+    ("the compiler refuses it", r"error\b|Error \d|does not build"),
+    ("usage: reduced arguments do not fit", r"usage"),
+    ("a function of the runtime that is missing", r"^cuda\w+(?:; cuda\w+)*$|not provided"),
+    ("PTX or machine code that is not read", r"PTX|not read|cannot be read"),
+    ("a fault in a launch", r"^(out_of_bounds|misaligned|assert_failed|deadlock|shuffle|barrier|endless|stack|bad_)"),
+    ("more memory than may be used", r"too_much_memory|OutOfMemory|out of memory|bad_alloc"),
+    ("it crashed", r"^signal|^lost"),
+    ("it ended before any launch", r"no launch|before any launch"),
+    ("it says so by its exit code", r"^exit code"),
+)  # fmt: skip
+
+
+def cause(row: Row) -> str:
+    """The reason of a row in a few words."""
+    if row["outcome"] in ("own check failed", "no data"):
+        return row["outcome"]
+    return next((name for name, words in CAUSES if re.search(words, row["reason"], re.IGNORECASE)), "something else")
+
+
+def show(found: list[Row], source: Path) -> None:
+    """The table: all programs, and those that need nothing but the runtime and the named libraries."""
+    ours = [row for row in found if not set(needs(source / row["program"])) - NAMED]
+    _table(f"all {len(found)} programs", found)
+    _table(f"the {len(ours)} of them that need the runtime, cuBLAS, cuFFT or cuRAND alone", ours)
+    print(f"\nrows were made at: {commits(found)}")
+    for outcome in ("not compiled", "stopped", "own check failed", "no data", "too long"):
+        names = [f"{row['program'].removesuffix('-cuda')} ({row['reason'][:70]})" for row in found
+                 if row["outcome"] == outcome]  # fmt: skip
+        print(f"\n{outcome}, {len(names)}: " + "; ".join(names))
+
+
+def _table(title: str, found: list[Row]) -> None:
+    n, count = len(found), Counter(row["outcome"] for row in found)
+    compiled = n - count["not compiled"]
+    ended = count["passed"] + count["no verdict"] + count["own check failed"]
+    print(f"\n{title}: compiled {compiled} ({compiled / max(n, 1):.0%}), ended {ended} ({ended / max(n, 1):.0%}): "
+          f"own check passed {count['passed']}, no verdict {count['no verdict']}, "
+          f"own check failed {count['own check failed']}")  # fmt: skip
+    left = Counter((row["outcome"], cause(row)) for row in found if row["outcome"] not in ("passed", "no verdict"))
+    for (outcome, why), times in left.most_common():
+        print(f"  {times:4} {outcome}: {why}")
+    nan = [row["program"] for row in found if row.get("nan") and row["outcome"] in ("passed", "no verdict")]
+    if nan:
+        print(f"  {len(nan):4} of those that ended print NaN: {', '.join(nan)}")

@@ -1,0 +1,69 @@
+"""Rows of benches over programs, one JSON line each: a second run goes on there, or runs again what did not go well.
+
+Each row says at which commit it was made, so that a table of mixed rows can say so. The last row of a program counts.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Rows:
+    """A file of rows; `key` names what is unique of one."""
+
+    path: Path
+    key: Callable[[Row], tuple[str, ...]]
+    again: frozenset[str] = frozenset()  # outcomes to run once more
+    older: bool = False  # run again what another commit has made
+    found: dict[tuple[str, ...], Row] = field(default_factory=dict[tuple[str, ...], Row])
+
+    def __post_init__(self) -> None:
+        self.path.parent.mkdir(exist_ok=True)
+        if self.path.is_file():
+            for line in self.path.read_text().splitlines():
+                row = json.loads(line)
+                self.found[self.key(row)] = row
+
+    def wanted(self, row: Row) -> bool:
+        """Whether there is still something to run for what this row is of."""
+        known = self.found.get(self.key(row))
+        if known is None:
+            return True
+        other = known.get("commit", "") != commit()
+        return (not self.again or known["outcome"] in self.again) and other and (bool(self.again) or self.older)
+
+    def add(self, row: Row) -> None:
+        row = {**row, "commit": commit()}
+        self.found[self.key(row)] = row
+        with self.path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def of(self, names: Iterable[tuple[str, ...]]) -> Iterator[Row]:
+        yield from (self.found[name] for name in names if name in self.found)
+
+
+@functools.cache
+def commit() -> str:
+    """What is checked out, with a + where files differ from it."""
+
+    def git(*words: str) -> str:
+        ran = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+        return ran.stdout.strip()
+
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if git("status", "--porcelain", "-uno") else "")
+
+
+def commits(rows: Iterable[Row]) -> str:
+    """Which commits made how many of these rows."""
+    counted = Counter(row.get("commit", "not written down") for row in rows)
+    return ", ".join(f"{name} ({count})" for name, count in counted.most_common())

@@ -1,0 +1,76 @@
+"""NVIDIA's cuda-samples, unmodified, by their names: which are right, and by what they say themselves.
+
+Sources of a folder are compiled together, with the headers of `Common`; arguments make a few of them smaller. A sample
+is right where it ends with exit code 0, no launch faulted, nothing was missing and its own check says so. One that has
+no check is told apart: nobody has compared what it prints.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.programs.rows import Row, commits
+from benchmarks.programs.verdict import verdict
+
+NAMES = {
+    "0_Introduction": (
+        "vectorAdd", "asyncAPI", "matrixMul", "mergeSort", "simpleAtomicIntrinsics", "simpleCooperativeGroups",
+        "simpleOccupancy", "simpleTemplates", "simpleVoteIntrinsics", "simpleMultiCopy", "simpleZeroCopy",
+        "simpleCallback", "fp16ScalarProduct", "systemWideAtomics", "template", "clock", "simpleAssert", "simplePrintf",
+        "simpleStreams", "simpleAWBarrier",
+    ),
+    "2_Concepts_and_Techniques": (
+        "scalarProd", "histogram", "shfl_scan", "sortingNetworks", "reduction", "reductionMultiBlockCG",
+        "threadFenceReduction", "convolutionSeparable", "inlinePTX", "streamOrderedAllocation", "eigenvalues", "scan",
+    ),
+    "3_CUDA_Features": ("simpleCudaGraphs", "warpAggregatedAtomicsCG", "binaryPartitionCG", "newdelete"),
+    "5_Domain_Specific": ("BlackScholes", "fastWalshTransform", "dwtHaar1D", "quasirandomGenerator", "FDTD3d"),
+    "6_Performance": ("transpose", "alignedTypes"),
+}  # fmt: skip
+ARGUMENTS = {
+    "matrixMul": ("-wA=64", "-hA=64", "-wB=64", "-hB=64"), "reduction": ("--n=65536",),
+    "FDTD3d": ("--dimx=32", "--dimy=32", "--dimz=32", "--radius=4", "--timesteps=1"),
+    "transpose": ("-dimX=128", "-dimY=128"), "eigenvalues": ("-matrix-size=128",),
+}  # fmt: skip
+
+
+def wanted() -> list[Row]:
+    return [{"program": name, "group": group} for group, names in NAMES.items() for name in names]
+
+
+def tried(root: Path, row: Row, most_s: float) -> Row:
+    """One sample."""
+    name, common = row["program"], root / "Common"
+    folder = root / "Samples" / row["group"] / name
+    sources = sorted([*folder.glob("*.cu"), *folder.glob("*.cpp")], key=lambda path: path.stem != name)
+    if not sources:
+        return {"outcome": "not there", "reason": ""}
+    words = [f"-I{common}", *map(str, sources[1:])]
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--json", "--no-times", "--cores", "1"]
+    limits = ["--cpu-limit", str(most_s), "--show", str(common), *(w for word in words for w in ("--make", word))]
+    arguments = (str(sources[0]), *ARGUMENTS.get(name, ()))
+    ran = subprocess.run(
+        [*command, *limits, *arguments], capture_output=True, text=True, errors="replace",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
+    )  # fmt: skip
+    try:
+        told = json.loads(ran.stdout)
+    except ValueError:
+        told = {}
+    if "end" not in told:
+        errors = [line for line in ran.stderr.splitlines() if "error" in line] or ["?"]
+        return {"outcome": "not compiled", "reason": errors[0][:160]}
+    return {"launches": told["launches"], "exit_code": told["exit_code"], **verdict(told)}
+
+
+def show(rows: list[Row]) -> None:
+    count = Counter(row["outcome"] for row in rows)
+    print(f"\n{len(rows)} samples: " + ", ".join(f"{k} {v}" for k, v in count.most_common()))
+    print(f"rows were made at: {commits(rows)}")
+    for row in rows:
+        print(f"  {row['program']}: {row['outcome']}: {row['reason'][:100]}")

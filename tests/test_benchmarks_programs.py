@@ -1,0 +1,83 @@
+"""The bench over programs: what a program says of itself is not made better, and rows go on where they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.programs.rows import Rows
+from benchmarks.programs.verdict import says, verdict
+
+PASSED = (
+    "PASS\n", "Test passed\n", "All tests passed!", "Success\n", "mean 3.5\nPASSED.\n", "result: SUCCESS",
+    "0 errors\nPASS", "no mismatches, PASS", "errors: 0\nTest PASSED", "Verification: PASS", "max error = 0.0\nOK\n",
+    "error rate: 0.00\nPASS", "Results are correct", "pass 1 of 2\npass 2 of 2\nPASS\n", "checksum (Valid)",
+)  # fmt: skip
+FAILED = (
+    "FAIL\n", "PASS\nFAIL\n", "Test failed!\nPASS", "3 mismatches\nPASS", "not passed", "[NOT PASSED] checking keys",
+    "results do not match", "results don't match\nSUCCESS", "is correct: false", "Verification: 0",
+    "Results are not correct",
+    "0 errors in x\n2 errors in y\nPASS", "mismatch: 0.5\nPASS", "errors: 0\nerrors: 10\n10 errors\nPASS", "incorrect",
+    "PASS with 1 errors", "checksum INVALID CHECKSUM!\nPASS", "unsuccessful", "Test result: FAILURE",
+    "0 passed, 4 failed",
+    "discrepancy at 3\nPASS", "failed: 0, failed: 12\nPASS",
+)  # fmt: skip
+NEITHER = (
+    "Time of pass 2: 3 s\n", "Successfully opened the file\n", "number of passes: 3", "elapsed 3 ms\n", "", "PASS 1\n",
+    "Usage: main <verify>\n", "Checking forward pass\n", "bypass 3\n", "OK: 0 of 3",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("texts", "word"), [(PASSED, "passed"), (FAILED, "own check failed"), (NEITHER, "no verdict")])
+def test_a_failure_outweighs_all(texts: tuple[str, ...], word: str) -> None:
+    assert {text: says(text)[0] for text in texts} == dict.fromkeys(texts, word)
+
+
+def told(**changed: Any) -> dict[str, Any]:
+    run = {"faults": [], "refused": [], "missing": [], "end": "exited", "exit_code": 0, "launches": 3, "errors": ""}
+    return {**run, "output": "PASS\n", "detail": "", **changed}
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome"),
+    [
+        ({}, "passed"),
+        ({"faults": [{"warning": False, "fault": {"kind": "misaligned", "message": "x"}}]}, "stopped"),
+        ({"refused": ["k: no"]}, "stopped"),
+        ({"missing": ["cudaMallocArray"]}, "stopped"),
+        ({"end": "time_limit"}, "too long"),
+        ({"end": "signal", "detail": "ended by SIGSEGV"}, "stopped"),
+        ({"exit_code": 1}, "stopped"),
+        ({"launches": 0}, "stopped"),
+        ({"exit_code": 1, "launches": 0, "output": "error opening a.txt\n"}, "no data"),
+        ({"output": "nan\nPASS\n"}, "passed"),
+        ({"errors": "warpsight: warning in k at a.cu:3: errors in 3\n"}, "passed"),
+    ],
+)
+def test_no_success_is_believed_of_a_run_that_was_stopped(changed: dict[str, Any], outcome: str) -> None:
+    found = verdict(told(**changed))
+    assert found["outcome"] == outcome
+    assert found["nan"] == ("nan" in changed.get("output", ""))
+
+
+def test_rows_go_on_and_can_be_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    before = [
+        {"program": "a", "outcome": "passed", "commit": "old"},
+        {"program": "b", "outcome": "stopped", "commit": "old"},
+    ]
+    path.write_text("".join(json.dumps({**row, "commit": "old"}) + "\n" for row in before))
+
+    def wanted(**options: Any) -> list[str]:
+        rows = Rows(path, lambda row: (row["program"],), **options)
+        return [name for name in "abc" if rows.wanted({"program": name})]
+
+    assert wanted() == ["c"]
+    assert wanted(again=frozenset({"stopped"})) == ["b", "c"]
+    assert wanted(older=True) == ["a", "b", "c"]
+    rows = Rows(path, lambda row: (row["program"],))
+    rows.add({"program": "b", "outcome": "passed"})
+    assert wanted(again=frozenset({"stopped"})) == ["c"] and wanted(older=True) == ["a", "c"]
+    assert len(path.read_text().splitlines()) == 3
