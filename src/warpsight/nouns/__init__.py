@@ -43,6 +43,7 @@ from warpsight.nouns.evaluation import (
 from warpsight.nouns.finding import (
     Evidence,
     Finding,
+    WhatIfTime,
 )
 from warpsight.nouns.profile import (
     InstructionCounters,
@@ -122,6 +123,7 @@ __all__ = [
     "Timing",
     "Tolerance",
     "Trust",
+    "WhatIfTime",
     "WholeRun",
     "Workload",
     "WorkloadResult",
