@@ -32,11 +32,12 @@ SECTIONS = {
     "goods": "kernels as people write them first, each against the good version beside it (goods:NAME,NAME for some)",
     "mutants": "small mistakes made in the example kernels: how many does the check find",
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
+    "promised": "what findings promise, against what a better version gains (promised:NAME or SET,...)",
     "firsts": "kernels as written first, by the default search, beside versions by hand (firsts:FOLDER,NAME,NAME)",
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
-    "programs": "the programs of a HeCBench checkout through `warpsight run` (programs:PATH; n=, cpu=)",
+    "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }

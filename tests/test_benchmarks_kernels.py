@@ -84,7 +84,7 @@ def test_every_folder_is_a_pair_and_every_finding_is_used() -> None:
     folders = {p.parent.name for p in (Path(__file__).parents[1] / "benchmarks" / "pairs").glob("*/slow.cu")}
     assert folders == set(PAIRS)
     never = {"at_roofline", "issue_bound", "low_occupancy", "block_too_large", "tail"}
-    never |= {"thread_per_row", "serial_loop", "overlapping_reads"}  # causes of rewrites that no detector names yet
+    never |= {"thread_per_row", "serial_loop", "overlapping_reads"}  # tests/lens/test_walking.py has kernels for these
     assert {p.expected_finding for p in KNOWN} == set(causes()) - never
     assert all(p.ties_on for p in load_ties()) and not any(p.ties_on for p in KNOWN)
 

@@ -2,6 +2,7 @@
 
 `run` (or nothing): compiled, ended, own check passed, stopped and why; `profile`: kernels by machine code, findings;
 `measured=DATA.csv.gz`: the same beside a real card's numbers; `check`: faults that `--check` reports.
+`ended` profiles those alone that a run has shown to end, the shortest first.
 `programs:samples=PATH` runs NVIDIA's cuda-samples by name, `programs:speed` needs no checkout.
 `n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced
 ones, `again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
@@ -12,6 +13,7 @@ so what is finished is a fair sample. Rows go to build/ as they come, and a seco
 from __future__ import annotations
 
 import random
+import shlex
 import time
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
@@ -125,6 +127,12 @@ def profile(asked: Asked) -> None:
         launches = profiled.measured_launches(data)
         place = {name: number for number, name in enumerate(names)}
         wanted = sorted((one for one in profiled.wanted(launches) if one[0] in place), key=lambda one: place[one[0]])
+    elif "ended" in asked.words:
+        ran = asked.rows("programs.jsonl", lambda row: (row["program"], row["way"])).found.values()
+        there = {row["program"] for row in rows.found.values() if row["outcome"] == "profiled"}
+        known = {row["program"]: row for row in ran if checked.fits(row) and row["program"] not in there}
+        names = sorted(asked.programs(known), key=lambda name: known[name]["warp_instructions"])
+        wanted = [(name, shlex.join(known[name]["arguments"])) for name in names]
     else:
         wanted = [(name, " ".join(outcomes.reduced(outcomes.arguments_of(asked.source / name), 1))) for name in names]
     work(asked, rows, ({"program": name, "arguments": words} for name, words in wanted), lambda row: profiled.profiled(

@@ -32,6 +32,8 @@ NAMES = {
     "5_Domain_Specific": ("BlackScholes", "fastWalshTransform", "dwtHaar1D", "quasirandomGenerator", "FDTD3d"),
     "6_Performance": ("transpose", "alignedTypes"),
 }  # fmt: skip
+BY_EXIT = ("asyncAPI", "simpleMultiCopy", "simpleZeroCopy", "template", "simpleStreams", "simpleAssert")
+"""Read by a person: they compare their results and say by their exit code alone whether they were right."""
 ARGUMENTS = {
     "matrixMul": ("-wA=64", "-hA=64", "-wB=64", "-hB=64"), "reduction": ("--n=65536",),
     "FDTD3d": ("--dimx=32", "--dimy=32", "--dimz=32", "--radius=4", "--timesteps=1"),
@@ -72,5 +74,8 @@ def show(rows: list[Row]) -> None:
     count = Counter(row["outcome"] for row in rows)
     print(f"\n{len(rows)} samples: " + ", ".join(f"{k} {v}" for k, v in count.most_common()))
     print(f"rows were made at: {commits(rows)}")
+    by_exit = [row["program"] for row in rows if row["outcome"] == "no verdict" and row["program"] in BY_EXIT]
+    right = count["passed"] + len(by_exit)
+    print(f"right: {right}, of which {len(by_exit)} say so by their exit code: {', '.join(by_exit)}")
     for row in rows:
         print(f"  {row['program']}: {row['outcome']}: {row['reason'][:100]}")

@@ -144,6 +144,7 @@ def test_one_block_too_many_is_a_tail() -> None:
 
 def test_every_detector_has_a_planted_defect() -> None:
     covered = {PAIRS[name].expected_finding for name in QUICK} | set(ALSO) | {"tail", "block_too_large"}
+    covered |= {"thread_per_row", "serial_loop", "overlapping_reads"}  # test_walking.py
     says = {
         "uncoalesced_loads": "uncoalesced", "uncoalesced_stores": "uncoalesced", "low_occupancy": "shared_hog",
         "slow_operations": "division_in_loop", "idle_warps": "block_too_large",

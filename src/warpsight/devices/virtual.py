@@ -33,6 +33,7 @@ from warpsight.vgpu.bytecode import Program
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.gpus import block_limits, find_gpu, known_gpus
 from warpsight.vgpu.occupancy import occupancy
+from warpsight.vgpu.what_if import WhatIf
 
 PROBE_BLOCKS = 4
 MOST_REORDERED_BLOCKS = 1 << 20
@@ -221,6 +222,20 @@ class VirtualGpu:
             return None
         found = time_launch(code.program, build, self.gpu, values, size, deadline_seconds=self.deadline_seconds)
         return round(found.time_us, 3) or None
+
+    def what_if_us(self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, change: WhatIf) -> float:
+        """The time of a kernel that does not exist: this one, with a cause removed. Raises CannotProfile and
+        FaultInLaunch like `observe`."""
+        code = self._possible(build, entry, size)
+        if self.gpu is None or code.program is None:
+            raise CannotProfile(f"there is no time: {code.reason or 'the virtual GPU is of no kind in particular'}")
+        if untimed := no_time_for(code.program):
+            raise CannotProfile(untimed)
+        found = time_whole_launch(
+            code.program, build, self.gpu, values, size, seed=0, cores=self.cores,
+            max_instructions=self.max_instructions, deadline_seconds=self.deadline_seconds, what_if=change,
+        )  # fmt: skip
+        return round(found.time.time_us, 3)
 
     def observe(
         self,

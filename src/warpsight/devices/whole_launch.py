@@ -28,6 +28,7 @@ from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.occupancy import occupancy
 from warpsight.vgpu.reach import watched_waves
 from warpsight.vgpu.timemodel import WHOLE_STEP_BUDGET, PredictedTime, predict
+from warpsight.vgpu.what_if import WhatIf
 
 MOST_WATCHED_BLOCKS = 1 << 24
 BEFORE = 8, 24  # launches before the one that is timed on a module that is in use
@@ -64,6 +65,7 @@ def time_whole_launch(
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
     other_turns: bool = False,
+    what_if: WhatIf | None = None,
 ) -> WholeLaunch:
     """The simulated time from the complete run of all blocks; `seed` says which of them are traced.
 
@@ -73,7 +75,7 @@ def time_whole_launch(
     if math.prod(size.grid) > MOST_WATCHED_BLOCKS:
         raise CannotProfile(f"a launch of {math.prod(size.grid)} blocks; at most {MOST_WATCHED_BLOCKS} are timed whole")
     kernel = _Kernel(
-        program, build, gpu, values, size, seed, cores, max_instructions, deadline_seconds, without, constants
+        program, build, gpu, values, size, seed, cores, max_instructions, deadline_seconds, without, constants, what_if
     )
     fresh = _fresh_variables(program, values)
     first, left = kernel.timed(fresh)
@@ -114,6 +116,7 @@ class _Kernel:
     deadline_seconds: float
     without: Sequence[str]
     constants: Constants
+    what_if: WhatIf | None = None
 
     @cached_property
     def _sizes(self) -> Sizes:
@@ -154,6 +157,7 @@ class _Kernel:
             step_budget=WHOLE_STEP_BUDGET,
             without=self.without,
             constants=self.constants,
+            what_if=self.what_if,
             **self._sizes,
         )
         return WholeLaunch(last[0].arrays, last[0].launched, time), last[0].variables

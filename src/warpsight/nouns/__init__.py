@@ -43,6 +43,7 @@ from warpsight.nouns.evaluation import (
 from warpsight.nouns.finding import (
     Evidence,
     Finding,
+    WhatIfTime,
 )
 from warpsight.nouns.profile import (
     InstructionCounters,
@@ -51,6 +52,7 @@ from warpsight.nouns.profile import (
 )
 from warpsight.nouns.program import (
     KernelLaunches,
+    LibraryCalls,
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
@@ -102,6 +104,7 @@ __all__ = [
     "KernelLaunches",
     "Language",
     "Launch",
+    "LibraryCalls",
     "LineCounters",
     "Noun",
     "Number",
@@ -122,6 +125,7 @@ __all__ = [
     "Timing",
     "Tolerance",
     "Trust",
+    "WhatIfTime",
     "WholeRun",
     "Workload",
     "WorkloadResult",

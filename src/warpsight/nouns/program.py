@@ -45,6 +45,16 @@ class ProgramCopies(Noun):
     time_us: float
 
 
+class LibraryCalls(Noun):
+    """Calls of one function of a library: computed on the host, timed by the roofline of what they amount to."""
+
+    function: str
+    count: Count
+    flops: float
+    size_bytes: float
+    time_us: float
+
+
 TimelineWay = Literal["launch", "host to device", "device to host", "within the device", "fill"]
 
 
@@ -84,6 +94,7 @@ class WholeRun(Noun):
     cut: Count = 0
     kernels: tuple[KernelLaunches, ...]
     copies: tuple[ProgramCopies, ...]
+    libraries: tuple[LibraryCalls, ...] = ()
     faults: tuple[ProgramFault, ...]
     missing: tuple[str, ...]
     refused: tuple[str, ...]

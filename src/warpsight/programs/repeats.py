@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from warpsight.programs.device_memory import DeviceMemory
 
 MOST_KEPT_BYTES = 1 << 30
-MOST_SHARE = 0.15  # of the time that launches took or would have taken, for digests and copies
+MOST_SHARE = 0.1  # of the time that launches took or would have taken, for digests and copies
 LEAST_S = 2e-4  # a shorter launch is run as quickly as put back
 FREE_S = 0.01  # that they may take before anything is known
 BYTES_PER_S = 2e9  # of a digest or a copy, until it is known better

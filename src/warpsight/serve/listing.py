@@ -64,6 +64,7 @@ TITLES = {
     "inspect": "Hot lines, machine code, PTX",
     "compare": "What moved between two kernels",
     "device": "GPU data sheet and occupancy",
+    "what_if": "What removing a cause would gain",
     "rewrite": "Known edits for a cause, tried",
     "more": "Next page of a long result",
     "submit": "Hand in a kernel for a certificate",

@@ -74,6 +74,7 @@ def search_guided(session: Session, kernel: str, most: int = MOST_KERNELS) -> Gu
         if _at_roof(findings):
             stopped = "the roofline is near"
             break
+        session.say(f"sees: {_seen(findings)}")
         step = _next_step(session, current, findings, state, most)
         if step is None:
             stopped = (
@@ -86,6 +87,12 @@ def search_guided(session: Session, kernel: str, most: int = MOST_KERNELS) -> Gu
     winner, count = _judge_from_the_last(session, session.candidate(kernel), state)
     left = session.diagnose(winner.candidate if winner is not None else kernel)
     return GuidedSearch(tuple(state.steps[:count]), winner, tuple(state.tried), left, stopped)
+
+
+def _seen(findings: Sequence[Finding]) -> str:
+    """The first findings in a line, for who watches."""
+    told = [one.name + (f" ({one.estimated_gain:.1f}x)" if one.estimated_gain else "") for one in findings[:3]]
+    return ", ".join(told) or "nothing that a finding names"
 
 
 def _at_roof(findings: Sequence[Finding]) -> bool:

@@ -32,13 +32,14 @@ from warpsight.gate.time_alone import CALLS, time_measured, time_simulated
 from warpsight.lens import find_findings
 from warpsight.lens.diagnosis import Diagnosis, diagnose
 from warpsight.lens.profilers.failures import NoSource
-from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, Workload
+from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profile, Task, Timing, WhatIfTime, Workload
 from warpsight.session.feedback import Feedback
 from warpsight.session.keep import Keep
 from warpsight.session.opening import given_kernel, open_for, open_task, read_kernel
 from warpsight.session.until import require_time
 from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of
 from warpsight.vgpu.gpu import Gpu
+from warpsight.vgpu.what_if import WhatIf
 
 if TYPE_CHECKING:
     from warpsight.session.guided import GuidedSearch
@@ -115,6 +116,8 @@ class Session:
         self.drafted: Counter[str] = Counter()  # how often rewrites of a kernel were drafted
         self._drafts: Keep[tuple[float | None]] = Keep()
         self._submitted: Keep[Evaluation] = Keep()
+        self._what_ifs: Keep[WhatIfTime] = Keep()
+        self._whole_times: Keep[tuple[float]] = Keep()
 
     def __enter__(self) -> Self:
         return self
@@ -355,6 +358,28 @@ class Session:
         if self.ledger is None or found.certificate is None:
             return None
         return self.ledger.certificates / f"{found.certificate}.json"
+
+    def what_if(self, cause: str, kernel: KernelLike = None) -> WhatIfTime:
+        """How long would it take with a cause removed? Simulated with the cause taken out of the time model, so it can
+        be asked before anything is edited; never told as the time of a kernel that exists."""
+        from warpsight.lens.what_if import scenario
+
+        candidate = self.candidate(kernel)
+        ask = getattr(self.simulator, "what_if_us", None)
+        if ask is None:
+            raise UsageError("expected a device that simulates: nothing can be taken out of a measured time")
+        profile = self.counters(candidate)
+        found = scenario(profile, cause)
+
+        def make() -> WhatIfTime:
+            ready = self._ready(candidate)
+            self.step(f"simulating without {cause}")
+            parts = (ready.build, self.task.entry, self._values, ready.size)
+            before = self._whole_times.of(candidate.sha256, lambda: (ask(*parts, WhatIf()),))[0]
+            after = ask(*parts, found.change)
+            return WhatIfTime(cause=cause, time_us=before, without_us=min(before, after), assumes=found.assumes)
+
+        return self._what_ifs.of((candidate.sha256, cause), make)
 
     def rewrite_all(self, causes: Sequence[str], kernel: KernelLike = None) -> dict[str, RewriteSearch]:
         """The known rewrites for each of these causes. The best of all is judged by the gate; winners of other causes

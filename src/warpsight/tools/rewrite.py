@@ -25,8 +25,20 @@ from warpsight.tools.time import decision_line
 MOST_LINES = 16
 
 
+RESTRUCTURING = {
+    "thread_per_row": "a warp or block for each row",
+    "serial_loop": "a loop split over threads",
+    "contended_atomics": "sums in registers or shared memory first",
+    "missing_tile": "a shared tile",
+    "overlapping_reads": "several outputs a thread",
+    "uncoalesced": "lanes along the fastest axis",
+}
+"""What the edits do that change who does which work; the others are named by findings."""
+
+
 def _list_causes(schema: dict[str, Any]) -> None:
-    schema["description"] = f"a finding's name, or one of: {', '.join(rewritable())}"
+    told = ", ".join(f"{name} ({what})" for name, what in RESTRUCTURING.items() if name in rewritable())
+    schema["description"] = f"a finding's name, also: {told}"
 
 
 Cause = Annotated[str | None, Field(max_length=200, json_schema_extra=_list_causes)]
@@ -51,9 +63,9 @@ class Rewritten(Noun):
 
 
 def rewrite(session: Session, kernel: Kernel, cause: Cause = None) -> Answer[Rewritten]:
-    """Try the usual edits for a cause; you need not write them. At most eight are checked and timed. The best that is
-    right and faster becomes `current`; you get its id and what changed. Or none helps. Without a cause: edits on top of
-    one another, each for what the profile shows."""
+    """Try the usual edits for a cause; you need not write them. The best that is right and faster becomes
+    `current`; you get its id and what changed. Or none helps. Without a cause: edits on top of one another, each for
+    what the profile shows."""
     if cause is not None:
         return _told(session, kernel, cause, search(session, kernel, cause))
     if session.simulator is None or not shows_time(session.feedback):

@@ -23,7 +23,7 @@ from warpsight.plugins import Plugin, Seam
 from warpsight.session.keep import Keep
 from warpsight.session.session import Session
 from warpsight.session.until import OutOfTime
-from warpsight.tools import check, compare, compile, device, inspect, more, profile, rewrite, submit, time
+from warpsight.tools import check, compare, compile, device, inspect, more, profile, rewrite, submit, time, what_if
 from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec, cut_result
 from warpsight.tools.describe import Described, Schema, describe
@@ -35,7 +35,7 @@ from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
 # The order in which they are shown.
 FUNCTIONS: tuple[Callable[..., Answer[Noun]], ...] = (
     profile.profile, check.check, time.time, compile.compile, inspect.inspect, compare.compare, device.device,
-    rewrite.rewrite, more.more, submit.submit,
+    what_if.what_if, rewrite.rewrite, more.more, submit.submit,
 )  # fmt: skip
 ADDED = Seam("tool", "warpsight.tools")
 _TOLD_EXIT_CODES = (1, 2)  # the kernel or the request is wrong, not the machine

@@ -104,6 +104,10 @@ class Traces:
     def blocks(self) -> int: ...
     def chosen(self, which: Sequence[int], /) -> Traces:
         """Some of them, by their place in the list."""
+    def changed(self, keep: Sequence[int], ideal: Sequence[int], split: int, /) -> Traces:
+        """As they would be without a cause; core/what_if.hpp says what the numbers of each instruction mean."""
+    def moved(self, table: NDArray[np.uint16], /) -> list[int]:
+        """Sectors that the traced accesses move, by what they are (StepKind)."""
     def work(self, table: NDArray[np.uint16], /) -> list[int]:
         """What the traced steps did, in the numbers of core/work.hpp."""
     def hottest_atomic(self, table: NDArray[np.uint16], /) -> int: ...

@@ -35,6 +35,7 @@ from warpsight.vgpu.simulated import (
     spread_of,
     stalls_of,
 )
+from warpsight.vgpu.what_if import WhatIf
 
 LAUNCH_OVERHEAD_US = PUBLISHED.launch_us
 STEP_BUDGET = 1_500_000
@@ -119,21 +120,28 @@ def predict(
     without: Sequence[str] = (),
     constants: Constants = PUBLISHED,
     whole_seed: int | None = None,
+    what_if: WhatIf | None = None,
 ) -> PredictedTime:
     """The simulated time of one launch. `without` leaves terms out (see TERMS), to show what each contributes.
 
     With `whole_seed`, `run` executes and watches the whole launch, and the seed says which blocks are traced; without,
-    it executes the chosen blocks alone, and the time is a draft.
+    it executes the chosen blocks alone, and the time is a draft. `what_if` changes what was traced.
     """
     total_blocks = math.prod(blocks)
+    changed = what_if or WhatIf()
+    without = (*without, *changed.without)
     table = schedule.step_table(program, gpu, constants, without=without)
     fits = occupancy(gpu, threads, 0 if "register occupancy" in without else registers, shared_bytes)
-    resident = max(1, min(fits.blocks_per_sm, -(-total_blocks // gpu.sms)))
+    resident = max(1, min(changed.resident(fits.blocks_per_sm, threads, gpu), -(-total_blocks // gpu.sms)))
     grid = Grid(gpu, blocks, resident, -(-threads // schedule.WARP), step_budget, table)
     if whole_seed is None:
         taken = sample.draft(run, grid, in_order=program.order_sensitive)
     else:
         taken = sample.whole(run, grid, whole_seed)
+    atomics = taken.moved.atomics
+    taken, grid = changed.applied(taken, grid, table)
+    table = changed.table(table, gpu)  # not before: what was traced is weighed as the launch was
+    total_blocks, resident = grid.total, grid.resident
     done = taken.whole
     wave = min(total_blocks, gpu.sms * resident)
     if done is not None:
@@ -185,7 +193,7 @@ def predict(
     dram_bytes = 32.0 * (missed_sectors * l2_miss + written)
     if done is not None:  # what is touched at all comes from DRAM once, or goes there
         dram_bytes = max(dram_bytes, 32.0 * (done.loaded_sectors + done.stored_sectors))
-    hot = _hottest(taken, table, total_blocks) * atomic_clocks
+    hot = _hottest(taken, table, total_blocks) * atomic_clocks * (taken.moved.atomics / atomics if atomics else 1.0)
     whole_sectors = 1.0 if "partial sectors" in without else constants.partial_sectors
     l2_taken = l2_bytes + 32.0 * (whole_sectors - 1.0) * taken.moved.partial
     if "atomics by slice" not in without:  # at least what storing parts of the same sectors takes

@@ -9,10 +9,25 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from warpsight.nouns import Finding, Profile
+    from warpsight.nouns import Finding, Profile, WhatIfTime
+    from warpsight.session.session import Session
 
 
-def render_findings(console: Console, head: str, profile: Profile, findings: Sequence[Finding], source: str) -> None:
+def what_ifs(session: Session, kernel: str, word: str) -> list[WhatIfTime]:
+    """The kernel without a cause, or without each of its findings."""
+    from warpsight.tools.what_if import simulate_away
+
+    return simulate_away(session, kernel, None if word == "each" else word)[0]
+
+
+def render_findings(
+    console: Console,
+    head: str,
+    profile: Profile,
+    findings: Sequence[Finding],
+    source: str,
+    without: Sequence[WhatIfTime] = (),
+) -> None:
     """The findings as text, each with the source lines of its evidence."""
     from rich.markup import escape
 
@@ -41,3 +56,8 @@ def render_findings(console: Console, head: str, profile: Profile, findings: Seq
         if finding.should_move:
             moves = ", ".join(f"{name} {way}" for name, way in finding.should_move.items())
             console.print(f"  [dim]then[/] {escape(moves)}")
+    if without:
+        console.print(f"\n[bold]What if[/] (simulated; the kernel takes {number(without[0].time_us)} us)")
+    for one in without:
+        console.print(f"  without {one.cause}: {number(one.without_us)} us, {one.gain:.2f}x at best")
+        console.print(f"    [dim]assumes[/] {escape(one.assumes)}")

@@ -20,9 +20,11 @@ from warpsight.tools.compare import Move, move_line, moves
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from warpsight.nouns import Finding
     from warpsight.reason.optimize import OptimizeResult
 
 SHOWN_MOVES = 8
+SHOWN_LEFT = 3
 
 
 def why_faster(found: OptimizeResult) -> tuple[list[Move], list[str]]:
@@ -37,6 +39,18 @@ def why_faster(found: OptimizeResult) -> tuple[list[Move], list[str]]:
     first = [name for name in dict.fromkeys(("duration_us", *expected)) if name in all_moves]
     rest = [] if len(first) > 1 else [name for name in all_moves if name not in first]
     return [all_moves[name] for name in (*first, *rest)][:SHOWN_MOVES], [finding.name for finding in gone]
+
+
+def changed(found: OptimizeResult) -> list[str]:
+    """What was changed, in the words of who changed it: a step a line where it was the search by rule."""
+    said = "" if found.run.submission is None or found.final is None else found.run.submission.cause
+    return [one.strip() for one in said.split("; ") if one.strip()]
+
+
+def left(found: OptimizeResult) -> list[Finding]:
+    """What is still found in the kernel that is handed over, or in the given one where none is."""
+    profile = found.after if found.final is not None else found.before
+    return [] if profile is None else list(find_findings(profile)[:SHOWN_LEFT])
 
 
 def document_of(found: OptimizeResult, kernel_file: Path | None) -> dict[str, Any]:
@@ -57,6 +71,8 @@ def document_of(found: OptimizeResult, kernel_file: Path | None) -> dict[str, An
         "decision": None if timing is None else timing.decision,
         "moved": [move.model_dump() for move in moved],
         "findings_gone": gone,
+        "changed": changed(found),
+        "findings_left": [json.loads(one.model_dump_json()) for one in left(found)],
         "certificate": None if found.final is None else found.final.certificate,
         "certificate_file": None if found.certificate_file is None else str(found.certificate_file),
         "unsafe": found.final is not None and found.final.unsafe,
@@ -79,11 +95,16 @@ def _render_result(console: Console, found: OptimizeResult, kernel_file: Path | 
         return
     if found.final is None or timing is None:
         console.print(Text("no kernel was found that is right and faster", style="bold yellow"))
+        _render_left(console, found)
         return
     console.print(Text.assemble("the gate: right, ", decision_text(timing)))
     if timing.samples_us and timing.baseline_us:
         console.print(Text(time_line("given", timing, timing.baseline_us)))
         console.print(Text(time_line("new", timing, timing.samples_us)))
+    if steps := changed(found):
+        console.print(Text("changed:"))
+        for step in steps:
+            console.print(Text(f"  {step}"))
     moved, gone = why_faster(found)
     if gone:
         console.print(Text(f"gone: {', '.join(gone)}"))
@@ -91,7 +112,20 @@ def _render_result(console: Console, found: OptimizeResult, kernel_file: Path | 
         console.print(Text("counters, given to new:"))
         for move in moved:
             console.print(Text(f"  {move_line(move)}"))
+    _render_left(console, found)
     if found.final.unsafe:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
     console.print(Text(f"kernel: {kernel_file}"))
     console.print(Text(certificate_line(timing, found.certificate_file)))
+
+
+def _render_left(console: Console, found: OptimizeResult) -> None:
+    """What remains, and what to try next by hand or with a larger model."""
+    remains = left(found)
+    if not remains:
+        return
+    console.print(Text("left, to try by hand or with a larger model:"))
+    for one in remains:
+        gain = "" if one.estimated_gain is None else f" (about {one.estimated_gain:.2f}x, estimated)"
+        line = next((f", line {e.line}" for e in one.evidence if e.line is not None), "")
+        console.print(Text(f"  {one.name}{gain}{line}: {one.suggestion}"))

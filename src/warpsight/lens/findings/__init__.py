@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warpsight.causes import causes
-from warpsight.lens.findings import arithmetic, global_memory, lanes, on_chip, parallelism, reuse
+from warpsight.lens.findings import arithmetic, global_memory, lanes, on_chip, parallelism, reuse, walking
 from warpsight.lens.findings.roof import AT_ROOF, at_roofline
 from warpsight.nouns import Build, Finding, Profile
 from warpsight.plugins import Seam
@@ -26,6 +26,9 @@ DETECTORS: tuple[Detector, ...] = (
     parallelism.low_occupancy,
     parallelism.idle_warps,
     lanes.divergence,
+    walking.thread_per_row,
+    walking.serial_loop,
+    walking.overlapping_reads,
     global_memory.uncoalesced_loads,
     global_memory.uncoalesced_stores,
     global_memory.reloads,

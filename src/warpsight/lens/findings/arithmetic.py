@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from warpsight.lens.findings.gains import Change, busy, gpu_of
 from warpsight.lens.findings.loops import COUNTING, is_backward_branch
 from warpsight.lens.findings.reading import (
     Work,
     at_line,
+    bytes_per_lane,
     executed,
     hottest,
     integer_work,
     is_constant,
+    is_conversion_of_integers,
     is_conversion_to_double,
     lsu_cycles,
     warps_in,
@@ -22,6 +25,8 @@ from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
 
 SIMPLE = 5  # instructions that replace a division or a function, about
+HEAVY = 0.3  # of the time that a pipe is taken
+KEPT_IN_PLACE = ("BRA", "EXIT", "BAR", "BSSY", "BSYNC", "CALL", "RET", "ISETP", "S2R")
 LONG = 15  # instructions of one call that are worth a word
 
 
@@ -29,14 +34,27 @@ def accidental_double(profile: Profile, build: Build | None) -> Finding | None:
     """Single-precision values are turned into double and back: a literal without f, or a double function."""
     work = executed(profile)
     own = [w for w in work if is_conversion_to_double(w)]
+    if busy(profile, "fp64") >= HEAVY and not _keeps_doubles(work):  # few conversions, and much between them
+        own += [w for w in work if is_conversion_of_integers(w)]
+        return _double(profile, work, own) if own else None
     if not own or warps_in(own) < 0.02 * warps_in(work):
         return None
+    return _double(profile, work, own)
+
+
+def _keeps_doubles(work: Sequence[Work]) -> bool:
+    """Whether anything of eight bytes or more is loaded or stored: the data may be double then."""
+    return any(w.space.startswith("global") and bytes_per_lane(w) >= 8 for w in work)
+
+
+def _double(profile: Profile, work: list[Work], own: list[Work]) -> Finding | None:
     left = 1 - warps_in(own) / warps_in(work)
     line = hottest(profile, "mix_double")
+    floats = any(is_conversion_to_double(w) for w in own)
     return finding(
         profile,
         "accidental_double",
-        "float values are turned into double, computed with and turned back",
+        f"{'float values' if floats else 'integers'} are turned into double, computed with and turned back",
         [
             *whole(profile, "mix_double", 0.0),
             *whole(profile, "mix_convert"),
@@ -53,7 +71,7 @@ def accidental_double(profile: Profile, build: Build | None) -> Finding | None:
 def slow_operations(profile: Profile, build: Build | None) -> Finding | None:
     """Divisions or functions that take tens of instructions, executed often."""
     work = executed(profile)
-    calls = [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
+    calls = _calls(work)
     lines = {w.at.line for w in calls}
     own = [w for w in work if w.at.line in lines]
     done = _times(calls)
@@ -76,6 +94,20 @@ def slow_operations(profile: Profile, build: Build | None) -> Finding | None:
         should_move={"instructions": "down", "mix_convert": "down", "busy_issue": "down"},
         line=line,
     )
+
+
+def _calls(work: Sequence[Work]) -> list[Work]:
+    return [w for w in work if w.base in ("MUFU", "F2I", "I2F", "I2FP") and not is_conversion_to_double(w)]
+
+
+def routine_work(work: Sequence[Work]) -> list[Work]:
+    """What would be gone if each division or function took about SIMPLE instructions: of each line that has such an
+    operation its arithmetic, but for the first instructions."""
+    found: list[Work] = []
+    for line in {w.at.line for w in _calls(work)}:
+        own = [w for w in work if w.at.line == line and not w.space and w.base not in KEPT_IN_PLACE]
+        found += own[SIMPLE:]
+    return found
 
 
 def _operation(own: list[Work]) -> tuple[str, str, str]:

@@ -30,7 +30,8 @@ def uncoalesced_loads(profile: Profile, build: Build | None) -> Finding | None:
     """Lanes of a warp load from more sectors than their data fills."""
     asked = _ideal_bytes(profile, "global_load")
     c = profile.counters
-    moved = c.get("l2_bytes", 0.0) - SECTOR * c.get("global_store_sectors", 0)
+    atomics = sum(w.count("sectors") for w in executed(profile) if w.space == "atomic")
+    moved = c.get("l2_bytes", 0.0) - SECTOR * (c.get("global_store_sectors", 0) + atomics)
     dram = c.get("dram_bytes", 0.0)
     from_dram = dram - min(dram, c.get("global_store_bytes", 0))
     saved_l2, saved_dram = max(0.0, moved - asked), max(0.0, from_dram - asked)
@@ -210,7 +211,7 @@ def _local(profile: Profile, name: str, message: str, suggestion: str, *, unroll
 
 def _turns(own: list[Work], work: list[Work]) -> float:
     """How often a loop that one of these accesses stands in goes back to its beginning."""
-    loops = {(inside[0].at.index, inside[-1].at.index): inside for w in own if (inside := loop_around(w, work))}
+    loops = {(inside[0].place, inside[-1].place): inside for w in own if (inside := loop_around(w, work))}
     return warps_in(inside[-1] for inside in loops.values())
 
 

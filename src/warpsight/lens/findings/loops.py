@@ -19,7 +19,7 @@ Node = tuple[int, str]
 
 def is_backward_branch(w: Work) -> bool:
     to = _target(w)
-    return to is not None and to <= w.at.index
+    return to is not None and to <= w.place
 
 
 def has_turns(work: list[Work]) -> bool:
@@ -34,11 +34,11 @@ def reads_grid_size(work: list[Work]) -> bool:
 
 def loop_around(w: Work, work: list[Work]) -> list[Work]:
     """The instructions of the innermost loop that an instruction stands in; nothing outside of loops."""
-    turns = [(to, b.at.index) for b in work if (to := _target(b)) is not None and to <= w.at.index <= b.at.index]
+    turns = [(to, b.place) for b in work if (to := _target(b)) is not None and to <= w.place <= b.place]
     if not turns:
         return []
     first, last = max(turns)  # loops lie within one another: the innermost begins last
-    return [v for v in work if first <= v.at.index <= last]
+    return [v for v in work if first <= v.place <= last]
 
 
 def keeps_its_address(w: Work, work: list[Work]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpsight.lens.findings.gains import Change, stall
+from warpsight.lens.findings.gains import Change, gpu_of, stall
 from warpsight.lens.findings.reading import (
     Work,
     address_cycles,
@@ -17,6 +17,8 @@ from warpsight.lens.findings.saying import finding
 from warpsight.nouns import Build, Finding, Profile
 
 OFTEN = 0.1  # barriers among instructions
+SECTOR = 32
+AGAIN = 0.25  # of the bytes that atomics touch
 MEET = 4  # lanes of a warp on one address; a few meet by chance
 
 
@@ -74,7 +76,9 @@ def contended_atomics(profile: Profile, build: Build | None) -> Finding | None:
     all_cycles = max(1.0, lsu_cycles(profile, work))
     own = [w for w in work if w.space == "atomic_shared"]
     share = lsu_cycles(profile, own) / all_cycles
-    queue = c.get("busy_atomics", 0.0) >= 50 and not _one_for_a_block(profile, work)
+    rest = _l2_without_atomics(profile, work)
+    many = c.get("busy_l2", 0.0) >= 60 and rest <= 0.5 and _come_again(profile, work)
+    queue = (c.get("busy_atomics", 0.0) >= 50 or many) and not _one_for_a_block(profile, work)
     meeting = c.get("atomic_passes", 0) > MEET * c.get("atomic_requests", 0) > 0 and share > 0.2
     if not queue and not meeting:
         return None
@@ -85,14 +89,16 @@ def contended_atomics(profile: Profile, build: Build | None) -> Finding | None:
     return finding(
         profile,
         "contended_atomics",
-        "atomics meet at one address: {atomic_requests} requests take {atomic_passes} passes, one after the other",
+        "atomics meet at one address: {atomic_requests} requests take {atomic_passes} passes, one after the other"
+        if meeting or not many or c.get("busy_atomics", 0.0) >= 50
+        else "{atomic_requests} requests of atomics keep L2 {busy_l2} % busy, at addresses that come again and again",
         [
             *whole(profile, "atomic_passes"),
             *whole(profile, "busy_atomics"),
             *at_line(profile, line, "atomic_passes"),
         ],
         change=Change(
-            {"atomics": 1 / each, "l2": 0.5, "lsu": factor},
+            {"atomics": 1 / each, "l2": rest if queue else 1.0, "lsu": factor},
             {"long_scoreboard": 0.1 if queue else 1.0, "barrier": factor},
         ),
         suggestion="add up in registers, a warp (__shfl_down_sync) or shared memory first, with one atomic for each "
@@ -100,6 +106,24 @@ def contended_atomics(profile: Profile, build: Build | None) -> Finding | None:
         should_move={"atomic_passes": "down", "atomic_requests": "down", "busy_atomics": "down"},
         line=line,
     )
+
+
+def _l2_without_atomics(profile: Profile, work: list[Work]) -> float:
+    """The part of the work of L2 that is no atomics. An atomic takes a slice longer than its bytes say, so where the
+    rates are known, what is left is reckoned from its bytes; else half is taken."""
+    c, gpu = profile.counters, gpu_of(profile)
+    sectors = sum(w.count("sectors") for w in work if w.space == "atomic")
+    busy_clocks = c.get("busy_l2", 0.0) / 100 * c.get("cycles", 0.0)
+    if gpu is None or not sectors or not busy_clocks:
+        return 0.5
+    others = max(0.0, c.get("l2_bytes", 0.0) - SECTOR * sectors) / gpu.l2_bytes_per_clock
+    return min(1.0, others / busy_clocks)
+
+
+def _come_again(profile: Profile, work: list[Work]) -> bool:
+    """Whether atomics go to the same sectors several times: DRAM moves far less than they touch."""
+    sectors = sum(w.count("sectors") for w in work if w.space == "atomic")
+    return profile.counters.get("dram_bytes", float("inf")) < AGAIN * SECTOR * sectors
 
 
 def _one_for_a_block(profile: Profile, work: list[Work]) -> bool:
@@ -139,7 +163,7 @@ def needless_barriers(profile: Profile, build: Build | None) -> Finding | None:
 
 def _share_after_barriers(profile: Profile) -> float:
     """The share of samples in which a warp waits at the instruction behind a barrier: for the barrier to let it go."""
-    samples = sum(i.counters.get("stall_samples", 0) for i in profile.instructions)
-    behind = {w.at.index + 1 for w in executed(profile) if w.base == "BAR"}
-    there = sum(i.counters.get("stall_samples", 0) for i in profile.instructions if i.index in behind)
+    waited = [i.counters.get("stall_samples", 0) for i in profile.instructions]
+    behind = {w.place + 1 for w in executed(profile) if w.base == "BAR"}
+    samples, there = sum(waited), sum(count for place, count in enumerate(waited) if place in behind)
     return (1 - stall(profile, "selected")) * there / samples if samples else 0.0

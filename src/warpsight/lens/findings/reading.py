@@ -25,13 +25,17 @@ _SPACES = {
 
 @dataclass(frozen=True)
 class Work:
-    """One machine instruction that ran: its mnemonic, where it reads or writes, how often, and its counters."""
+    """One machine instruction that ran: its mnemonic, where it reads or writes, how often, and its counters.
+
+    `place` counts machine instructions, as the targets of branches do; the index in `at` may count more than those.
+    """
 
     base: str
     modifiers: tuple[str, ...]
     space: str
     warps: float
     at: InstructionCounters
+    place: int
 
     def count(self, name: str) -> float:
         return self.at.counters.get(name, 0)
@@ -47,10 +51,10 @@ def executed(profile: Profile) -> list[Work]:
     if profile.isa != "sass":
         return []
     found: list[Work] = []
-    for at in profile.instructions:
+    for place, at in enumerate(profile.instructions):
         if warps := at.counters.get("warps", 0):
             base, modifiers = _parsed(at.text)
-            found.append(Work(base, modifiers, _SPACES.get(base, ""), warps, at))
+            found.append(Work(base, modifiers, _SPACES.get(base, ""), warps, at, place))
     return found
 
 
@@ -118,6 +122,11 @@ def bytes_per_lane(w: Work) -> float:
 
 def is_conversion_to_double(w: Work) -> bool:
     return w.base == "F2F" and {"F64", "F32"} <= set(w.modifiers)
+
+
+def is_conversion_of_integers(w: Work) -> bool:
+    """Whether an integer becomes a double, or a double an integer."""
+    return w.base in ("I2F", "F2I") and "F64" in w.modifiers
 
 
 def is_constant(w: Work) -> bool:

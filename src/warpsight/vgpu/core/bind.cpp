@@ -13,6 +13,7 @@
 
 #include "machine.hpp"
 #include "sm.hpp"
+#include "what_if.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -113,9 +114,9 @@ std::vector<StaticStep> to_steps(const StepTable &table) {
 nb::dict launch(PyProgram &p, PyMemory &memory, std::tuple<u32, u32, u32> grid, std::tuple<u32, u32, u32> block,
                 u32 shared_bytes, u32 dynamic_shared_bytes, u32 local_bytes, nb::bytes params, nb::bytes const_data,
                 std::vector<u64> blocks, bool check, bool count, int cores, u64 max_instructions,
-                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 heap_used, u64 max_trace_steps, std::vector<u64> traced,
-                std::optional<StepTable> watched, u64 concurrent, u64 round_trip, u32 swap_passes, bool last_warp_first,
-                std::vector<u64> waves) {
+                double deadline_seconds, u64 heap_base, u64 heap_bytes, u64 heap_used, u64 max_trace_steps,
+                std::vector<u64> traced, std::optional<StepTable> watched, u64 concurrent, u64 round_trip,
+                u32 swap_passes, bool last_warp_first, std::vector<u64> waves) {
     Launch l(*p.program, memory.memory);
     LaunchOptions &o = l.options;
     std::tie(o.grid[0], o.grid[1], o.grid[2]) = grid;
@@ -382,9 +383,8 @@ NB_MODULE(_core, m) {
     m.def("launch", &launch, "program"_a, "memory"_a, "grid"_a, "block"_a, "shared_bytes"_a, "dynamic_shared_bytes"_a,
           "local_bytes"_a, "params"_a, "const_data"_a, "blocks"_a, "check"_a, "count"_a, "cores"_a,
           "max_instructions"_a, "deadline_seconds"_a, "heap_base"_a = 0, "heap_bytes"_a = 0, "heap_used"_a = 0,
-          "max_trace_steps"_a = 0,
-          "traced"_a = std::vector<u64>(), "watched"_a = nb::none(), "concurrent"_a = 0, "round_trip"_a = 64,
-          "swap_passes"_a = 1, "last_warp_first"_a = false, "waves"_a = std::vector<u64>());
+          "max_trace_steps"_a = 0, "traced"_a = std::vector<u64>(), "watched"_a = nb::none(), "concurrent"_a = 0,
+          "round_trip"_a = 64, "swap_passes"_a = 1, "last_warp_first"_a = false, "waves"_a = std::vector<u64>());
     nb::class_<PyTraces>(m, "Traces")
         .def_prop_ro("steps",
                      [](const PyTraces &t) {
@@ -400,6 +400,19 @@ NB_MODULE(_core, m) {
                  for (size_t i : which) some->blocks.push_back(t.blocks.at(i));
                  return some;
              })
+        .def("changed",
+             [](const PyTraces &t, std::vector<u16> keep, std::vector<u16> ideal, u32 split) {
+                 if (!split || keep.size() != ideal.size()) throw nb::value_error("change of traces out of range");
+                 for (const auto &b : t.blocks)
+                     for (const WarpTrace &w : b->warps)
+                         for (u32 step : w.steps)
+                             if ((step & ~kTouchesMemory) >= keep.size())
+                                 throw nb::value_error("a step of another program");
+                 auto some = std::make_unique<PyTraces>();
+                 some->blocks = changed_traces(t.blocks, {std::move(keep), std::move(ideal), split});
+                 return some;
+             })
+        .def("moved", [](const PyTraces &t, StepTable table) { return moved_by_kind(t.blocks, to_steps(table)); })
         .def("work",
              [](const PyTraces &t, StepTable table) {
                  const BlockWork sum = work_of(t.blocks, to_steps(table));
