@@ -26,6 +26,7 @@ LIES = {
     "name": "expected a name",
     "launch": "was never sent",
     "flood": "expected at most 200000 allocations",
+    "library": "expected a number up to 6",
 }
 
 

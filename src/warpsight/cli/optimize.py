@@ -1,5 +1,7 @@
 """`warpsight optimize TASK`: a model makes the kernel faster with the tools; you get the kernel and the evidence.
 
+A program in place of a task (a .cu file with a main, a folder that is built) is `cli/optimize_program.py`.
+
 Thin: the job is planned and judged in `reason/optimize.py`, shown by `text/optimize.py` and `text/optimize_view.py`.
 Exit code 0 when a right and faster kernel was found, 1 when not, 130 when interrupted.
 """
@@ -8,15 +10,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
+from warpsight.cli.optimize_program import optimize_if_program
 from warpsight.cli.output import ExitCode, emit
-from warpsight.cli.profile import GPU_HELP
+from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 
 if TYPE_CHECKING:
     from warpsight.reason.job import Job
@@ -44,25 +47,30 @@ CONSTRAIN_HELP = (
     "Ask the server or engine to hold the model to a call; by default for the small prompt and models near by."
 )
 TIMEOUT_HELP = "How long one reply may take; by default 900 for a server, and no limit for local weights."
-OUT_HELP = "Where to write the new kernel; by default a file named after the run, in this folder."
+OUT_HELP = (
+    "Where to write the new kernel, for a program the folder with patch and evidence; by default named after the run or"
+    " the program, here."
+)
+KERNEL_HELP = "Begin with this kernel, and beat it. Of a program: the name of its kernel to make faster."
+WITH_HELP = "Of a program: judge this kernel, and bring it in, instead of looking for one."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
 
 
 def optimize(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
+    task: Annotated[str, typer.Argument(metavar="TASK|PROGRAM", help=TASK_HELP)],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help=ARGUMENTS_HELP)] = None,
     model: Annotated[str | None, typer.Option(metavar="MODEL", help=MODEL_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     device: Annotated[str, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = "virtual",
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with this kernel, and beat it.")] = None,
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE|NAME", help=KERNEL_HELP)] = None,
+    by_hand: Annotated[Path | None, typer.Option("--with", metavar="FILE", help=WITH_HELP)] = None,
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
     budget: Annotated[str | None, typer.Option(metavar="LIMITS", help=BUDGET_HELP)] = None,
     strategy: Annotated[StrategyName, typer.Option(help="How attempts are put together.")] = "single",
     attempts: Annotated[int, typer.Option(min=1, help="refine: rounds; best-of-n: how many; beam: depth.")] = 4,
     width: Annotated[int, typer.Option(min=1, help="beam: how many kernels are kept.")] = 2,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="An endpoint of the model's format.")] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
-    ] = None,
+    api_key_env: Annotated[str | None, typer.Option(metavar="NAME", help="The variable that holds the key.")] = None,
     adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
     prompt: Annotated[Literal["small", "full", "trained"] | None, typer.Option(help=PROMPT_HELP)] = None,
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help=TOOLS_HELP)] = None,
@@ -88,21 +96,34 @@ def optimize(
       warpsight optimize transpose --model scripted:demo
       warpsight optimize softmax --model anthropic:NAME --budget calls=30
       warpsight optimize saxpy --model openai:NAME --base-url http://127.0.0.1/v1
+      warpsight optimize saxpy.cu 1000000
     """
     from warpsight.reason.job import Strategy
     from warpsight.verbs.optimize import plan_job
 
-    planned = plan_job(
-        task, kernel, model=model, device=device, gpu=gpu, feedback=feedback, budget=budget,
+    asked = _together(
+        model=model, device=device, feedback=feedback, budget=budget,
         strategy=Strategy(name=strategy, attempts=attempts, width=width), prompt=prompt, calling=calling,
         tools=[name.strip() for name in (tools or "").split(",") if name.strip()],
         constrain=None if constrain is None else constrain == "on",
         reply_timeout=reply_timeout, temperature=temperature, seed=seed, max_tokens=max_tokens, adapter=adapter,
         base_url=base_url, api_key_env=api_key_env, unsafe=unsafe,
     )  # fmt: skip
-    if planned.chosen and not quiet:
-        print(f"no --model was given: using {planned.chosen}", file=sys.stderr)
+    optimize_if_program(
+        task, arguments, kernel=kernel, by_hand=by_hand, gpu=gpu, out=out, quiet=quiet, as_json=as_json, asked=asked
+    )
+    planned = plan_job(task, kernel, gpu=gpu, **asked)
+    _tell_chosen("" if quiet else planned.chosen)
     run_and_report(planned.job, out, quiet=quiet, as_json=as_json)
+
+
+def _tell_chosen(model: str) -> None:
+    if model:
+        print(f"no --model was given: using {model}", file=sys.stderr)
+
+
+def _together(**words: Any) -> dict[str, Any]:
+    return words
 
 
 def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:

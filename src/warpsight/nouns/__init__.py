@@ -52,9 +52,11 @@ from warpsight.nouns.profile import (
 )
 from warpsight.nouns.program import (
     KernelLaunches,
+    LibraryCalls,
     ProgramCopies,
     ProgramEnd,
     ProgramFault,
+    ProgramSpeedup,
     TimelineEvent,
     WholeRun,
 )
@@ -102,6 +104,7 @@ __all__ = [
     "KernelLaunches",
     "Language",
     "Launch",
+    "LibraryCalls",
     "LineCounters",
     "Noun",
     "Number",
@@ -109,6 +112,7 @@ __all__ = [
     "ProgramCopies",
     "ProgramEnd",
     "ProgramFault",
+    "ProgramSpeedup",
     "Run",
     "SassInstruction",
     "Sha256",

@@ -45,6 +45,16 @@ class ProgramCopies(Noun):
     time_us: float
 
 
+class LibraryCalls(Noun):
+    """Calls of one function of a library: computed on the host, timed by the roofline of what they amount to."""
+
+    function: str
+    count: Count
+    flops: float
+    size_bytes: float
+    time_us: float
+
+
 TimelineWay = Literal["launch", "host to device", "device to host", "within the device", "fill"]
 
 
@@ -84,6 +94,7 @@ class WholeRun(Noun):
     cut: Count = 0
     kernels: tuple[KernelLaunches, ...]
     copies: tuple[ProgramCopies, ...]
+    libraries: tuple[LibraryCalls, ...] = ()
     faults: tuple[ProgramFault, ...]
     missing: tuple[str, ...]
     refused: tuple[str, ...]
@@ -100,3 +111,50 @@ class WholeRun(Noun):
     @property
     def faulted(self) -> bool:
         return any(not fault.warning for fault in self.faults)
+
+
+class ProgramSpeedup(Noun):
+    """A program before and after one kernel was made faster; times are simulated, of kernels and copies together.
+
+    `certificate` is the hash of the kernel's own, `patch_sha256` that of the patch's text.
+    """
+
+    format: Literal["warpsight program 1"] = "warpsight program 1"
+    created_at: str
+    program: str
+    arguments: tuple[str, ...]
+    gpu: str
+    source: Literal["simulated"] = "simulated"
+    kernel: str
+    kernel_ratio: float
+    kernel_share: float
+    certificate: str
+    before_us: float
+    after_us: float
+    output: Literal["exact", "close", "different"]
+    output_lines: Count
+    output_left_out: Count
+    output_first_difference: str = ""
+    own_check_before: Literal["passed", "failed", "none"]
+    own_check_after: Literal["passed", "failed", "none"]
+    exit_code_before: int
+    exit_code_after: int
+    output_sha256_before: str
+    output_sha256_after: str
+    patch_sha256: str
+    files: tuple[str, ...]
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast the whole program is."""
+        return self.before_us / self.after_us if self.after_us else 1.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the program came to the same end with the faster kernel."""
+        return (
+            self.output != "different"
+            and self.own_check_after != "failed"
+            and self.own_check_before == self.own_check_after
+            and self.exit_code_before == self.exit_code_after
+        )

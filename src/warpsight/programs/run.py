@@ -226,7 +226,7 @@ def _account(
     return WholeRun(
         program=name, gpu=options.gpu.key, end=end, exit_code=code, detail=detail, check=options.check or "",
         asked=server.told.asked, launches=server.told.launches, skipped=server.repeats.skipped, cut=server.told.cut,
-        kernels=kernels, copies=copies,
+        kernels=kernels, copies=copies, libraries=server.libraries.rows(),
         faults=tuple(server.told.faults), missing=tuple(sorted(server.told.missing)),
         refused=tuple(f"{kernel}: {why}" for kernel, why in sorted(server.told.refused.items())),
         link=host_link(options.gpu).name, kernel_us=sum(row.time_us or 0.0 for row in kernels),

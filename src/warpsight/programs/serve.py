@@ -18,6 +18,7 @@ from warpsight.nouns import Fault, KernelLaunches, ProgramCopies, ProgramFault
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.kernel_times import LaunchTimes, SizeTime
 from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher, LaunchSizes
+from warpsight.programs.library_account import LibraryAccount
 from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_kernel, read_module
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
 from warpsight.programs.properties import COPY_US, device_numbers, host_link
@@ -77,6 +78,7 @@ class Server:
     ) -> None:
         self.memory, self.gpu, self.launcher, self.times = memory, gpu, launcher, times
         self.repeats = Repeats(memory)
+        self.libraries = LibraryAccount(gpu, timed=times is not None)
         self.told = Told()
         self._seconds_left, self._timeline = seconds_left, timeline
         self._modules: dict[int, LoadedModule] = {}
@@ -85,7 +87,7 @@ class Server:
         self._does: dict[Op, Callable[[Fields], bytes]] = {
             Op.HELLO: self._hello, Op.MODULE: self._module, Op.ALLOCATE: self._allocate, Op.RELEASE: self._release,
             Op.COPY: self._copy, Op.KERNEL: self._kernel, Op.LAUNCH: self._launch, Op.OCCUPANCY: self._occupancy,
-            Op.MISSING: self._missing, Op.HEAP: self._heap,
+            Op.MISSING: self._missing, Op.HEAP: self._heap, Op.LIBRARY: self.libraries.call,
         }  # fmt: skip
 
     def answer(self, op: Op, body: bytes) -> bytes:

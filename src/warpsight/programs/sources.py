@@ -96,6 +96,8 @@ def folders_beside(source: Path) -> dict[str, Path]:
                 places = {at.joinpath(*[".."] * depth), file.parent.joinpath(*[".."] * depth)}
                 for place in places:
                     target = (place.resolve() / name.decode()).resolve()
+                    if target == folder and source.is_dir():  # itself, by its own name
+                        found.setdefault(name.decode(), target)
                     if target.exists() and target not in seen and not folder.is_relative_to(target):
                         if target.is_relative_to(folder) or len(found) >= 64 or target.parent == Path("/"):
                             continue

@@ -31,7 +31,7 @@ class SourceTree:
 
     def of(self, node: Node) -> str:
         """The text of a node."""
-        return self.data[node.start_byte : node.end_byte].decode()
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", errors="surrogateescape")
 
     def line(self, node: Node) -> int:
         return node.start_point.row + 1
@@ -94,6 +94,11 @@ def parse(text: str) -> SourceTree:
     """The tree of a text; any text has one."""
     data = text.encode()
     return SourceTree(text, data, _parser().parse(data).root_node)
+
+
+def parse_bytes(data: bytes) -> SourceTree:
+    """The tree of a file that may not be text everywhere; what is no text is shown as such."""
+    return SourceTree(data.decode("utf-8", errors="replace"), data, _parser().parse(data).root_node)
 
 
 def kernel_of(tree: SourceTree, entry: str) -> KernelTree:

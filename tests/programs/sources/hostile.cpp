@@ -108,6 +108,12 @@ int main(int argc, char **argv) {
     if (what == "module") name_message(6, 5, "k", {});
     if (what == "name") name_message(6, 0, std::string("\x1b[2J\n"), {});
     if (what == "launch") name_message(7, 0, "k", {1, 1, 1, 1, 1, 1, 0, 0, 0});
+    if (what == "library") {
+        std::string body;
+        for (const u64 v : {(u64)1, (u64)'f', (u64)1, (u64)1, ~(u64)0}) body.append((const char *)&v, v == 'f' ? 1 : 8);
+        const u32 head[2] = {11, (u32)body.size()};
+        raw(head, 8), raw(body.data(), body.size());
+    }
     if (what == "flood") {
         for (u64 i = 0; i < 300000; i++) message(3, {kBase + i * 4096, 8, 0});
     }

@@ -40,6 +40,7 @@ def lines_of(run: WholeRun) -> Iterator[str]:
     if len(timed) > MOST_ROWS:
         yield f"  and {len(timed) - MOST_ROWS} more sizes of launches (--json has all)"
     yield from _untimed(run)
+    yield from _libraries(run)
     faults = [f for f in run.faults if not f.warning]
     if run.faults:
         where = [f"{(f.file or f.kernel).rpartition('/')[2]}:{f.fault.line}" for f in run.faults]
@@ -55,6 +56,15 @@ def _copies(run: WholeRun) -> str:
         return ""
     count = sum(row.count for row in run.copies)
     return f", {counted(count, 'copy or fill', 'copies and fills')} {duration(run.copy_us)} by data sheet ({run.link})"
+
+
+def _libraries(run: WholeRun) -> Iterator[str]:
+    """Calls that ran on the host."""
+    if run.libraries:
+        total = sum(row.time_us for row in run.libraries)
+        yield f"warpsight: calls of libraries, computed on the host: {duration(total)} by roofline, a lower bound"
+    for row in run.libraries[:MOST_ROWS]:
+        yield f"  {row.count:7,} x {duration(row.time_us / max(1, row.count)):>9}  {row.function}"
 
 
 def _row(row: KernelLaunches, whole: float) -> str:

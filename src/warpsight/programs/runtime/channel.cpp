@@ -13,7 +13,7 @@
 
 namespace stand_in {
 
-std::recursive_mutex lock;
+WS_SHARED std::recursive_mutex lock;
 double clock_us = 0;
 
 namespace {
@@ -56,10 +56,28 @@ Device read_device() {
     Answer a = Message(Op::hello).add(1).ask();
     Device d;
     d.name = a.text();
-    for (u64 *v : {&d.arena_bytes, &d.total_bytes, &d.major, &d.minor, &d.sms, &d.clock_khz, &d.memory_clock_khz,
-                   &d.bus_bits, &d.l2_bytes, &d.threads_per_sm, &d.blocks_per_sm, &d.registers_per_sm,
-                   &d.registers_per_block, &d.shared_per_block, &d.shared_optin, &d.shared_per_sm, &d.shared_reserved,
-                   &d.threads_per_block, &d.link_bytes_per_us, &d.link_ns, &d.dram_bytes_per_us, &d.copy_ns})
+    for (u64 *v : {&d.arena_bytes,
+                   &d.total_bytes,
+                   &d.major,
+                   &d.minor,
+                   &d.sms,
+                   &d.clock_khz,
+                   &d.memory_clock_khz,
+                   &d.bus_bits,
+                   &d.l2_bytes,
+                   &d.threads_per_sm,
+                   &d.blocks_per_sm,
+                   &d.registers_per_sm,
+                   &d.registers_per_block,
+                   &d.shared_per_block,
+                   &d.shared_optin,
+                   &d.shared_per_sm,
+                   &d.shared_reserved,
+                   &d.threads_per_block,
+                   &d.link_bytes_per_us,
+                   &d.link_ns,
+                   &d.dram_bytes_per_us,
+                   &d.copy_ns})
         *v = a.number();
     void *at = mmap((void *)kBase, d.arena_bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, memory, 0);

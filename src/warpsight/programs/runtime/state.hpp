@@ -12,6 +12,7 @@
 #include <vector>
 
 #define WS_API extern "C" __attribute__((visibility("default")))
+#define WS_SHARED __attribute__((visibility("default")))  // for the libraries beside this one (libraries/)
 
 namespace stand_in {
 
@@ -21,7 +22,7 @@ using u32 = uint32_t;
 constexpr u64 kBase = 0x200000000ull;  // where the core's global memory begins, and device memory here
 constexpr u64 kGap = 256;              // between allocations, so that running past one is seen
 
-enum class Op : u32 { hello = 1, module, allocate, release, copy, kernel, launch, occupancy, missing, forget };
+enum class Op : u32 { hello = 1, module, allocate, release, copy, kernel, launch, occupancy, missing, forget, library };
 
 // A message: an operation, the length of the body, then numbers of eight bytes and texts with their length before.
 class Message {
@@ -87,19 +88,20 @@ struct Module {
 
 enum class Kind : u64 { device, host, managed, variable };  // of an allocation
 
-extern std::recursive_mutex lock;
+extern WS_SHARED std::recursive_mutex lock;
 extern double clock_us;  // simulated time since the start
 extern cudaError_t sticky;
 
 const Device &device();         // starts the channel when first asked for
 cudaError_t fail(cudaError_t);  // remembers an error for cudaGetLastError, and hands it back
-cudaError_t not_provided(const char *name, const char *why = "");
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+WS_SHARED cudaError_t not_provided(const char *name, const char *why = "");
+WS_SHARED void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 u64 allocate(u64 bytes, Kind, u64 alignment = 512);  // 0: no room
 bool release(u64 address);
-bool on_device(const void *);
-bool whole(const void *, u64 bytes);  // a range of device memory that lies in one allocation; true for host memory
+WS_SHARED bool on_device(const void *);
+WS_SHARED bool whole(const void *,
+                     u64 bytes);  // a range of device memory that lies in one allocation; true for host memory
 bool find_allocation(const void *, u64 *base, u64 *bytes, Kind *);
 u64 used_bytes();
 
@@ -113,7 +115,14 @@ void note_copy(const void *to, const void *from, u64 bytes, u64 row, u64 rows, u
 
 // Graphs: while a stream is captured, what would be done is kept instead. True: it was kept.
 using Step = std::function<cudaError_t()>;
-bool captured(cudaStream_t, const Step &);
+WS_SHARED bool captured(cudaStream_t, const Step &);
+
+// Libraries: what one call of theirs did, for the account and the simulated clock. `kind` is that of its arithmetic.
+enum class Arithmetic : u64 { f32, f64, tensor_f16, tensor_bf16, tensor_tf32, tensor_s8, tensor_f64 };
+WS_SHARED void library_call(const char *name, double flops, double bytes, Arithmetic);
+WS_SHARED void note_written(const void *to, u64 row, u64 rows, u64 pitch);
+WS_SHARED bool host_memory(const void *);  // memory that a GPU cannot reach
+WS_SHARED cudaError_t state_of_device();   // the error that stays, or none
 
 inline u64 round_up(u64 v, u64 a) { return (v + a - 1) / a * a; }
 
