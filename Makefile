@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-CORE := $(wildcard src/warpsight/vgpu/core/* src/warpsight/programs/runtime/*)
+PROGRAMS := src/warpsight/programs
+CORE := $(wildcard src/warpsight/vgpu/core/* $(PROGRAMS)/runtime/* $(PROGRAMS)/libraries/* $(PROGRAMS)/include/*)
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
@@ -45,7 +46,7 @@ $(VENV)/.made:
 
 $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
 	@echo "set-up 2/3: build tools (cmake, ninja, nanobind, scikit-build-core), CUDA headers"
-	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime>=13.0,<14' 'nvidia-cuda-crt>=13.0,<14' || \
+	@$(PIP) install 'cmake>=3.26' 'ninja>=1.11' 'nanobind>=3.1' 'scikit-build-core>=1.1' 'nvidia-cuda-runtime>=13.0,<14' 'nvidia-cuda-crt>=13.0,<14' 'nvidia-cuda-cccl>=13.2,<14' || \
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 
