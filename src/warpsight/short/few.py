@@ -1,22 +1,19 @@
 """A few tools in few words, for small models that nobody trained on them: `--prompt small`.
 
-Two to four of the task's own tools, with short schemas and short results; a kernel that is not named is the best so
-far. The profile of the given kernel stands in the opening, and a result of `rewrite` ends with that of the new kernel,
-so that no call is spent on looking. What must stay true: verdicts, times and profiles are the real tools' own, and a
-feedback mode that hides something hides it here too.
+Which tools they get, how these are described, and how a conversation begins; what the tools answer is `few_box.py`. A
+kernel that is not named is the best so far. The profile of the given kernel stands in the opening, so that no call is
+spent on looking. The call in the prompt is one that fits this kernel: models of half a billion parameters copy it. What
+must stay true: a feedback mode that hides something hides it here too.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from string import Template
 
 from pydantic import JsonValue
 
-from warpsight.causes import STOP, causes, with_behind
 from warpsight.errors import UsageError
-from warpsight.lens import tokens
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import fence, neutral
@@ -24,27 +21,21 @@ from warpsight.reason.job import Job, Opening
 from warpsight.reason.opening import prompt_file, target_of
 from warpsight.reason.optimize import FEW_BOX, as_asked, asked_of
 from warpsight.reason.resume import OpenedBox
-from warpsight.rewrite import rewritable
-from warpsight.short.words import profile_words, submit_words, time_words
+from warpsight.short.few_box import CAUSE, NO_LOOK, REWRITE, FewBox, Look, known_causes, look_at
 from warpsight.tasks import written_in
-from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
+from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.tools.edits import BASE, BEST, EDITS, KERNEL
 from warpsight.tools.form import form_of
-from warpsight.tools.profile import Profiled
-from warpsight.tools.rewrite import Rewritten
-from warpsight.tools.submit import Submitted
 from warpsight.tools.task_box import TaskBox, tools
-from warpsight.tools.time import Timed
 
-FEW = ("rewrite", "what_if", SUBMIT)  # where a tool of that name exists
-WITHOUT = ("rewrite", "time", SUBMIT)  # where there is none
+FEW = (REWRITE, "what_if", SUBMIT)  # where a tool of that name exists
+WITHOUT = (REWRITE, "time", SUBMIT)  # where there is none
+ANY_NAME = "NAME"  # of a cause, where the profile shows none
 EDITS_ONLY = ("time", SUBMIT)  # for kernels in languages that no rewrite knows
 CALLS = 8
 REPLY_TOKENS = 1024
-RESULT_TOKENS = 160
 LOOKED = "looked"  # in the settings of a job: its opening has the profile
 TOOLS = "tools"  # in the settings of a job: the names of its tools
-CAUSE = "cause"
 _TEXT: dict[str, JsonValue] = {"type": "string"}
 _BASE: dict[str, JsonValue] = {"enum": [BEST], "default": BEST}
 _EDITS: dict[str, JsonValue] = {
@@ -76,25 +67,14 @@ def few_specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
 
 
 def _spec(name: str) -> ToolSpec:
-    if name == "rewrite":
-        kinds: dict[str, JsonValue] = {"type": "string", "enum": list(_causes())}
+    if name == REWRITE:
+        kinds: dict[str, JsonValue] = {"type": "string", "enum": list(known_causes())}
         return _made(name, "try fixes for a cause", {CAUSE: kinds, BASE: _BASE}, [CAUSE])
     if name == "time":
         return _made(name, "try your own change", {EDITS: _EDITS, BASE: _BASE}, [EDITS])
     if name == SUBMIT:
         return _made(name, "hand in the best", {BASE: _BASE})
     return _shortened(tools()[name].spec)
-
-
-def _causes() -> tuple[str, ...]:
-    """Every name that a profile may show and `rewrite` knows something for."""
-    can = set(rewritable())
-    shown = [
-        one.name
-        for one in causes().values()
-        if not one.vague and one.name not in STOP and can & set(with_behind(one.name))
-    ]
-    return tuple(dict.fromkeys((*shown, *rewritable())))
 
 
 def _made(name: str, said: str, properties: dict[str, JsonValue], required: list[JsonValue] | None = None) -> ToolSpec:
@@ -104,83 +84,13 @@ def _made(name: str, said: str, properties: dict[str, JsonValue], required: list
 
 def _shortened(spec: ToolSpec) -> ToolSpec:
     """A tool that has no short form here: its first sentence, and what it takes beside a kernel."""
-    properties = spec.parameters.get("properties")
-    assert isinstance(properties, dict)
+    properties = _properties(spec)
     shown = {name: part for name, part in properties.items() if name not in (KERNEL, EDITS, BASE)}
     if KERNEL in properties:
         shown[BASE] = _BASE
     needed = spec.parameters.get("required")
     left: list[JsonValue] = [name for name in needed if name != KERNEL] if isinstance(needed, list) else []
     return _made(spec.name, spec.description.partition(". ")[0], shown, left)
-
-
-class FewBox:
-    """A ToolBox: the calls go to the task's own tools, what they say is made short."""
-
-    def __init__(self, box: TaskBox, names: Sequence[str]) -> None:
-        self._box = box
-        self._names = tuple(names)
-        self._tried = False
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return few_specs(self._names)
-
-    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        """One call, by the real tool."""
-        asked = dict(arguments)
-        if name != SUBMIT:
-            self._tried = True
-        elif not self._tried and asked.get(KERNEL) == self._box.session.given.source:
-            return ToolResult(text=f"error: nothing was tried yet; call {self._names[0]} first", is_error=True)
-        if name == SUBMIT:
-            asked.setdefault(CAUSE, "not said")
-        result = self._box.call(name, asked)
-        if result.is_error:
-            return result
-        return result.model_copy(update={"text": cut_to(self._said(name, result), RESULT_TOKENS)})
-
-    def _said(self, name: str, result: ToolResult) -> str:
-        record = json.dumps(result.data)
-        if name == "rewrite":
-            return self._rewritten(Rewritten.model_validate_json(record), result)
-        if name == "time":
-            found = Timed.model_validate_json(record)
-            return f"{found.kernel}: {time_words(found)}"
-        if name == SUBMIT:
-            return submit_words(Submitted.model_validate_json(record))
-        return result.text
-
-    def _rewritten(self, found: Rewritten, result: ToolResult) -> str:
-        """Whether it helped, and what is slow now."""
-        if not found.found or result.made is None:
-            why = "no known fix fits" if not found.tried else "no known fix is right and faster"
-            return f"{found.cause}: {why}. Name another cause, or submit."
-        told = f"{found.cause}: {found.rewrite} is right"
-        if found.ratio is not None:
-            told += f", {found.ratio:.2f}x as fast as before"
-        if found.ratio_to_given is not None:
-            told += f", {found.ratio_to_given:.2f}x as the given kernel"
-        profile = profile_of(self._box, result.made)
-        return f"{told}. It is `best` now, {found.kernel}." + (f"\nIts profile:\n{profile}" if profile else "")
-
-
-def profile_of(box: TaskBox, kernel: str) -> str:
-    """What the profile of a kernel says in few words; nothing where profiles are off."""
-    result = box.call("profile", {KERNEL: kernel})
-    if result.is_error:
-        return ""
-    found = Profiled.model_validate_json(json.dumps(result.data))
-    return profile_words(found, kernel, smaller=True) if found.profiled else ""
-
-
-def cut_to(text: str, most: int) -> str:
-    """As many whole lines as fit, at least the first."""
-    kept: list[str] = []
-    for line in text.split("\n"):
-        if kept and tokens("\n".join((*kept, line))) > most:
-            break
-        kept.append(line)
-    return "\n".join(kept)
 
 
 def ask_few(
@@ -205,9 +115,9 @@ def open_few(job: Job, box: TaskBox) -> OpenedBox:
     names, task = names_of(job), as_asked(box.session.task, asked_of(job))
 
     def open_with(kernel: str, note: str) -> Opening:
-        return few_opening(task, kernel, names, profile_of(box, kernel), note)
+        return few_opening(task, kernel, names, look_at(box, kernel, names), note)
 
-    return OpenedBox(FewBox(box, names), open_with)
+    return OpenedBox(FewBox(box, few_specs(names)), open_with)
 
 
 def look(job: Job, opened: OpenedBox) -> Job:
@@ -222,27 +132,34 @@ def names_of(job: Job) -> tuple[str, ...]:
     return tuple(spec.name for spec in job.tools)
 
 
-def _line(spec: ToolSpec, *, profiled: bool) -> str:
-    """A tool in the prompt. The causes stand in the profile; where there is none, here."""
-    form = form_of(spec.parameters)
-    if spec.name == "rewrite":
-        causes_said = "NAME" if profiled else " or ".join(_causes())
-        form = f'{{"{CAUSE}": {causes_said}, "{BASE}"?: text}}'
-    return f"- {spec.name} {form}: {spec.description}"
-
-
-def few_opening(task: Task, kernel: str, names: Sequence[str], profile: str = "", note: str = "") -> Opening:
+def few_opening(task: Task, kernel: str, names: Sequence[str], seen: Look = NO_LOOK, note: str = "") -> Opening:
     """The first two messages, about this kernel."""
-    listed = "\n".join(_line(spec, profiled=bool(profile)) for spec in few_specs(names))
-    system = Template(prompt_file("small" if "rewrite" in names else "small_edits")).substitute(tools=listed)
+    listed = "\n".join(_line(spec, named=bool(seen.causes)) for spec in few_specs(names))
+    first = seen.causes[0] if seen.causes else ANY_NAME
+    system = Template(prompt_file("small" if REWRITE in names else "small_edits")).substitute(tools=listed, cause=first)
     sizes = next((w.axes for w in task.workloads if w.profile), task.workloads[0].axes)
     user = Template(prompt_file("small_task")).substitute(
         gpu=neutral(target_of(task)),
         task=task.name,
         size=", ".join(f"{name} {value}" for name, value in sizes.items()) or "fixed",
         kernel=fence("kernel", kernel.strip()),
-        profile=fence("profile", profile) if profile else "",
+        profile=fence("profile", seen.words) if seen.words else "",
         note=neutral(note),
     )
     lines = [line for line in user.split("\n") if line.strip()]
     return Opening(system=system.strip(), user="\n".join(lines), kernel=kernel)
+
+
+def _line(spec: ToolSpec, *, named: bool) -> str:
+    """A tool in the prompt, without `base`, whose default is meant. The causes stand in the profile; else here."""
+    shown = {name: part for name, part in _properties(spec).items() if name != BASE}
+    form = form_of({**spec.parameters, "properties": shown})
+    if spec.name == REWRITE:
+        form = f'{{"{CAUSE}": {ANY_NAME if named else " or ".join(known_causes())}}}'
+    return f"- {spec.name} {form}: {spec.description}"
+
+
+def _properties(spec: ToolSpec) -> dict[str, JsonValue]:
+    properties = spec.parameters.get("properties")
+    assert isinstance(properties, dict)
+    return properties
