@@ -24,6 +24,7 @@ from warpsight.bench.tasks import BenchTask, read_bench_tasks
 from warpsight.causes import STOP
 from warpsight.corpus.build import read_rows
 from warpsight.models.errors import ModelError
+from warpsight.models.local import LocalModel
 from warpsight.models.model import Model, OnText, Reply, Request
 from warpsight.models.open import open_model
 from warpsight.nouns import Evaluation, Task
@@ -192,6 +193,8 @@ def main(argument: str = "") -> None:
         if unit.arm not in NO_MODEL and unit.model not in models:
             models[unit.model] = open_model(f"local:{unit.model}")
         model = script_of(unit.arm) if unit.arm in NO_MODEL else models[unit.model]
+        if isinstance(model, LocalModel):
+            model.results_inside = unit.arm == "same-turn"
         began = time.process_time()
         try:
             row = run_unit(unit, one.task, model)

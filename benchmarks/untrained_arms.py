@@ -42,7 +42,8 @@ ARMS = {
     "hashes": "data fences carry hashes, as they did before",
     "fixed-example": "the call in the prompt names a cause that is not in the profile",
     "named-example": "the call in the prompt names NAME and no cause",
-    "no-next": "results do not say which causes are left, and calls in vain are run",
+    "no-next": "results do not show the call to make next, and calls in vain are run",
+    "same-turn": "results stand inside the model's own turn, as for models trained here",
     "own-edits": "the model writes its own edits: `time` and `submit` alone",
     "script": "no model: the first cause that is left, again and again, by the same few tools",
     "guided": "no model: `rewrite` without a cause, the search that `optimize` runs by itself",
@@ -50,7 +51,7 @@ ARMS = {
 CALLS = 8
 NO_MODEL = ("script", "guided")
 _CAUSE = re.compile(r"^(\w+) \d+\.\d+x", re.MULTILINE)
-_LEFT = re.compile(r"Not tried yet: (\w+)")
+_LEFT = re.compile(r'Now call .*"cause":"(\w+)"')
 
 
 def job_of(task: Task, model: str, arm: str, feedback: str) -> Job:

@@ -23,6 +23,17 @@ def test_results_stand_inside_the_turn_that_called() -> None:
     )
 
 
+def test_for_models_not_trained_here_results_are_turns_of_the_user() -> None:
+    turn = AssistantMessage(text=CALL, raw="{}", wire="local")
+    result = ToolMessage(call_id="0", name="profile", text="32 sectors")
+    messages = (UserMessage(text="U"), turn, result, result, turn, result)
+    answer = "<|im_start|>user\n<tool_response>\n32 sectors\n</tool_response><|im_end|>\n"
+    called = f"<|im_start|>assistant\n{CALL}<|im_end|>\n"
+    made = "".join(part.text for part in parts_of(messages, (), results_inside=False))
+    assert made == f"<|im_start|>user\nU<|im_end|>\n{called}{answer}{answer}{called}{answer}<|im_start|>assistant\n"
+    assert [part.kind for part in parts_of(messages, (), results_inside=False) if "32" in part.text] == ["data"] * 3
+
+
 def test_a_finished_turn_is_closed_before_the_next() -> None:
     end = text_of(UserMessage(text="U"), AssistantMessage(text="A"), UserMessage(text="V"))
     assert end.endswith("assistant\nA<|im_end|>\n<|im_start|>user\nV<|im_end|>\n<|im_start|>assistant\n")

@@ -83,7 +83,7 @@ def test_only_the_first_call_of_a_reply_is_run_and_the_model_is_told() -> None:
     twice = (ScriptedCall(name="rewrite", arguments={"cause": "spills"}), ScriptedCall(name="submit"))
     _, run = play(planned(), ScriptedTurn(calls=twice), ScriptedTurn(calls=(ScriptedCall(name="submit"),)))
     told = [step.content for step in run.steps if step.kind == "result"]
-    assert "Not tried yet: uncoalesced" in told[0] and "only the first of the 2 calls" in told[1]
+    assert 'Now call {"name":"rewrite","arguments":{"cause":"uncoalesced"}}' in told[0] and "only the first of the 2 calls" in told[1]
     assert run.spent.tool_calls == 1
 
 

@@ -216,5 +216,5 @@ def _model(plan: BenchPlan) -> Model:
         weights = require_pulled(path) if is_known_weights(path) else Path(path) if path else embedded_weights()
         # torch where it is there: the results that ship were made with it, and engines round differently
         engine = "torch" if importlib.util.find_spec("torch") else None
-        return open_local(weights, adapter=plan.adapter, engine=engine)
+        return open_local(weights, adapter=plan.adapter, engine=engine, results_inside=True)  # as in those that ship
     return open_model(plan.model, adapter=plan.adapter, base_url=plan.base_url)

@@ -73,9 +73,11 @@ def open_local(
     batch: int = BATCH,
     reply_seconds: float | None = None,
     engine: Engine | None = None,
+    results_inside: bool | None = None,
 ) -> LocalModel:
     """Load the weights. UsageError when the path is none, ToolMissing when a package is. A reply that takes more than
-    `reply_seconds` is cut there, as at its limit of tokens."""
+    `reply_seconds` is cut there, as at its limit of tokens. Results stand inside the model's turn where it was trained
+    so: with an adapter or in a hub folder, unless said otherwise."""
     if not (path.suffix == ".gguf" and path.is_file()) and not (path / "config.json").is_file():
         raise UsageError(f"expected a .gguf file or a folder with config.json, found neither at {path}")
     if adapter is not None and not (adapter / "adapter_config.json").is_file():
@@ -83,17 +85,19 @@ def open_local(
     chosen = engine or engine_for(path, dtype)
     _require_packages(path, adapter, chosen)
     name = f"local:{path.name}" + (f"+{adapter.name}" if adapter else "")
+    inside = (adapter is not None or path.suffix != ".gguf") if results_inside is None else results_inside
+    asked: dict[str, Any] = {"batch": batch, "reply_seconds": reply_seconds, "results_inside": inside}
     if chosen == "llama":
         from warpsight.models.llama import load_llama
 
-        return LocalModel(name, load_llama(path, adapter), batch=batch, reply_seconds=reply_seconds)
+        return LocalModel(name, load_llama(path, adapter), **asked)
     # Threads that spin while they wait stand in one another's way on a busy machine: measured 0.5 tokens/s, and 3.0
     # without, at a load of nine on two cores. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from warpsight.models.weights import load_weights
 
     weights = load_weights(path, adapter, dtype or fast_precision())
-    return LocalModel(name, weights, batch=batch, reply_seconds=reply_seconds)
+    return LocalModel(name, weights, **asked)
 
 
 def engine_for(path: Path, dtype: str | None = None) -> Engine:
@@ -136,9 +140,16 @@ class LocalModel:
     """A BatchModel. Not for several threads at once: one machine has one set of cores."""
 
     def __init__(
-        self, name: str, weights: Weights | LlamaWeights, *, batch: int = BATCH, reply_seconds: float | None = None
+        self,
+        name: str,
+        weights: Weights | LlamaWeights,
+        *,
+        batch: int = BATCH,
+        reply_seconds: float | None = None,
+        results_inside: bool = True,
     ) -> None:
         self.name = name
+        self.results_inside = results_inside
         self._reply_seconds = reply_seconds
         self._weights = weights
         self._batch = batch
@@ -171,7 +182,8 @@ class LocalModel:
 
     def prompt_tokens(self, request: Request) -> list[int]:
         """The tokens the model is given; training uses the same."""
-        return [token for part in parts_of(request.messages, request.tools) for token in self._tokens(part)]
+        parts = parts_of(request.messages, request.tools, results_inside=self.results_inside)
+        return [token for part in parts for token in self._tokens(part)]
 
     def _tokens(self, part: PromptPart) -> list[int]:
         if part.turn is not None:

@@ -1,7 +1,8 @@
 """A conversation as the one text that a local model goes on writing, in parts that say who wrote them.
 
-ChatML (`<|im_start|>role ... <|im_end|>`), with tools listed in the system turn and the results of calls put INTO the
-assistant's turn as `<tool_response>`, so that the model goes on where it called. What must stay true: `written` parts
+ChatML (`<|im_start|>role ... <|im_end|>`), with tools listed in the system turn. For models that were trained here the
+results of calls are put INTO the assistant's turn as `<tool_response>`, so that the model goes on where it called; for
+others into a turn of the user, as Qwen's own template does. What must stay true: `written` parts
 are what the model wrote and nothing else is (training masks follow them); `data` parts are foreign text and must be
 made into tokens without special ones, so that no kernel, log or task can end a turn.
 """
@@ -49,8 +50,10 @@ def inert(text: str) -> str:
     return text
 
 
-def parts_of(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[PromptPart]:
-    """The prompt in parts, ending where the model goes on."""
+def parts_of(
+    messages: Sequence[Message], tools: Sequence[ToolSpec], *, results_inside: bool = True
+) -> Iterator[PromptPart]:
+    """The prompt in parts, ending where the model goes on; `results_inside` its turn, or in turns of the user."""
     system = "\n\n".join(m.text for m in messages if isinstance(m, SystemMessage))
     if system or tools_text(tools):
         yield PromptPart("control", f"{TURN}system\n")
@@ -64,9 +67,11 @@ def parts_of(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator
             yield PromptPart("written", written_text(message), message)
             inside = True
         elif isinstance(message, ToolMessage):
-            yield PromptPart("control", f"\n{RESULT_OPEN}\n")
+            ended = f"{TURN_END}\n" if inside else ""
+            yield PromptPart("control", ("" if results_inside else f"{ended}{TURN}user") + f"\n{RESULT_OPEN}\n")
             yield PromptPart("data", inert(message.text))
-            yield PromptPart("control", f"\n{RESULT_CLOSE}\n")
+            yield PromptPart("control", f"\n{RESULT_CLOSE}" + ("\n" if results_inside else f"{TURN_END}\n"))
+            inside = inside and results_inside
         elif not isinstance(message, SystemMessage):
             yield PromptPart("control", f"{TURN_END}\n{TURN}user\n" if inside else f"{TURN}user\n")
             yield PromptPart("data", message.text)

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from warpsight.causes import STOP, canonical, causes, with_behind
 from warpsight.lens import tokens
+from warpsight.models.verbatim import dump
 from warpsight.rewrite import rewritable
 from warpsight.short.words import MOST_FINDINGS, profile_words, submit_words, time_words
 from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
@@ -129,11 +130,12 @@ class FewBox:
         return tuple(cause for cause in seen if cause not in self._tried[kernel])
 
     def next_words(self, kernel: str) -> str:
-        """What to call now; without a profile nobody knows what is left."""
+        """The exact call to make now: small models write what they read last. Without a profile nobody knows it."""
         if not look_at(self._box, kernel, self._names).causes:
             return f"Name another cause, or call {SUBMIT}." if REWRITE in self._names else ""
         left = self.left(kernel)
-        return f"Not tried yet: {', '.join(left)}." if left else f"No cause is left: call {SUBMIT}."
+        after = f" After it: {', '.join(left[1:])}." if left[1:] else ""
+        return f"Now call {form_of_call(REWRITE, left[0])}.{after}" if left else f"Now call {form_of_call(SUBMIT)}."
 
     def said(self, name: str, asked: Mapping[str, JsonValue], result: ToolResult) -> str:
         """A result in few words."""
@@ -146,8 +148,8 @@ class FewBox:
         elif name == SUBMIT:
             text = submit_words(Submitted.model_validate_json(record))
         else:
-            text = result.text
-        return cut_to(text, RESULT_TOKENS)
+            text = cut_to(result.text, RESULT_TOKENS)
+        return text
 
     def _rewritten(self, kernel: str, found: Rewritten, result: ToolResult) -> str:
         """Whether it helped, and what is slow now."""
@@ -160,7 +162,14 @@ class FewBox:
         if found.ratio_to_given is not None:
             told += f", {found.ratio_to_given:.2f}x as the given kernel"
         seen = look_at(self._box, result.made, self._names)
-        return f"{told}. It is `best` now." + (f"\nIts profile:\n{seen.words}" if seen.words else "")
+        told = f"{told}. It is `best` now."
+        shown = cut_to(f"{told}\nIts profile:\n{seen.words}", RESULT_TOKENS)
+        return f"{shown}\n{self.next_words(result.made)}" if seen.words else told
+
+
+def form_of_call(tool: str, cause: str = "") -> str:
+    """A call as it is written."""
+    return dump({"name": tool, "arguments": {CAUSE: cause} if cause else {}})
 
 
 def _cause_of(asked: Mapping[str, JsonValue]) -> str:
