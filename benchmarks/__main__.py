@@ -39,7 +39,7 @@ SECTIONS = {
     "tools_start": "time that the MCP server takes to answer its first requests",
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
-    "untrained": "untrained models with the tools, and what each part of the small prompt is worth (untrained:model=NAME)",
+    "untrained": "untrained models with the tools; what each part of the prompt is worth (untrained:model=NAME)",
     "engines": "the engines of local weights on the same prompts: speed, memory, same words (engines:NAME or PATH)",
     "report": "time and size of the report of a run, up to 500 steps",
 }

@@ -184,7 +184,8 @@ def read_lines(file: Path = FILE) -> list[dict[str, Any]]:
 
 
 def main(argument: str = "") -> None:
-    words = dict(word.partition("=")[::2] for word in argument.split(",") if word)
+    cut = [word.partition("=") for word in argument.split(",") if word]
+    words = {name: value for name, _, value in cut}
     models: dict[str, Model] = {}
     for unit, one in () if "table" in words else todo(words):
         if time.strftime("%H:%M") >= words.get("until", "99:99"):

@@ -1,4 +1,4 @@
-"""The tables of `benchmarks/untrained.py`: each condition by itself, and against another on the tasks that both have."""
+"""The tables of `benchmarks/untrained.py`: each condition alone, and against another on the tasks that both have."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Condition(NamedTuple):
 
 def speed_of(row: Row) -> float:
     """What the user gets: the speed-up of a right kernel that the gate accepted, else 1: the given one stays."""
-    accepted = row["verdict"] == "right" and row["decision"] in IMPROVEMENTS and row["ratio"] is not None
-    return float(row["ratio"]) if accepted else 1.0
+    ratio = row["ratio"] if row["verdict"] == "right" and row["decision"] in IMPROVEMENTS else None
+    return 1.0 if ratio is None else float(ratio)
 
 
 def print_tables(rows: Sequence[Row], tasks: Sequence[BenchTask]) -> None:
@@ -33,18 +33,23 @@ def print_tables(rows: Sequence[Row], tasks: Sequence[BenchTask]) -> None:
     found: dict[Condition, dict[str, Row]] = {}
     for row in rows:
         found.setdefault(Condition(row["model"], row["arm"], row["feedback"]), {})[row["task"]] = row
-    print(f"\ntasks ({len(tasks)}): {', '.join(one.task.name + (f' #{one.number}' if one.right else '') for one in tasks)}")
-    print(
-        "\n| model | arm | feedback | tasks | usable replies | right and faster | geometric mean (95 %) | calls | tokens "
-        "read | written | model CPU s |\n|---|---|---|---|---|---|---|---|---|---|---|"
-    )
+    names = ", ".join(one.task.name + (f" #{one.number}" if one.right else "") for one in tasks)
+    print(f"\ntasks ({len(tasks)}): {names}\n")
+    _head("model, arm, feedback, tasks, usable replies, right and faster, geometric mean (95 %), calls, tokens read, "
+          "written, model CPU s")  # fmt: skip
     for condition, some in found.items():
         print(_line(condition, list(some.values())))
-    print("\n| model | condition | against | tasks | ratio of speeds (95 %) | right and faster | usable |\n|---|---|---|---|---|---|---|")
+    print()
+    _head("model, condition, against, tasks, ratio of speeds (95 %), right and faster, usable")
     for condition, some in found.items():
         base = _base_of(condition, found)
         if base is not None:
             print(_pair(condition, some, base, found[base]))
+
+
+def _head(names: str) -> None:
+    columns = names.split(", ")
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
 
 
 def _base_of(condition: Condition, found: Mapping[Condition, Any]) -> Condition | None:

@@ -18,6 +18,7 @@ from warpsight.reason.optimize import FEW_BOX, opened_box
 from warpsight.reason.prompt_choice import billions_in, is_local, prompt_for
 from warpsight.runs.memory import MemoryStore
 from warpsight.short.few import few_specs, look, names_for, open_few
+from warpsight.short.few_box import known_causes, look_at
 from warpsight.tasks import read_task
 from warpsight.tools.open import open_box
 from warpsight.tools.task_box import specs
@@ -26,6 +27,10 @@ from warpsight.verbs.optimize import plan_job
 TASK = read_task(Path(__file__).parents[2] / "tasks" / "transpose")
 MOST_FULL, MOST_FEW = 2500, 500
 FENCED = 'The stores are strided.\n```json\n{"name": "rewrite", "arguments": {"cause": "uncoalesced"}}\n```'
+
+
+def _call(cause: str) -> str:
+    return dump({"name": "rewrite", "arguments": {"cause": cause}})
 
 
 def cost(shown: Any) -> int:
@@ -83,8 +88,29 @@ def test_only_the_first_call_of_a_reply_is_run_and_the_model_is_told() -> None:
     twice = (ScriptedCall(name="rewrite", arguments={"cause": "spills"}), ScriptedCall(name="submit"))
     _, run = play(planned(), ScriptedTurn(calls=twice), ScriptedTurn(calls=(ScriptedCall(name="submit"),)))
     told = [step.content for step in run.steps if step.kind == "result"]
-    assert 'Now call {"name":"rewrite","arguments":{"cause":"uncoalesced"}}' in told[0] and "only the first of the 2 calls" in told[1]
+    assert (
+        'Now call {"name":"rewrite","arguments":{"cause":"uncoalesced"}}' in told[0]
+        and "only the first of the 2 calls" in told[1]
+    )
     assert run.spent.tool_calls == 1
+
+
+def test_the_call_in_the_prompt_fits_the_kernel_and_what_is_in_vain_is_answered_with_the_call_to_make() -> None:
+    spills, coalesced = _call("spills"), _call("uncoalesced")
+    given = ScriptedTurn(calls=(ScriptedCall(name="submit"),))
+    job, run = play(planned(), spills, spills, given, coalesced, given)
+    assert '{"name": "rewrite", "arguments": {"cause": "uncoalesced"}}' in job.opening.system
+    told = [step.content for step in run.steps if step.kind == "result"]
+    assert "spills was tried on this kernel" in told[1] and "nothing is faster yet" in told[2]
+    assert all(f"Now call {coalesced}." in text for text in told[:3])
+    assert run.outcome == "submitted" and run.submitted.timing.improves and run.spent.tool_calls == 3
+
+
+def test_a_profile_shows_only_causes_that_may_be_called() -> None:
+    box = open_box(read_task(TASK.folder.parent / "histogram"), seed=1)
+    named = look_at(box, box.session.given.source, ("rewrite", "submit"))
+    assert "exposed_latency" not in named.words and named.causes and set(named.causes) <= set(known_causes())
+    assert "exposed_latency" in look_at(box, box.session.given.source, ("time", "submit")).words
 
 
 def test_a_reply_without_a_call_is_told_the_exact_form() -> None:
