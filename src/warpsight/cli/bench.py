@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.options import AsJson, FirstTasks, Quiet
+from warpsight.cli.options import AsJson, FirstTasks, On, Quiet
 from warpsight.cli.output import emit
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
@@ -43,6 +43,7 @@ def run(
     temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help=ROUNDS_HELP)] = 1,
     processes: Annotated[int, typer.Option(min=1, help=PROCESSES_HELP)] = 1,
+    on: On = None,
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
     box: Annotated[str, typer.Option(help=BOX_HELP)] = "short",
     calls: Annotated[int | None, typer.Option(min=1, help=CALLS_HELP)] = None,
@@ -62,6 +63,7 @@ def run(
     from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.cli.text.bench import document_of, table_of
+    from warpsight.processes.executor import executor_for
     from warpsight.verbs.bench import require_box, require_modes, require_suite
 
     plan = BenchPlan(
@@ -70,7 +72,9 @@ def run(
         temperature=temperature, rounds=rounds, allow_train=allow_train, keep=keep, box=require_box(box), calls=calls,
     )  # fmt: skip
     with counted_on_stderr("units", quiet=quiet) as count_done:
-        found = run_bench(plan, file, processes=processes, batch=batch, progress=count_done)
+        found = run_bench(
+            plan, file, processes=processes, executor=executor_for(on, processes), batch=batch, progress=count_done
+        )
     emit(document_of(found), as_json=as_json, render=table_of(found))
 
 
@@ -83,6 +87,7 @@ def apply(
     model: Annotated[list[str] | None, typer.Option(metavar="NAME", help=ANSWERS_HELP)] = None,
     count: FirstTasks = None,
     processes: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    on: On = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -97,11 +102,13 @@ def apply(
     from warpsight.bench.apply import apply_answers
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.cli.text.bench import document_of, table_of
+    from warpsight.processes.executor import executor_for
     from warpsight.verbs.bench import answers_to_apply, write_outcomes
 
     asked = answers_to_apply(corpus, file, model or (), count)
     with counted_on_stderr("kernels", quiet=quiet) as count_done:
-        found = apply_answers(corpus, asked, tried, count=count, processes=processes, progress=count_done)
+        at_work = executor_for(on, processes)
+        found = apply_answers(corpus, asked, tried, count=count, executor=at_work, progress=count_done)
     write_outcomes(out, found)
     emit(document_of(found), as_json=as_json, render=table_of(found))
 
