@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from warpsight.errors import BrokenMachine, TaskError
-from warpsight.processes.helper import Helper, Stopped
+from warpsight.processes.helper import Helper, WorkStopped
 
 Say = Callable[[str], None]
 
@@ -69,14 +69,14 @@ def test_it_answers_and_says_what_it_does(helper: Helper) -> None:
 def test_work_that_hears_is_stopped_and_the_process_goes_on(helper: Helper) -> None:
     before = helper.call(whose, say=quiet, stopped=never)
     said: list[str] = []
-    with pytest.raises(Stopped):
+    with pytest.raises(WorkStopped):
         helper.call(until_stopped, say=said.append, stopped=lambda: len(said) > 3)
     assert helper.call(whose, say=quiet, stopped=never) == before
 
 
 def test_work_that_does_not_hear_is_killed_and_another_process_goes_on(helper: Helper) -> None:
     before, said = helper.call(whose, say=quiet, stopped=never), list[str]()
-    with pytest.raises(Stopped):
+    with pytest.raises(WorkStopped):
         helper.call(deaf, say=said.append, stopped=lambda: bool(said))
     assert helper.pid is None
     assert helper.call(whose, say=quiet, stopped=never) != before

@@ -1,4 +1,4 @@
-"""Jobs that need a worker: fair between conversations, the same work done once, full is said, a cancel frees a worker."""
+"""Jobs that need a worker: turns between conversations, the same work done once, a full server, a cancelled call."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Pipe: TypeAlias = "Connection[Any, Any]"
 _SAID, _DONE, _FAILED, _STOP = "said", "done", "failed", "stop"
 
 
-class Stopped(BaseException):
+class WorkStopped(BaseException):
     """Raised in work that is not wanted any more, and to its caller. No fault: what handles faults does not see it."""
 
 
@@ -63,7 +63,7 @@ class Helper:
             self._running = process, ours
 
     def call(self, work: Callable[..., Any], *given: Any, say: Say, stopped: Callable[[], bool]) -> Any:
-        """`work(say, *given)`, done there. Stopped where `stopped` came true before it was done."""
+        """`work(say, *given)`, done there. WorkStopped where `stopped` came true before it was done."""
         self.start()
         assert self._running is not None
         pipe = self._running[1]
@@ -98,7 +98,7 @@ class Helper:
                 pipe.send(_STOP)
                 until = time.monotonic() + GRACE_S
             if until is not None and time.monotonic() > until:
-                raise Stopped
+                raise WorkStopped
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -120,7 +120,7 @@ def _serve(pipe: Pipe, initializer: Callable[..., None] | None, initargs: tuple[
     def say(text: str) -> None:
         if pipe.poll():
             pipe.recv()
-            raise Stopped
+            raise WorkStopped
         pipe.send((_SAID, text, 0))
 
     if initializer is not None:
@@ -135,7 +135,7 @@ def _serve(pipe: Pipe, initializer: Callable[..., None] | None, initargs: tuple[
 def _work(pipe: Pipe, say: Say, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
     try:
         answer = (_DONE, work(say, *given), _bytes_held())
-    except (Exception, Stopped) as problem:
+    except (Exception, WorkStopped) as problem:
         answer = (_FAILED, _that_travels(problem), _bytes_held())
     pipe.send(answer)
 

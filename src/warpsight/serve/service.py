@@ -74,7 +74,7 @@ Begun = ServedReply | Later[ServedReply]
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptReply:
     """A result by content, as every conversation gets it; with the titles of its documents."""
 
     reply: ServedReply
@@ -105,7 +105,7 @@ class Service:
         self._shelf = Shelf()
         self._places = Places(settings.roots)
         self._cards = Cards(settings.device)
-        self._results: Keep[Kept] = Keep(MOST_RESULTS)
+        self._results: Keep[KeptReply] = Keep(MOST_RESULTS)
         self._submitted: Keep[Evaluation] = Keep(MOST_RESULTS)
         self._lock = threading.RLock()
         self._started = 0
@@ -190,7 +190,7 @@ class Service:
         for text in done.aside:
             self._shelf.put(text)
         found = done.result
-        kept = Kept(*self._reply(work.tool, found), found.made, _lean(found.evaluation))
+        kept = KeptReply(*self._reply(work.tool, found), found.made, _lean(found.evaluation))
         with self._lock:
             if not found.is_error:
                 self._results.put(f"{work.key}:{call.asked.key}", kept)
@@ -198,7 +198,7 @@ class Service:
                 self._submitted.put(f"{work.key}:{_digest(call.asked.kernel)}", found.evaluation)
         return self._noted(call, kept)
 
-    def _noted(self, call: _Call, kept: Kept) -> ServedReply:
+    def _noted(self, call: _Call, kept: KeptReply) -> ServedReply:
         """The reply, once the conversation knows what came by in it."""
         if kept.reply.is_error:
             return kept.reply

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from warpsight.nouns import Evaluation, Task
-from warpsight.processes.helper import Helper, Stopped
+from warpsight.processes.helper import Helper, WorkStopped
 from warpsight.reason.optimize import LEDGER
 from warpsight.serve.jobs import Cancelled, Say
 from warpsight.serve.settings import ServeSettings
@@ -114,7 +114,7 @@ class Workers:
             return work(say, *given)
         try:
             return self._helpers[number].call(work, *given, say=say, stopped=stopped)
-        except Stopped:
+        except WorkStopped:
             raise Cancelled from None
 
     def close(self) -> None:
