@@ -4,7 +4,7 @@
 program, `,rows=FILE` takes programs that ended well in the rows of the bench `programs`, with their arguments, `,quick`
 those alone that build quickly: little source, no library, no input file. `,only=NAME+NAME` takes some, `,again=refused`
 runs programs with this outcome again where the code has changed since, `,show` prints the table alone.
-The kernel with the most work that a check can repeat comes first. Of its mutants one is planted, drawn with a fixed
+The largest launches that a check can repeat come first. Of its mutants one is planted, drawn with a fixed
 seed among those that change a bit of the results on what was recorded or on three other draws. Rows go to
 build/captures.jsonl, one for each program, and a second run goes on there.
 """
@@ -12,6 +12,7 @@ build/captures.jsonl, one for each program, and a second run goes on there.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import resource
@@ -28,9 +29,10 @@ from benchmarks.programs.rows import Row, Rows, commits
 
 OUT, TASKS = Path("build/captures.jsonl"), Path("build/captured")
 SEED = 20
-MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 1_000_000, 8 << 20
+MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 400_000, 4 << 20
+BLOCK_WORK = 100  # what a block costs beside its instructions
 SMALLER = (64, 16, 1)  # what numbers among the arguments are divided by, until a launch is small enough
-WALL_S, RUN_CPU_S = 600, 10
+WALL_S, RUN_CPU_S = 600, 6
 MOST_DRAWN = 40
 MOST_KERNELS = 3
 QUICK_BYTES = 24_000
@@ -40,7 +42,7 @@ SLOW_TO_BUILD = re.compile(rb"#\s*include\s*[<\"](?:thrust|cub|boost|cute|cutlas
 def main(argument: str = "") -> None:
     """Capture what is left, then print the table."""
     first, *words = argument.split(",")
-    options = dict(word.partition("=")[::2] for word in words)
+    options = {name: value for name, _, value in (word.partition("=") for word in words)}
     if not first:
         print("left out: name a checkout of HeCBench, captures:PATH")
         return
@@ -120,7 +122,7 @@ def captured(folder: Path, arguments: list[str], most: int) -> Row:
         if row and words == row["arguments"]:
             continue
         row = with_arguments(folder, words, most)
-        if row["outcome"] != "not run" or row["reason"].startswith("it does not build"):
+        if row["outcome"] != "not run" or row["reason"].startswith(("it does not build", "time_limit")):
             break
     return row | {"cpu_s": cpu_s()}
 
@@ -135,6 +137,7 @@ def with_arguments(folder: Path, arguments: list[str], most: int) -> Row:
     from warpsight.errors import WarpsightError
     from warpsight.programs.build import BuildFailed
     from warpsight.verbs.run_program import ProgramQuestion, run_whole
+    from warpsight.vgpu.faults import kernel_name
 
     row: Row = {"program": folder.name, "arguments": arguments, "outcome": "not run", "reason": "", "kernels": []}
     program = ProgramQuestion(folder, tuple(arguments), times=False, cores=1, limit_s=300, cpu_limit_s=RUN_CPU_S)
@@ -144,14 +147,16 @@ def with_arguments(folder: Path, arguments: list[str], most: int) -> Row:
         return row | {"reason": f"it does not build: {problem.said.strip()[-200:]}"}
     except WarpsightError as problem:
         return row | {"reason": problem.message[:300]}
-    work: Counter[str] = Counter()
+    largest: dict[str, tuple[float, Any]] = {}
     for kernel in run.kernels:
         ran = kernel.launches - kernel.skipped
-        if ran and kernel.warp_instructions / ran <= MOST_LAUNCH:
-            work[kernel.kernel] += kernel.warp_instructions
-    if not work:
-        return row | {"reason": f"{run.end}: no launch of a size for checks"}
-    for kernel, _ in work.most_common(MOST_KERNELS):
+        work = kernel.warp_instructions / ran + math.prod(kernel.grid) * BLOCK_WORK if ran else math.inf
+        name = kernel_name(kernel.kernel)  # of a template one instance
+        if work <= MOST_LAUNCH and work > largest.get(name, (0.0, None))[0]:
+            largest[name] = work, kernel
+    if not largest:
+        return row | {"reason": f"{run.end}: {len(run.kernels)} launches, none of a size for checks"}
+    for _, kernel in sorted(largest.values(), key=lambda found: -found[0])[:MOST_KERNELS]:
         if len(tasks([row])) < most:
             row["kernels"].append(one(folder.name, program, kernel))
     return row | {"outcome": outcome(row["kernels"]), "reason": ""}
@@ -166,16 +171,20 @@ def outcome(kernels: list[Row]) -> str:
     return "captured" if good else "missed"
 
 
-def one(name: str, program: Any, kernel: str) -> Row:
-    """One kernel: captured, checked, and with a mistake planted."""
+def one(name: str, program: Any, kernel: Any) -> Row:
+    """One kernel, launched in one size: captured, checked, and with a mistake planted."""
     from warpsight.errors import WarpsightError
     from warpsight.verbs.capture import CaptureQuestion, capture
     from warpsight.vgpu.faults import kernel_name
 
-    row: Row = {"kernel": kernel_name(kernel)}
+    row: Row = {"kernel": kernel_name(kernel.kernel)}
     folder = TASKS / f"{name}-{row['kernel']}"
     shutil.rmtree(folder, ignore_errors=True)
-    question = CaptureQuestion(program, kernel, cap_bytes=CAP_BYTES)
+
+    def wanted(found: str, asked: Any) -> bool:
+        return (found, asked.grid, asked.block) == (kernel.kernel, kernel.grid, kernel.block)
+
+    question = CaptureQuestion(program, kernel.kernel, cap_bytes=CAP_BYTES, wanted=wanted)
     try:
         task = capture(question, folder, output=_quiet, errors=_quiet, say=lambda _: None)
     except WarpsightError as refused:

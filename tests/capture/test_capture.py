@@ -71,6 +71,17 @@ def test_structs_of_one_type(captured: Capture) -> None:
     assert checked(task, "in[i].second", "in[i].first").verdict == "wrong"
 
 
+def test_structs_and_null_pointers_keep_what_they_held(captured: Capture) -> None:
+    task = captured("scaled")
+    assert [a.name for a in task.arguments] == ["in", "out", "n"]
+    assert "__constant__ __align__(16) unsigned options_given[6] = {0x3fc00000u, 4u, 0u, 0u, 0u, 0u};" in task.kernel
+    assert "Options options = *reinterpret_cast<const Options *>(options_given);" in task.kernel
+    assert "const float * bias = *reinterpret_cast<const float * const *>(bias_given);" in task.kernel
+    assert checked(task).verdict == "right"
+    assert checked(task, "* options.scale", "+ options.scale").verdict == "wrong"
+    assert checked(task, "i >= range.x", "i > range.x").verdict == "wrong"
+
+
 @pytest.mark.parametrize(
     ("kernel", "why"),
     [
