@@ -1,6 +1,6 @@
 """Kernels of HeCBench's programs captured as tasks: does the original pass its check, does a planted mistake fail it.
 
-`captures:PATH` with the path of a checkout; `,n=60` stops after so many tasks, `,per=1` takes so many kernels of a
+`captures:PATH` with the path of a checkout; `,n=60` stops after so many tasks, `,per=4` takes so many kernels of a
 program, `,rows=FILE` takes programs that ended well in the rows of the bench `programs`, with their arguments, `,quick`
 those alone that build quickly: little source, no library, no input file. `,only=NAME+NAME` takes some, `,again=refused`
 runs programs with this outcome again where the code has changed since, `,show` prints the table alone.
@@ -29,12 +29,12 @@ from benchmarks.programs.rows import Row, Rows, commits
 
 OUT, TASKS = Path("build/captures.jsonl"), Path("build/captured")
 SEED = 20
-MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 400_000, 4 << 20
+MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 800_000, 4 << 20
 BLOCK_WORK = 100  # what a block costs beside its instructions
 SMALLER = (64, 16, 1)  # what numbers among the arguments are divided by, until a launch is small enough
-WALL_S, RUN_CPU_S = 600, 6
+WALL_S, RUN_CPU_S = 600, 4
 MOST_DRAWN = 40
-MOST_KERNELS = 3
+MOST_KERNELS = 6
 QUICK_BYTES = 24_000
 SLOW_TO_BUILD = re.compile(rb"#\s*include\s*[<\"](?:thrust|cub|boost|cute|cutlass)/")
 
@@ -52,7 +52,7 @@ def main(argument: str = "") -> None:
         if "show" in options or len(tasks(rows.found.values())) >= most:
             break
         if rows.wanted({"program": name}):
-            row = apart(source / name, arguments, int(options.get("per", 1)))
+            row = apart(source / name, arguments, int(options.get("per", 4)))
             rows.add(row)
             print(
                 "\n".join(f"{name}: {told(kernel)}" for kernel in row["kernels"]) or f"{name}: {row['reason']}",
@@ -274,4 +274,4 @@ def _quiet(_: bytes) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(captured(Path((given := json.loads(sys.argv[1]))[0]), given[1], given[2])))
+    print(json.dumps(captured(Path((given := json.loads(sys.argv[1]))[0]), given[1], max(4, given[2]))))

@@ -15,9 +15,9 @@ from warpsight.verbs.capture import CaptureQuestion, capture
 from warpsight.verbs.run_program import ProgramQuestion
 
 
-def checked(task: Task, *change: str) -> Check:
-    text = task.kernel.replace(*change) if change else task.kernel
-    assert not change or text != task.kernel
+def checked(task: Task, old: str = "", new: str = "") -> Check:
+    text = task.kernel.replace(old, new) if old else task.kernel
+    assert not old or text != task.kernel
     return check_candidate(task, read_candidate(text, task), VirtualGpu())
 
 
