@@ -6,8 +6,8 @@ one text for good. What comes back is bytes of the declared types and shapes. Fl
 own precision and no more; the tolerance of a captured task is made for that. What must stay true: contents that the
 original does not take (a fault, an endless loop) are a TaskError, and never an expected value.
 
-The PTX of the original is the law. What its machine code gives is its `narrow` answer: a GPU runs that, and where products
-and sums were joined otherwise than in the PTX the original itself is off by so much.
+The PTX of the original is the law. What its machine code gives is its `narrow` answer: a GPU runs that, and where
+products and sums were joined otherwise than in the PTX the original itself is off by so much.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from warpsight.gate.original import reference_outputs
 from warpsight.nouns import Task
 from warpsight.tasks import generate_inputs, read_candidate, read_task
 from warpsight.tasks.recorded import write_recorded
+from warpsight.vgpu.gpus import find_gpu
 
 KERNEL = """\
 // launch: grid=(ceil(n/64)) block=(64) shared=0
@@ -132,7 +133,7 @@ def test_what_the_original_itself_does_as_machine_code_is_right(tmp_path: Path) 
     own = reference_outputs(task, inputs, {"n": 100}, narrow=True)["y"]
     assert np.abs(own - law).max() > task.tolerance.atol, "the two agree: this compiler joins them alike"
     candidate = read_candidate(CENTRED, task)
-    machine = VirtualGpu().of_machine_code()
+    machine = VirtualGpu(gpu=find_gpu("a100")).of_machine_code()
     assert check_candidate(task, candidate, machine, families=()).verdict == "right"
     wrong = read_candidate(CENTRED.replace("sum / columns", "1.0001f * sum / columns"), task)
     assert check_candidate(task, wrong, machine, families=()).verdict == "wrong"
