@@ -9,7 +9,8 @@ import pytest
 
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
-from warpsight.gate.check import check_candidate
+from warpsight.gate.check import build_candidate, check_candidate
+from warpsight.gate.machine_check import MachineDifference, machine_code_difference
 from warpsight.gate.original import reference_outputs
 from warpsight.nouns import Task
 from warpsight.tasks import generate_inputs, read_candidate, read_task
@@ -132,8 +133,13 @@ def test_what_the_original_itself_does_as_machine_code_is_right(tmp_path: Path) 
     law = reference_outputs(task, inputs, {"n": 100})["y"]
     own = reference_outputs(task, inputs, {"n": 100}, narrow=True)["y"]
     assert np.abs(own - law).max() > task.tolerance.atol, "the two agree: this compiler joins them alike"
-    candidate = read_candidate(CENTRED, task)
-    machine = VirtualGpu(gpu=find_gpu("a100")).of_machine_code()
-    assert check_candidate(task, candidate, machine, families=()).verdict == "right"
-    wrong = read_candidate(CENTRED.replace("sum / columns", "1.0001f * sum / columns"), task)
-    assert check_candidate(task, wrong, machine, families=()).verdict == "wrong"
+    assert _difference(task, CENTRED) is None
+    found = _difference(task, CENTRED.replace("sum / columns", "1.0001f * sum / columns"))
+    assert found is not None and "wrong_values" in found.told
+
+
+def _difference(task: Task, text: str) -> MachineDifference | None:
+    candidate = read_candidate(text, task)
+    build = build_candidate(task, candidate, gpu_arch="sm_80")
+    device = VirtualGpu(gpu=find_gpu("a100"))
+    return machine_code_difference(task, task.workloads[1], candidate, build, device, seed=1)
