@@ -128,8 +128,21 @@ CAUSES = (
 )  # fmt: skip
 
 
+OURS = re.compile(r"^(time_limit|needs |lacks |cuda\w+(; cuda\w+)*$|a file that is not)")
+KEPT = ("program", "way", "arguments", "outcome", "launches", "skipped", "warp_instructions", "kernels", "missing",
+        "exit_code", "host_cpu_s", "nan", "limit_s", "wall_s", "commit")  # fmt: skip
+
+
+def without_words(row: Row) -> Row:
+    """A row for the repository: what it rests on of a program's own words is left out."""
+    reason = row["reason"] if OURS.match(row["reason"]) else ""
+    return {name: row[name] for name in KEPT if name in row} | {"reason": reason, "cause": cause(row)}
+
+
 def cause(row: Row) -> str:
     """The reason of a row in a few words."""
+    if not row["reason"] and "cause" in row:
+        return str(row["cause"])
     if row["outcome"] in ("own check failed", "no data"):
         return row["outcome"]
     return next((name for name, words in CAUSES if re.search(words, row["reason"], re.IGNORECASE)), "something else")
@@ -142,7 +155,7 @@ def show(found: list[Row], source: Path) -> None:
     _table(f"the {len(ours)} of them that need the runtime, cuBLAS, cuFFT or cuRAND alone", ours)
     print(f"\nrows were made at: {commits(found)}")
     for outcome in ("not compiled", "stopped", "own check failed", "no data", "too long"):
-        names = [f"{row['program'].removesuffix('-cuda')} ({row['reason'][:70]})" for row in found
+        names = [f"{row['program'].removesuffix('-cuda')} ({row['reason'][:70] or cause(row)})" for row in found
                  if row["outcome"] == outcome]  # fmt: skip
         print(f"\n{outcome}, {len(names)}: " + "; ".join(names))
 
