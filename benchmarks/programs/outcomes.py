@@ -157,6 +157,8 @@ def cause(row: Row) -> str:
         return str(row["cause"])
     if row["outcome"] in ("own check failed", "no data"):
         return row["outcome"]
+    if row["outcome"] in ("passed", "no verdict"):
+        return ""
     return next((name for name, words in CAUSES if re.search(words, row["reason"], re.IGNORECASE)), "something else")
 
 
