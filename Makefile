@@ -120,7 +120,7 @@ demo: setup
 	@$(MAKE) --no-print-directory $(VENV)/.local
 	@rm -rf $(DEMO)/held-out; $(VENV)/bin/warpsight corpus show results/test.jsonl 0 --out $(DEMO)/held-out --json > /dev/null
 	@cat $(DEMO)/held-out/kernel.cu
-	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --out $(DEMO)/local.cu || test $$? -eq 1
+	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --model trained --out $(DEMO)/local.cu || test $$? -eq 1
 	@$(VENV)/bin/warpsight show last
 
 # The weights' own package asks for a source build, so it comes without what it asks for.
