@@ -72,7 +72,7 @@ class Viewer:
         self._server.shutdown()
 
 
-class Answer(NamedTuple):
+class PageAnswer(NamedTuple):
     """A page, or a file of the page where it is `saved_as` one."""
 
     text: str
@@ -88,24 +88,24 @@ class Pages:
         self.folder = folder
         self._trails: dict[str, tuple[tuple[int, str | None], tuple[TimedKernel, ...]]] = {}
 
-    def page(self, path: str, query: dict[str, list[str]]) -> Answer:
+    def page(self, path: str, query: dict[str, list[str]]) -> PageAnswer:
         """What a path below the token shows."""
         kind, _, rest = path.partition("/")
         if kind == "program" and rest:
-            return Answer(self._program(rest))
+            return PageAnswer(self._program(rest))
         if kind == "file":
             return self._file(rest)
         if path == "state":
-            return Answer(json.dumps({"state": self._moved()}), "application/json")
+            return PageAnswer(json.dumps({"state": self._moved()}), "application/json")
         with ReadOnlyStore(self.folder) as store:
             if path == "runs":
-                return Answer(self._runs(store, query))
+                return PageAnswer(self._runs(store, query))
             if path == "compare":
-                return Answer(self._compare(store, query.get("run", [])))
+                return PageAnswer(self._compare(store, query.get("run", [])))
             if kind == "run":
-                return Answer(self._run(store, rest))
+                return PageAnswer(self._run(store, rest))
             if kind == "state":
-                return Answer(self._state(store, rest), "application/json")
+                return PageAnswer(self._state(store, rest), "application/json")
         raise _RequestRefused(HTTPStatus.NOT_FOUND, "there is no such page")
 
     def _runs(self, store: Store, query: dict[str, list[str]]) -> str:
@@ -153,15 +153,15 @@ class Pages:
         found = read_program(self.folder, name)
         return document(found.run.program, program_body(found, _way_back(f"../file/program/{name}")), live=True)
 
-    def _file(self, path: str) -> Answer:
+    def _file(self, path: str) -> PageAnswer:
         """The same as one file that can be shared: it asks nobody anything."""
         kind, _, name = path.partition("/")
         if kind == "program" and name:
-            return Answer(program_page(read_program(self.folder, name)), saved_as=f"{name}.html", live=False)
+            return PageAnswer(program_page(read_program(self.folder, name)), saved_as=f"{name}.html", live=False)
         if kind == "run" and name:
             with ReadOnlyStore(self.folder) as store:
                 story = read_story(store, _known(store, name), self.folder)
-            return Answer(report_page(story), saved_as=f"{story.run.id}.html", live=False)
+            return PageAnswer(report_page(story), saved_as=f"{story.run.id}.html", live=False)
         raise _RequestRefused(HTTPStatus.NOT_FOUND, "there is no such page")
 
     def _state(self, store: Store, run_id: str) -> str:
@@ -224,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
-    def _answer(self) -> Answer:
+    def _answer(self) -> PageAnswer:
         self._require_own_origin()
         try:
             parts = urlsplit(self.path)
@@ -252,7 +252,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise _RequestRefused(HTTPStatus.FORBIDDEN, "asked by another page")
 
-    def _send(self, status: HTTPStatus, answer: Answer) -> None:
+    def _send(self, status: HTTPStatus, answer: PageAnswer) -> None:
         body = answer.text.encode(errors="replace")
         self.send_response(status)
         for name, value in _HEADERS.items():
@@ -270,8 +270,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: the paths hold the token."""
 
 
-def _plain(words: str) -> Answer:
-    return Answer(f"{words}\n", "text/plain")
+def _plain(words: str) -> PageAnswer:
+    return PageAnswer(f"{words}\n", "text/plain")
 
 
 _HEADERS = {
