@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PROGRAMS := src/warpsight/programs
-CORE := $(wildcard src/warpsight/vgpu/core/* $(PROGRAMS)/runtime/* $(PROGRAMS)/libraries/* $(PROGRAMS)/include/*)
+CORE := $(wildcard src/warpsight/vgpu/core/* $(foreach part,runtime driver nvml libraries include,$(PROGRAMS)/$(part)/*))
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.

@@ -22,6 +22,7 @@ from warpsight.devices.cuda_state import (
     arch_for,
     choose,
     disturbances,
+    driver_place,
     gpus_here,
     lock_gpu,
     read_state,
@@ -139,7 +140,8 @@ class CudaDevice(RealGpu):
                 hint="give a CUDA kernel that compiles",
             )
         worker, request = worker_for(build, entry, fits=runs(build.gpu_arch, self.gpu.capability))
-        return self._opened(build, entry, worker, f"GPU-{self.gpu.uuid}", request, self._watch)
+        words = [f"GPU-{self.gpu.uuid}", *driver_place()]
+        return self._opened(build, entry, worker, words, request, self._watch)
 
     def replay_argv(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3

@@ -15,11 +15,12 @@ from typing import Literal
 
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Fault, KernelLaunches, ProgramCopies, ProgramFault
+from warpsight.programs.contents import CannotLoad, Contents, look_into
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.kernel_times import LaunchTimes, SizeTime
 from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher, LaunchSizes
 from warpsight.programs.library_account import LibraryAccount
-from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_kernel, read_module
+from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_contents, load_kernel, read_module
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
 from warpsight.programs.properties import COPY_US, device_numbers, host_link
 from warpsight.programs.repeats import Repeats
@@ -82,12 +83,13 @@ class Server:
         self.told = Told()
         self._seconds_left, self._timeline = seconds_left, timeline
         self._modules: dict[int, LoadedModule] = {}
+        self._looked: dict[int, Contents] = {}
         self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
         self._cut: set[tuple[int, LaunchSizes]] = set()
         self._does: dict[Op, Callable[[Fields], bytes]] = {
             Op.HELLO: self._hello, Op.MODULE: self._module, Op.ALLOCATE: self._allocate, Op.RELEASE: self._release,
             Op.COPY: self._copy, Op.KERNEL: self._kernel, Op.LAUNCH: self._launch, Op.OCCUPANCY: self._occupancy,
-            Op.MISSING: self._missing, Op.HEAP: self._heap, Op.LIBRARY: self.libraries.call,
+            Op.MISSING: self._missing, Op.HEAP: self._heap, Op.LIBRARY: self.libraries.call, Op.LOOK: self._look,
         }  # fmt: skip
 
     def answer(self, op: Op, body: bytes) -> bytes:
@@ -100,6 +102,25 @@ class Server:
         self.told.asked = True
         name = f"{self.gpu.name} (Warpsight virtual GPU)".encode()
         return pack_data(name) + pack_numbers(device_numbers(self.gpu, self.memory.program_bytes))
+
+    def _look(self, asked: Fields) -> bytes:
+        """What is in an image that the program loads itself. Its variables come with `_module`, which follows."""
+        number, image = asked.number(MOST_MODULES), asked.data()
+        asked.end()
+        if number in self._looked or number in self._modules:
+            raise BadRequest(f"module {number} was sent twice")
+        try:
+            found = look_into(image, self.gpu.capability)
+        except CannotLoad as refused:
+            return pack_numbers([refused.code]) + pack_data(refused.message.encode())
+        if len(found.variables) > MOST_VARIABLES:
+            raise BadRequest(f"expected at most {MOST_VARIABLES} variables in a module")
+        self._looked[number] = found
+        parts = [pack_numbers([0]), pack_data(b""), pack_numbers([len(found.kernels)])]
+        parts += [pack_data(name.encode()) for name in found.kernels]
+        parts.append(pack_numbers([len(found.variables)]))
+        parts += [pack_data(name.encode()) + pack_numbers([size, constant]) for name, size, constant in found.variables]
+        return b"".join(parts)
 
     def _module(self, asked: Fields) -> bytes:
         number, image = asked.number(MOST_MODULES), asked.data()
@@ -114,7 +135,12 @@ class Server:
             variables[name] = HostVariable(address, size, bool(asked.number(1)))
         asked.end()
         try:
-            self._modules[number] = read_module(image, variables, self.memory)
+            looked = self._looked.pop(number, None)
+            self._modules[number] = (
+                read_module(image, variables, self.memory)
+                if looked is None
+                else load_contents(looked, variables, self.memory)
+            )
         except (ValueError, LookupError, ArithmeticError, MemoryError, RecursionError, AssertionError) as problem:
             raise BadRequest(f"module {number} cannot be read ({type(problem).__name__}: {problem})") from None
         return b""
