@@ -23,6 +23,9 @@ GET_DRIVER = (
 )
 BY_BUS = "PCI_BUS_ID"
 LOCK_WAIT_S = 600.0
+STAND_IN_MARK = "(Warpsight virtual GPU)"
+"""Ends the name of a GPU that is none: one of our stand-in driver (`programs.door`)."""
+STAND_IN = "no GPU was used: the driver is Warpsight's stand-in, so every time here is simulated"
 DRIVER_PLACE = ("LD_LIBRARY_PATH", "WARPSIGHT_CHANNEL")
 """Where a driver's library is looked for; and where the stand-in driver finds its GPU (`programs.door`)."""
 CLOCK_FELL = 0.05
@@ -43,6 +46,11 @@ class GpuHere:
     name: str
     capability: tuple[int, int]
     processes: tuple[int, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What every result of this GPU must say."""
+        return (STAND_IN,) if self.name.endswith(STAND_IN_MARK) else ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ kernel of it is asked for. Bytes come from the program: what trips a reader up i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from struct import error as StructError  # noqa: N812 (a class)
 
 from warpsight.cubin.elf import Elf
 from warpsight.cubin.usage import read_entries
@@ -31,7 +32,7 @@ class CannotLoad(WarpsightError):
 
 
 @dataclass(frozen=True)
-class Contents:
+class ImageContents:
     """PTX with its parse, or else machine code; names of kernels; name, size and kind (True: constant) of variables."""
 
     ptx: str
@@ -41,7 +42,7 @@ class Contents:
     variables: tuple[tuple[str, int, bool], ...]
 
 
-def look_into(image: bytes, capability: str) -> Contents:
+def look_into(image: bytes, capability: str) -> ImageContents:
     """The contents of an image for a GPU of this compute capability. Raises CannotLoad."""
     if image.startswith(_ELF):
         return _of_cubin(image, capability)
@@ -56,7 +57,7 @@ def look_into(image: bytes, capability: str) -> Contents:
     return _of_ptx(image.rstrip(b"\0").decode("utf-8", errors="replace"))
 
 
-def _of_ptx(text: str) -> Contents:
+def _of_ptx(text: str) -> ImageContents:
     if ".version" not in text:
         raise CannotLoad(INVALID_IMAGE, "expected PTX, a cubin or a container of them, the program gave something else")
     try:
@@ -66,15 +67,23 @@ def _of_ptx(text: str) -> Contents:
         raise CannotLoad(INVALID_PTX, f"the PTX cannot be read: {problem}") from None
     kernels = tuple(name for name, one in parsed.functions.items() if one.is_entry and one.body is not None)
     variables = tuple((name, v.size, v.space == "const") for name, v in found if v is not None and not v.unsized)
-    return Contents(text, parsed, b"", kernels, variables)
+    return ImageContents(text, parsed, b"", kernels, variables)
 
 
-def _of_cubin(cubin: bytes, capability: str) -> Contents:
+def _of_cubin(cubin: bytes, capability: str) -> ImageContents:
     try:
         elf = Elf(cubin)
         kernels = tuple(entry.name for entry in read_entries(cubin))
         symbols, _ = variables_of(cubin)
-    except (WarpsightError, ValueError, LookupError, ArithmeticError, MemoryError, AssertionError) as problem:
+    except (
+        WarpsightError,
+        ValueError,
+        LookupError,
+        ArithmeticError,
+        MemoryError,
+        AssertionError,
+        StructError,
+    ) as problem:
         raise CannotLoad(INVALID_IMAGE, f"the cubin cannot be read: {problem}") from None
     if not _fits(elf.architecture, capability):
         raise CannotLoad(
@@ -83,7 +92,7 @@ def _of_cubin(cubin: bytes, capability: str) -> Contents:
     variables = tuple((s.name, s.size, s.space.name == "CONST") for s in symbols)
     if any(not 0 < size <= machine.MOST_VARIABLE_BYTES for _, size, _ in variables):
         raise CannotLoad(INVALID_IMAGE, "the cubin has a variable of no size, or of more than a GPU takes")
-    return Contents("", None, cubin, kernels, variables)
+    return ImageContents("", None, cubin, kernels, variables)
 
 
 def _fits(architecture: int, capability: str) -> bool:

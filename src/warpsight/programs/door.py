@@ -4,8 +4,8 @@
         subprocess.run([sys.executable, "script.py"], env={**os.environ, **environment})
 
 `python -m warpsight.programs.door [--gpu NAME] COMMAND ...` runs a command so. The command is the caller's own: it runs
-without a jail, and so do the processes it starts, each of which has a GPU of its own. For code that is not trusted there
-is `warpsight run --driver`. A machine's own driver is not touched; where the environment is not set, nothing changes.
+without a jail, and so do the processes it starts, each of which has a GPU of its own. Code that is not trusted is for
+`warpsight run --driver`. A machine's own driver is not touched; where the environment is not set, nothing changes.
 """
 
 from __future__ import annotations

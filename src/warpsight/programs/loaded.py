@@ -15,7 +15,7 @@ from warpsight.cubin.usage import read_entries
 from warpsight.devices.machine_code import machine_code
 from warpsight.errors import WarpsightError
 from warpsight.nouns import EntryUsage
-from warpsight.programs.contents import Contents
+from warpsight.programs.contents import ImageContents
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.images import ptx_of
 from warpsight.programs.messages import BadRequest
@@ -125,7 +125,7 @@ def _with_values(module: LoadedModule, parsed: Module, memory: DeviceMemory) -> 
     return module
 
 
-def load_contents(found: Contents, variables: dict[str, HostVariable], memory: DeviceMemory) -> LoadedModule:
+def load_contents(found: ImageContents, variables: dict[str, HostVariable], memory: DeviceMemory) -> LoadedModule:
     """A module that the program loaded itself."""
     addresses = {name: v.address for name, v in variables.items()}
     if found.parsed is None:
@@ -228,7 +228,9 @@ def load_kernel(module: LoadedModule, name: str, memory: DeviceMemory, *, check:
 def _of_machine_code(module: LoadedModule, name: str, memory: DeviceMemory, *, check: bool) -> LoadedKernel:
     code = machine_code(module.given, name)
     if code.program is None:
-        raise WarpsightError(f"its machine code has what is not read here: {code.reason}", "load PTX instead of a cubin")
+        raise WarpsightError(
+            f"its machine code has what is not read here: {code.reason}", "load PTX instead of a cubin"
+        )
     program = code.program
     _check_sizes(program)
     _place_variables(module, program, memory)

@@ -1,8 +1,8 @@
 """Answers what a program asks of its GPU, one message after the other, and keeps the account of the run.
 
 The program is untrusted: a message that no honest runtime sends ends it (`BadRequest`), and nothing it claims is used
-before it is checked. What must stay true: the sizes of a launch are checked here and by the core, every access of a
-kernel by the core, and no text of the program gets into an answer.
+before it is checked. What must stay true: the sizes of a launch are checked here and by the core, and every access of a
+kernel by the core. Of its texts a program gets back names of its kernels and variables, and what is wrong with them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from warpsight.devices.cuda_state import STAND_IN_MARK
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Fault, KernelLaunches, ProgramCopies, ProgramFault
-from warpsight.programs.contents import CannotLoad, Contents, look_into
+from warpsight.programs.contents import CannotLoad, ImageContents, look_into
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.kernel_times import LaunchTimes, SizeTime
 from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher, LaunchSizes
@@ -83,7 +84,7 @@ class Server:
         self.told = Told()
         self._seconds_left, self._timeline = seconds_left, timeline
         self._modules: dict[int, LoadedModule] = {}
-        self._looked: dict[int, Contents] = {}
+        self._looked: dict[int, ImageContents] = {}
         self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
         self._cut: set[tuple[int, LaunchSizes]] = set()
         self._does: dict[Op, Callable[[Fields], bytes]] = {
@@ -100,7 +101,7 @@ class Server:
         asked.number()
         asked.end()
         self.told.asked = True
-        name = f"{self.gpu.name} (Warpsight virtual GPU)".encode()
+        name = f"{self.gpu.name} {STAND_IN_MARK}".encode()
         return pack_data(name) + pack_numbers(device_numbers(self.gpu, self.memory.program_bytes))
 
     def _look(self, asked: Fields) -> bytes:
@@ -112,7 +113,7 @@ class Server:
         try:
             found = look_into(image, self.gpu.capability)
         except CannotLoad as refused:
-            return pack_numbers([refused.code]) + pack_data(refused.message.encode())
+            return pack_numbers([refused.code]) + pack_data(refused.message[:500].encode())
         if len(found.variables) > MOST_VARIABLES:
             raise BadRequest(f"expected at most {MOST_VARIABLES} variables in a module")
         self._looked[number] = found

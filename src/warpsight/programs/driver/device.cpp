@@ -116,10 +116,8 @@ WS_API CUresult cuGetProcAddress(const char *name, void **found, int version, cu
 WS_API CUresult cuGetErrorName(CUresult error, const char **name) {
     WS_OUT(name);
     switch (error) {
-#define NAME(e)             \
-    case e:                 \
-        *name = #e;         \
-        return CUDA_SUCCESS;
+#define NAME(e) \
+    case e: *name = #e; return CUDA_SUCCESS;
         NAME(CUDA_SUCCESS)
         NAME(CUDA_ERROR_INVALID_VALUE)
         NAME(CUDA_ERROR_OUT_OF_MEMORY)
@@ -155,8 +153,7 @@ WS_API CUresult cuGetErrorName(CUresult error, const char **name) {
 }
 WS_API CUresult cuGetErrorString(CUresult error, const char **text) {
     WS_OUT(text);
-    *text = error == CUDA_ERROR_INVALID_CONTEXT ? "invalid device context"
-                                                : cudaGetErrorString((cudaError_t)error);
+    *text = error == CUDA_ERROR_INVALID_CONTEXT ? "invalid device context" : cudaGetErrorString((cudaError_t)error);
     return CUDA_SUCCESS;
 }
 
@@ -199,13 +196,14 @@ WS_API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
     WS_STARTED;
     WS_OUT(value);
     if (number) return CUDA_ERROR_INVALID_DEVICE;
-    if (attribute == CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) return *value = 0, CUDA_SUCCESS;
+    if (attribute == CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED) return *value = 1, CUDA_SUCCESS;
     return result(cudaDeviceGetAttribute(value, (cudaDeviceAttr)attribute, 0));  // one numbering in both
 }
 WS_API CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) { return *can = 0, CUDA_SUCCESS; }
 WS_API CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 WS_API CUresult cuProfilerStop() { return CUDA_SUCCESS; }
-// Tables of functions that have no names, for NVIDIA's own libraries: a program with their runtime linked in needs them.
+// Tables of functions that have no names, for NVIDIA's own libraries: a program with their runtime linked in needs
+// them.
 WS_API CUresult cuGetExportTable(const void **table, const CUuuid *) {
     WS_OUT(table);
     return *table = nullptr, CUDA_ERROR_NOT_FOUND;

@@ -7,15 +7,17 @@
 
 struct CUmemPoolHandle_st {
     uint64_t threshold = 0;
+    bool host = false;
 };
 
 using namespace driver;
 
 namespace {
-CUmemPoolHandle_st standard;
+CUmemPoolHandle_st standard, standard_host{0, true};
 std::set<CUmemoryPool> pools;
 
-bool known(CUmemoryPool p) { return p == &standard || pools.count(p); }
+bool known(CUmemoryPool p) { return p == &standard || p == &standard_host || pools.count(p); }
+bool host(const CUmemLocation &where) { return where.type >= CU_MEM_LOCATION_TYPE_HOST && where.type <= 4; }
 
 CUresult allocate(CUdeviceptr *out, size_t bytes) {
     WS_STARTED;
@@ -29,14 +31,16 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, cudaMemcpyKind kin
 }
 
 // A pattern of several bytes; a fill of memory is one of bytes.
-template <class T> CUresult fill(CUdeviceptr to, T value, size_t count, CUstream stream) {
+template <class T>
+CUresult fill(CUdeviceptr to, T value, size_t count, CUstream stream) {
     T zero{};
     if (value == zero) return result(cudaMemsetAsync((void *)to, 0, count * sizeof(T), stream));
     const std::vector<T> pattern(count, value);
     return copy(to, (CUdeviceptr)pattern.data(), count * sizeof(T), cudaMemcpyHostToDevice, stream);
 }
 
-template <class T> CUresult fill_rows(CUdeviceptr to, size_t pitch, T value, size_t width, size_t height, CUstream s) {
+template <class T>
+CUresult fill_rows(CUdeviceptr to, size_t pitch, T value, size_t width, size_t height, CUstream s) {
     for (size_t y = 0; y < height; y++)
         if (CUresult e = fill(to + y * pitch, value, width, s)) return e;
     return CUDA_SUCCESS;
@@ -46,8 +50,8 @@ bool place(const CUDA_MEMCPY2D *c, bool source, CUdeviceptr *at, size_t *pitch) 
     const CUmemorytype type = source ? c->srcMemoryType : c->dstMemoryType;
     if (type == CU_MEMORYTYPE_ARRAY) return false;
     const bool host = type == CU_MEMORYTYPE_HOST;
-    const CUdeviceptr base = source ? (host ? (CUdeviceptr)c->srcHost : c->srcDevice)
-                                    : (host ? (CUdeviceptr)c->dstHost : c->dstDevice);
+    const CUdeviceptr base =
+        source ? (host ? (CUdeviceptr)c->srcHost : c->srcDevice) : (host ? (CUdeviceptr)c->dstHost : c->dstDevice);
     *pitch = source ? c->srcPitch : c->dstPitch;
     if (!*pitch) *pitch = c->WidthInBytes;
     *at = base + (source ? c->srcY : c->dstY) * *pitch + (source ? c->srcXInBytes : c->dstXInBytes);
@@ -63,7 +67,9 @@ CUresult attribute(void *out, CUpointer_attribute which, CUdeviceptr p) {
     const bool host = kind == Kind::host;
     switch (which) {
         case CU_POINTER_ATTRIBUTE_CONTEXT: return cuDevicePrimaryCtxRetain((CUcontext *)out, 0);
-        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)out = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE; break;
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+            *(unsigned *)out = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+            break;
         case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)out = p; break;
         case CU_POINTER_ATTRIBUTE_HOST_POINTER:
             if (kind == Kind::device || kind == Kind::variable) return CUDA_ERROR_INVALID_VALUE;
@@ -116,22 +122,24 @@ WS_API CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdevicep
 
 WS_API CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream) { return allocate(out, bytes); }
 WS_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream) {
-    return known(pool) ? allocate(out, bytes) : CUDA_ERROR_INVALID_VALUE;
+    if (!known(pool)) return CUDA_ERROR_INVALID_VALUE;
+    return pool->host ? result(cudaMallocHost((void **)out, bytes)) : allocate(out, bytes);
 }
 WS_API CUresult cuMemFreeAsync(CUdeviceptr p, CUstream) { return result(cudaFree((void *)p)); }
 WS_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice) { return *out = &standard, CUDA_SUCCESS; }
 WS_API CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice) { return *out = &standard, CUDA_SUCCESS; }
 WS_API CUresult cuDeviceSetMemPool(CUdevice, CUmemoryPool) { return CUDA_SUCCESS; }
-WS_API CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *, CUmemAllocationType) {
-    return *out = &standard, CUDA_SUCCESS;
+WS_API CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *where, CUmemAllocationType) {
+    return *out = where && host(*where) ? &standard_host : &standard, CUDA_SUCCESS;
 }
-WS_API CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *, CUmemAllocationType) {
-    return *out = &standard, CUDA_SUCCESS;
+WS_API CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *where, CUmemAllocationType type) {
+    return cuMemGetDefaultMemPool(out, where, type);
 }
-WS_API CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *) {
+WS_API CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *wanted) {
     WS_LOCKED;
     WS_STARTED;
-    return pools.insert(*out = new CUmemPoolHandle_st), CUDA_SUCCESS;
+    if (wanted->handleTypes) return CUDA_ERROR_NOT_SUPPORTED;  // no other process sees this memory
+    return pools.insert(*out = new CUmemPoolHandle_st{0, host(wanted->location)}), CUDA_SUCCESS;
 }
 WS_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     WS_LOCKED;
@@ -174,6 +182,12 @@ WS_API CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t n) {
 WS_API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
     return copy(to, from, n, cudaMemcpyDeviceToDevice, s);
 }
+WS_API CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+                                   CUmemcpyAttributes *, size_t *, size_t, CUstream s) {
+    for (size_t i = 0; i < count; i++)
+        if (CUresult e = copy(to[i], from[i], bytes[i], cudaMemcpyDefault, s)) return e;
+    return CUDA_SUCCESS;
+}
 WS_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream s) {
     CUdeviceptr to, from;
     size_t to_pitch, from_pitch;
@@ -211,11 +225,11 @@ WS_API CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *which, v
     WS_STARTED;
     for (unsigned i = 0; i < n; i++)
         if (attribute(out[i], which[i], p)) {
-            const bool wide = which[i] == CU_POINTER_ATTRIBUTE_CONTEXT || which[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
-                              which[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER ||
-                              which[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ||
-                              which[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE || which[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
-                              which[i] == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
+            const bool wide =
+                which[i] == CU_POINTER_ATTRIBUTE_CONTEXT || which[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
+                which[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER || which[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ||
+                which[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE || which[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
+                which[i] == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
             memset(out[i], 0, wide ? 8 : 4);
             if (which[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *(int *)out[i] = -2;
         }

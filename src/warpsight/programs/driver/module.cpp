@@ -121,7 +121,8 @@ CUresult parameter(Kernel *k, size_t index, size_t *offset, size_t *size) {
     return CUDA_SUCCESS;
 }
 
-template <class Handle> CUresult list(Handle *out, unsigned most, Module *m) {
+template <class Handle>
+CUresult list(Handle *out, unsigned most, Module *m) {
     unsigned n = 0;
     for (const auto &[name, kernel] : m->kernels)
         if (n < most) out[n++] = (Handle)kernel;
@@ -202,7 +203,9 @@ WS_API CUresult cuKernelSetCacheConfig(CUkernel, CUfunc_cache, CUdevice) { retur
 WS_API CUresult cuKernelGetParamInfo(CUkernel k, size_t index, size_t *offset, size_t *size) {
     return parameter((Kernel *)k, index, offset, size);
 }
-WS_API CUresult cuFuncGetName(const char **name, CUfunction f) { return *name = kernel_of(f)->name.c_str(), CUDA_SUCCESS; }
+WS_API CUresult cuFuncGetName(const char **name, CUfunction f) {
+    return *name = kernel_of(f)->name.c_str(), CUDA_SUCCESS;
+}
 WS_API CUresult cuFuncGetModule(CUmodule *out, CUfunction f) {
     return *out = (CUmodule)stand_in::module_of(kernel_of(f)), CUDA_SUCCESS;
 }

@@ -1,5 +1,6 @@
-// A stand-in for libnvidia-ml.so.1: which GPU there is, its clocks, who uses it. The GPU is the virtual one, always at its
-// boost clock and used by nobody else. What it has no number for (temperature, power) is a function that is not there.
+// A stand-in for libnvidia-ml.so.1: which GPU there is, its clocks, who uses it. The GPU is the virtual one, always at
+// its boost clock and used by nobody else. What it has no number for (temperature, power) is a function that is not
+// there.
 #include <cstdio>
 #include <cstring>
 
@@ -54,7 +55,9 @@ WS_API const char *nvmlErrorString(int answer) {
         default: return "Unknown Error";
     }
 }
-WS_API int nvmlSystemGetDriverVersion(char *text, unsigned room) { return put(text, room, "580.0 (Warpsight virtual GPU)"); }
+WS_API int nvmlSystemGetDriverVersion(char *text, unsigned room) {
+    return put(text, room, "580.0 (Warpsight virtual GPU)");
+}
 WS_API int nvmlSystemGetNVMLVersion(char *text, unsigned room) { return put(text, room, "13.580.0"); }
 WS_API int nvmlSystemGetCudaDriverVersion_v2(int *version) { return *version = 13040, kSuccess; }
 WS_API int nvmlSystemGetCudaDriverVersion(int *version) { return *version = 13040, kSuccess; }

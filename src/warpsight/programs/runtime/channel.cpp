@@ -1,5 +1,6 @@
-// The channel to the virtual GPU: an inherited socket and an inherited file of device memory, mapped at a fixed place; or
-// both from a socket with a name, where several processes use a virtual GPU each (WARPSIGHT_CHANNEL is then its path).
+// The channel to the virtual GPU: an inherited socket and an inherited file of device memory, mapped at a fixed place;
+// or both from a socket with a name, where several processes use a virtual GPU each (WARPSIGHT_CHANNEL is then its
+// path).
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
-// What nvcc's code registers before main: images, kernels, variables. An image is sent when something of it is used; one
-// that a program loads itself (driver/) at once.
+// What nvcc's code registers before main: images, kernels, variables. An image is sent when something of it is used;
+// one that a program loads itself (driver/) at once.
 #include <cstring>
 #include <unordered_map>
 

@@ -22,7 +22,20 @@ using u32 = uint32_t;
 constexpr u64 kBase = 0x200000000ull;  // where the core's global memory begins, and device memory here
 constexpr u64 kGap = 256;              // between allocations, so that running past one is seen
 
-enum class Op : u32 { hello = 1, module, allocate, release, copy, kernel, launch, occupancy, missing, forget, library, look };
+enum class Op : u32 {
+    hello = 1,
+    module,
+    allocate,
+    release,
+    copy,
+    kernel,
+    launch,
+    occupancy,
+    missing,
+    forget,
+    library,
+    look
+};
 
 // A message: an operation, the length of the body, then numbers of eight bytes and texts with their length before.
 class Message {
@@ -94,7 +107,7 @@ extern double clock_us;  // simulated time since the start
 extern cudaError_t sticky;
 
 WS_SHARED const Device &device();  // starts the channel when first asked for
-cudaError_t fail(cudaError_t);  // remembers an error for cudaGetLastError, and hands it back
+cudaError_t fail(cudaError_t);     // remembers an error for cudaGetLastError, and hands it back
 WS_SHARED cudaError_t not_provided(const char *name, const char *why = "");
 WS_SHARED void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -108,7 +121,8 @@ WS_SHARED u64 used_bytes();
 
 Kernel *kernel_of(const void *function);
 Variable *variable_of(const void *symbol);
-// An image that the program loads while it runs; `why` is what is wrong with it. Its kernels are known by their address.
+// An image that the program loads while it runs; `why` is what is wrong with it. Its kernels are known by their
+// address.
 WS_SHARED cudaError_t load_image(std::string image, Module **, std::string *why);
 WS_SHARED Module *module_of(const Kernel *);
 cudaError_t learn(Kernel *);
