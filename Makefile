@@ -72,6 +72,8 @@ $(VENV)/.programs: $(VENV)/.installed
 	@echo "set-up: nvcc and its parts, for the tests of whole programs"
 	@$(PIP) install --no-build-isolation --editable '.[test,programs]' || \
 	  echo "No nvcc from the package index: the tests of whole programs are skipped."
+	@$(PIP) install --no-build-isolation --editable '.[test,cuda]' || \
+	  echo "No cuda-core from the package index: the tests of the CUDA device on the stand-in driver are skipped."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
