@@ -39,6 +39,7 @@ SECTIONS = {
     "tools_start": "time that the MCP server takes to answer its first requests",
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
+    "faster": "those programs by the default `warpsight optimize PROGRAM`, patch included (faster:PATH; n=, only=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 

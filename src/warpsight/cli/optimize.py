@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 MODEL_HELP = (
     "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo,"
-    " guided or package.module:Class; by default the trained model of this package where its weights are installed,"
-    " else guided: a search by rule, with no model."
+    " guided, trained or package.module:Class; by default guided: a search by rule, with no model. trained is the small"
+    " model of this package."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (

@@ -19,6 +19,7 @@ from warpsight.programs.contents import ImageContents
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.images import ptx_of
 from warpsight.programs.messages import BadRequest
+from warpsight.programs.texture_calls import with_calls
 from warpsight.toolchain.packages import program as tool
 from warpsight.toolchain.triton_assemble import assemble
 from warpsight.vgpu import machine
@@ -106,7 +107,7 @@ def read_module(image: bytes, variables: dict[str, HostVariable], memory: Device
     """A module with its variables' first values in place; what is wrong with it is told when a kernel is asked for."""
     addresses = {name: v.address for name, v in variables.items()}
     try:
-        ptx = ptx_of(image)
+        ptx = with_calls(ptx_of(image))
         parsed = parse_module(ptx)
         _check_variables(parsed)
     except WarpsightError as problem:
