@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PROGRAMS := src/warpsight/programs
-CORE := $(wildcard src/warpsight/vgpu/core/* $(PROGRAMS)/runtime/* $(PROGRAMS)/libraries/* $(PROGRAMS)/include/*)
+CORE := $(wildcard src/warpsight/vgpu/core/* $(foreach part,runtime driver nvml libraries include,$(PROGRAMS)/$(part)/*))
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
@@ -73,6 +73,8 @@ $(VENV)/.programs: $(VENV)/.installed
 	@echo "set-up: nvcc and its parts, for the tests of whole programs"
 	@$(PIP) install --no-build-isolation --editable '.[test,programs]' || \
 	  echo "No nvcc from the package index: the tests of whole programs are skipped."
+	@$(PIP) install --no-build-isolation --editable '.[test,cuda]' || \
+	  echo "No cuda-core from the package index: the tests of the CUDA device on the stand-in driver are skipped."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
