@@ -40,6 +40,7 @@ SECTIONS = {
     "serving": "200 conversations with one tool server: lost, mixed, latency, memory (serving:clients=20,rate=50)",
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
+    "faster": "those programs by the default `warpsight optimize PROGRAM`, patch included (faster:PATH; n=, only=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 
