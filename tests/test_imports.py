@@ -42,5 +42,5 @@ def test_help_loads_no_verb() -> None:
     code = run_command("--help") + "import sys\nprint('VERBS', *[m for m in sys.modules if m.startswith('warpsight.')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     loaded = set(run.stdout.rpartition("VERBS")[2].split())
-    cli = {"warpsight.cli", "warpsight.cli.app", "warpsight.cli.output", "warpsight.errors"}
+    cli = {"warpsight.cli", "warpsight.cli.app", "warpsight.cli.narrow", "warpsight.cli.output", "warpsight.errors"}
     assert loaded == cli | {"warpsight.cli.memory", "warpsight.processes", "warpsight.processes.stop"}

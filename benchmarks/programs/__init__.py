@@ -7,7 +7,8 @@
 `n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced
 ones, `again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
 `only=NAME+NAME` some, `show` no program at all: it prints the table. Programs come in a random order with a fixed seed,
-so what is finished is a fair sample. Rows go to build/ as they come, and a second run goes on there.
+so what is finished is a fair sample. Rows go to build/ as they come, and a second run goes on there. `keep` writes
+them to results/programs-rows.jsonl too, without words of the programs; a run goes on from there as well.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from benchmarks.programs.rows import Row, Rows
 
 SEED = 20
 BUILD = Path("build")
+KEPT = Path("results/programs-rows.jsonl")
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,12 @@ class Asked:
             names = [name for name in names if name in self.words["only"].split("+")]
         return names[: int(self.words.get("n", len(names)))]
 
-    def rows(self, name: str, key: Callable[[Row], tuple[str, ...]]) -> Rows:
+    def rows(self, name: str, key: Callable[[Row], tuple[str, ...]], kept: Path | None = None) -> Rows:
         again = frozenset(filter(None, self.words.get("again", "").split("+")))
-        return Rows(BUILD / name, key, again, "older" in self.words)
+        return Rows(BUILD / name, key, kept, again, "older" in self.words)
+
+    def ran(self) -> Rows:
+        return self.rows("programs.jsonl", lambda row: (row["program"], row["way"]), KEPT)
 
     @property
     def most_s(self) -> float:
@@ -87,17 +92,17 @@ def some(argument: str) -> None:
 
 def run(asked: Asked) -> None:
     way = asked.words.get("arguments", "reduced")
-    rows = asked.rows("programs.jsonl", lambda row: (row["program"], row["way"]))
-    names = asked.programs()
-    work(asked, rows, ({"program": name, "way": way} for name in names), lambda row: outcomes.tried(
-        asked.source / row["program"], way, asked.most_s
-    ))  # fmt: skip
+    rows, names = asked.ran(), asked.programs()
+    wanted = ({"program": name, "way": way, "limit_s": asked.most_s} for name in names)
+    work(asked, rows, wanted, lambda row: outcomes.tried(asked.source / row["program"], way, asked.most_s))
+    if "keep" in asked.words:
+        rows.keep(outcomes.without_words)
     outcomes.show(list(rows.of((name, way) for name in names)), asked.source)
 
 
 def check(asked: Asked) -> None:
     """Programs that are known to end without a check first, with the arguments of that run; then others, made small."""
-    ended = asked.rows("programs.jsonl", lambda row: (row["program"], row["way"])).found
+    ended = asked.ran().found
     known = {row["program"]: row for row in ended.values() if row["way"] == "reduced"}
     names = [name for name in asked.programs() if name not in known or checked.fits(known[name])]
     names.sort(key=lambda name: name not in known)
@@ -128,7 +133,7 @@ def profile(asked: Asked) -> None:
         place = {name: number for number, name in enumerate(names)}
         wanted = sorted((one for one in profiled.wanted(launches) if one[0] in place), key=lambda one: place[one[0]])
     elif "ended" in asked.words:
-        ran = asked.rows("programs.jsonl", lambda row: (row["program"], row["way"])).found.values()
+        ran = asked.ran().found.values()
         there = {row["program"] for row in rows.found.values() if row["outcome"] == "profiled"}
         known = {row["program"]: row for row in ran if checked.fits(row) and row["program"] not in there}
         names = sorted(asked.programs(known), key=lambda name: known[name]["warp_instructions"])

@@ -1,7 +1,7 @@
 """A program through `warpsight run`: compiled, ended, own check passed, stopped and why.
 
 Reduced arguments: the last number of the Makefile's line (most often how many times it repeats) is at most 2; a run
-that takes too long comes again with the other numbers divided by 16 as well.
+that takes too long comes again with the other numbers divided by 16, then by 256.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.programs.rows import Row, commits
-from benchmarks.programs.verdict import last_line, verdict
+from benchmarks.programs.verdict import NOT_THERE, last_line, verdict
 
 SOURCES = frozenset({".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc"})
+SMALLER = (1, 16, 256)
 NAMED = {"cuBLAS", "cuFFT", "cuRAND"}
 _INCLUDE = re.compile(rb"^\s*#\s*include\s*[<\"]([^>\"]+)", re.MULTILINE)
 LIBRARIES = {"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "curand.h": "cuRAND", "cusolver": "cuSOLVER",
@@ -48,8 +49,10 @@ def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
     """One program: its row."""
     arguments = arguments_of(folder)
     row: dict[str, Any] = {}
-    for by in (1, 16) if way == "reduced" else (0,):
-        words = reduced(arguments, by) if by else arguments
+    tries = [reduced(arguments, by) for by in SMALLER] if way == "reduced" else [arguments]
+    for i, words in enumerate(tries):
+        if words in tries[:i]:
+            continue
         row = judged(folder, words, most_s)
         if row["reason"] != "time_limit":
             break
@@ -83,7 +86,16 @@ def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:
         "missing": told["missing"], "refused": told["refused"][:5], "exit_code": told["exit_code"],
         "host_cpu_s": told["host_cpu_s"], "run_s": told["wall_s"],
     }  # fmt: skip
-    return common | verdict(told)
+    found = verdict(told)
+    if found["outcome"] == "stopped" and (not told["launches"] or told["exit_code"]) and lacks(folder, arguments):
+        found |= {"outcome": "no data", "reason": NOT_THERE}
+    return common | found
+
+
+def lacks(folder: Path, arguments: list[str]) -> bool:
+    """Whether an argument names a file that is not there."""
+    named = [word for word in arguments if re.search(r"[^\d.]/|\.[A-Za-z]\w*$", word) and not word.startswith("-")]
+    return any(not (folder / word).exists() for word in named)
 
 
 def why_not_compiled(text: str, folder: Path) -> str:
@@ -128,10 +140,25 @@ CAUSES = (
 )  # fmt: skip
 
 
+OURS = re.compile(r"^(time_limit|needs |lacks |cuda\w+(; cuda\w+)*$|a file that is not)")
+KEPT = ("program", "way", "arguments", "outcome", "launches", "skipped", "warp_instructions", "kernels", "missing",
+        "exit_code", "host_cpu_s", "nan", "limit_s", "wall_s", "commit")  # fmt: skip
+
+
+def without_words(row: Row) -> Row:
+    """A row for the repository: what it rests on of a program's own words is left out."""
+    reason = row["reason"] if OURS.match(row["reason"]) else ""
+    return {name: row[name] for name in KEPT if name in row} | {"reason": reason, "cause": cause(row)}
+
+
 def cause(row: Row) -> str:
     """The reason of a row in a few words."""
+    if not row["reason"] and "cause" in row:
+        return str(row["cause"])
     if row["outcome"] in ("own check failed", "no data"):
         return row["outcome"]
+    if row["outcome"] in ("passed", "no verdict"):
+        return ""
     return next((name for name, words in CAUSES if re.search(words, row["reason"], re.IGNORECASE)), "something else")
 
 
@@ -142,7 +169,7 @@ def show(found: list[Row], source: Path) -> None:
     _table(f"the {len(ours)} of them that need the runtime, cuBLAS, cuFFT or cuRAND alone", ours)
     print(f"\nrows were made at: {commits(found)}")
     for outcome in ("not compiled", "stopped", "own check failed", "no data", "too long"):
-        names = [f"{row['program'].removesuffix('-cuda')} ({row['reason'][:70]})" for row in found
+        names = [f"{row['program'].removesuffix('-cuda')} ({row['reason'][:70] or cause(row)})" for row in found
                  if row["outcome"] == outcome]  # fmt: skip
         print(f"\n{outcome}, {len(names)}: " + "; ".join(names))
 

@@ -1,6 +1,7 @@
 """Rows of benches over programs, one JSON line each: a second run goes on there, or runs again what did not go well.
 
 Each row says at which commit it was made, so that a table of mixed rows can say so. The last row of a program counts.
+Rows in `results/` come first, so a fresh checkout goes on where another one was. They have no words of the programs.
 """
 
 from __future__ import annotations
@@ -23,23 +24,26 @@ class Rows:
 
     path: Path
     key: Callable[[Row], tuple[str, ...]]
+    kept: Path | None = None  # rows that are in the repository
     again: frozenset[str] = frozenset()  # outcomes to run once more
     older: bool = False  # run again what another commit has made
     found: dict[tuple[str, ...], Row] = field(default_factory=dict[tuple[str, ...], Row])
 
     def __post_init__(self) -> None:
         self.path.parent.mkdir(exist_ok=True)
-        if self.path.is_file():
-            for line in self.path.read_text().splitlines():
-                row = json.loads(line)
-                self.found[self.key(row)] = row
+        for path in (self.kept, self.path):
+            if path is not None and path.is_file():
+                for line in path.read_text().splitlines():
+                    row = json.loads(line)
+                    self.found[self.key(row)] = row
 
     def wanted(self, row: Row) -> bool:
         """Whether there is still something to run for what this row is of."""
         known = self.found.get(self.key(row))
         if known is None:
             return True
-        other = known.get("commit", "") != commit()
+        longer = known.get("limit_s", 0) < row.get("limit_s", 0)
+        other = longer or known.get("commit", "") != commit()
         return (not self.again or known["outcome"] in self.again) and other and (bool(self.again) or self.older)
 
     def add(self, row: Row) -> None:
@@ -47,6 +51,12 @@ class Rows:
         self.found[self.key(row)] = row
         with self.path.open("a") as file:
             file.write(json.dumps(row) + "\n")
+
+    def keep(self, shown: Callable[[Row], Row]) -> None:
+        """Write all rows for the repository, each as `shown` gives it."""
+        assert self.kept is not None
+        lines = (json.dumps(shown(self.found[key])) + "\n" for key in sorted(self.found))
+        self.kept.write_text("".join(lines))
 
     def of(self, names: Iterable[tuple[str, ...]]) -> Iterator[Row]:
         yield from (self.found[name] for name in names if name in self.found)

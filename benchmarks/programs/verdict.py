@@ -37,9 +37,11 @@ _SAID = re.compile(
 )  # fmt: skip
 _USAGE = re.compile(r"^\s*usage\b", re.IGNORECASE | re.MULTILINE)
 _NAN = re.compile(r"(?<![A-Za-z])-?nan(?![A-Za-z])", re.IGNORECASE)
+NOT_THERE = "a file that is not in the repository"
 NO_DATA = re.compile(
     r"no such file|(can ?not|could not|couldn't|failed to|unable to|error) (open|read|load|find)|cannot find|"
-    r"file[^\n]{0,60} not found|error opening|error reading|fopen|(open|opening|reading|loading)[^\n]{0,40} failed|"
+    r"(file|images?|labels|input|data)[^\n]{0,60} (not found|cannot be opened|does not exist)|`[\w:]*exists\(|"
+    r"error opening|error reading|fopen|(open|opening|reading|loading)[^\n]{0,40} failed|"
     r"fail(ed)? to open", re.IGNORECASE,
 )  # fmt: skip
 
@@ -82,7 +84,7 @@ def _ended(told: dict[str, Any], text: str) -> tuple[str, str] | None:
     if told["end"] == "time_limit":
         return "too long", "time_limit"
     if told["end"] == "signal" and NO_DATA.search(text):
-        return "no data", "a file that is not in the repository"
+        return "no data", NOT_THERE
     if told["end"] != "exited":
         return "stopped", f"{told['end']}: {told['detail']} {last_line(text)}"
     return None
@@ -91,7 +93,7 @@ def _ended(told: dict[str, Any], text: str) -> tuple[str, str] | None:
 def _own_word(told: dict[str, Any], text: str) -> tuple[str, str]:
     word, line = says(text)
     if NO_DATA.search(text) and (told["exit_code"] or not told["launches"] or word == "own check failed"):
-        return "no data", "a file that is not in the repository"
+        return "no data", NOT_THERE
     if told["exit_code"] and not told["launches"]:
         kind = "usage: its arguments are not what it wants" if _USAGE.search(text) else last_line(text)
         return "stopped", f"exit code {told['exit_code']} before any launch: {kind}"

@@ -10,7 +10,6 @@ from typing import cast
 import pytest
 from tests.learn.rows import some_rows
 
-from warpsight.bench.execute import Processes
 from warpsight.bench.metrics import alike, by_task, diagnosed, difference, faster_than, log_speed, mean_of, summary_of
 from warpsight.bench.rivals import answer_of, most_common
 from warpsight.bench.suite import BenchPlan, asked_of, jobs_of, read_outcomes, run_bench, units_of, work, work_with
@@ -20,6 +19,7 @@ from warpsight.cli.app import main
 from warpsight.corpus.folder import write_folder
 from warpsight.errors import UsageError
 from warpsight.models.scripted import ScriptedCall, ScriptedModel, ScriptedTurn
+from warpsight.processes.executor import Processes
 from warpsight.session.feedback import Feedback
 from warpsight.short.ask import NotAnswered
 
@@ -108,7 +108,19 @@ def test_units_run_in_other_processes_with_the_same_outcomes(corpus: Path, tmp_p
     plan = plan_of(corpus, "rival:random")
     here = run_bench(plan, tmp_path / "out.jsonl")
     there = Processes(1).run(partial(work, plan), [(outcome.unit,) for outcome in here])
-    assert _plain(list(there)) == _plain(here)
+    assert _plain([outcome for job in there for outcome in job]) == _plain(here)
+
+
+def test_the_lines_stand_in_the_order_of_the_units_once_all_are_there(corpus: Path, tmp_path: Path) -> None:
+    plan, file = plan_of(corpus, "rival:random"), tmp_path / "out.jsonl"
+    found = run_bench(plan, file)
+    other = found[0].model_copy(update={"unit": found[0].unit.model_copy(update={"model": "another"})})
+    lines = [outcome.model_dump_json() for outcome in reversed(found)]
+    file.write_text("\n".join([lines[0], other.model_dump_json(), *lines[1:-1]]) + "\n")
+    assert len(run_bench(plan, file)) == len(found)
+    now = read_outcomes(file)
+    assert now[1] == other
+    assert [outcome.unit for outcome in now if outcome != other] == [outcome.unit for outcome in found]
 
 
 def test_a_local_model_gets_batches_of_one_mode_and_others_one_unit_at_a_time(corpus: Path) -> None:

@@ -15,9 +15,9 @@ from warpsight.verbs.capture import CaptureQuestion, capture
 from warpsight.verbs.run_program import ProgramQuestion
 
 
-def checked(task: Task, *change: str) -> Check:
-    text = task.kernel.replace(*change) if change else task.kernel
-    assert not change or text != task.kernel
+def checked(task: Task, old: str = "", new: str = "") -> Check:
+    text = task.kernel.replace(old, new) if old else task.kernel
+    assert not old or text != task.kernel
     return check_candidate(task, read_candidate(text, task), VirtualGpu())
 
 
@@ -69,6 +69,17 @@ def test_structs_of_one_type(captured: Capture) -> None:
     (first, *_) = task.arguments
     assert (first.dtype, first.fill) == ("float32", "uniform")
     assert checked(task, "in[i].second", "in[i].first").verdict == "wrong"
+
+
+def test_structs_and_null_pointers_keep_what_they_held(captured: Capture) -> None:
+    task = captured("scaled")
+    assert [a.name for a in task.arguments] == ["in", "out", "n"]
+    assert "__constant__ __align__(16) unsigned options_given[6] = {0x3fc00000u, 4u, 0u, 0u, 0u, 0u};" in task.kernel
+    assert "Options options = *reinterpret_cast<const Options *>(options_given);" in task.kernel
+    assert "const float * bias = *reinterpret_cast<const float * const *>(bias_given);" in task.kernel
+    assert checked(task).verdict == "right"
+    assert checked(task, "* options.scale", "+ options.scale").verdict == "wrong"
+    assert checked(task, "i >= range.x", "i > range.x").verdict == "wrong"
 
 
 @pytest.mark.parametrize(

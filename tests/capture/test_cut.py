@@ -65,3 +65,14 @@ def test_what_cannot_be_cut_is_said(tmp_path: Path, text: str, why: str) -> None
     (tmp_path / "a.cu").write_text(text)
     with pytest.raises(CannotCapture, match=why):
         cut("k", *(["1"] if "N" in text else []), file=tmp_path / "a.cu")
+
+
+def test_operators_come_with_their_types(tmp_path: Path) -> None:
+    file = tmp_path / "a.cu"
+    file.write_text(
+        "__device__ float3 operator*(const float3 &a, float b) { return make_float3(a.x * b, a.y * b, a.z * b); }\n"
+        "struct Other { float x; };\n__device__ Other operator+(Other a, Other b) { return a; }\n"
+        "__global__ void k(float3 *m) { m[0] = m[0] * 2.0f; }\n"
+    )
+    text = cut("k", file=file).text
+    assert "operator*" in text and "operator+" not in text and compile_cuda(text, entry="k").ok

@@ -9,6 +9,7 @@ import pytest
 
 from warpsight.capture.launch_sites import cpp
 from warpsight.capture.patch import CannotPatch, make_patch
+from warpsight.capture.recording import CannotCapture
 from warpsight.nouns import Captured, Task
 from warpsight.tasks import new_task, read_task
 
@@ -80,3 +81,27 @@ def test_options_and_sizes_that_no_patch_can_bring(task: Task, tmp_path: Path) -
 )  # fmt: skip
 def test_expressions_in_cpp(expression: str, text: str) -> None:
     assert cpp(expression, {"N": "n", "M": "a + b"}) == text
+
+
+GIVEN = "__constant__ __align__(16) unsigned by_given[2] = {1u, 2u};\n"
+LOCAL = " int2 by = *reinterpret_cast<const int2 *>(by_given);"
+
+
+def with_struct(text: str) -> str:
+    return (
+        text.replace('extern "C"', f'{GIVEN}extern "C"')
+        .replace("int N) {", f"int N) {{{LOCAL}")
+        .replace("alpha * ", "by.x * alpha * ")
+    )
+
+
+def test_parameters_that_were_taken_out_come_back(task: Task, tmp_path: Path) -> None:
+    source = SOURCE.replace("float alpha,", "const int2 by, float alpha,").replace("0, 0, 1.0f", "0, 0, {1, 2}, 1.0f")
+    source = source.replace("alpha * helper", "by.x * alpha * helper")
+    (tmp_path / "own" / "a.cu").write_bytes(source.encode("latin-1"))
+    given = task.model_copy(update={"kernel": with_struct(task.kernel)})
+    text = make_patch(given, with_struct(NEW), tmp_path / "own", (), one_size=False).files["a.cu"]
+    assert "y, const int2 by, float alpha, int N) {\n" in text and "_given" not in text
+    assert "dim3((((count + 1) + (4 * 64) - 1) / (4 * 64))), dim3(64), 0, 0>>>(0, 0, {1, 2}, 1.0f, count + 1)" in text
+    with pytest.raises(CannotCapture, match="reads by in a way"):
+        make_patch(given, with_struct(NEW).replace("by.x", "by_given[0]"), tmp_path / "own", (), one_size=False)

@@ -73,9 +73,6 @@ class Device:
     def allocate(self, size: int, *, stream: Stream) -> Buffer:
         return Buffer(size)
 
-    def sync(self) -> None:
-        pass
-
 
 class ObjectCode:
     def __init__(self, code: bytes) -> None:
@@ -138,7 +135,7 @@ def install() -> None:
     core.Device, core.ObjectCode, core.launch = Device, ObjectCode, launch
     core.EventOptions = core.LaunchConfig = lambda **options: types.SimpleNamespace(**options)
     driver: Any = types.ModuleType("cuda.bindings.driver")
-    driver.cuCtxResetPersistingL2Cache = lambda: (0,)
+    driver.cuCtxResetPersistingL2Cache = driver.cuCtxSynchronize = lambda: (0,)
     driver.cuMemsetD8Async, driver.cuKernelSetAttribute = fill, allow
     attributes = types.SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared")
     driver.CUfunction_attribute = attributes

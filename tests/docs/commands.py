@@ -23,6 +23,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in
 MARKS = (
     "needs a GPU",
     "needs a key",
+    "needs cuda-core",  # from pip, which some tests have
     "needs nvcc",  # from pip, which the tests of whole programs have
     "needs a server",  # of a language model
     "needs a report",  # of a profiler that is not here

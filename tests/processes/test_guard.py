@@ -22,6 +22,7 @@ KILLER = Path(__file__).with_name("last_parent.py")
 STARTS = {
     "processes/start.py": "the guard",
     "processes/pool.py": "the guard, in every worker",
+    "processes/helper.py": "the guard, in every helper",
     "processes/guard.py": "becomes the program that it guards",
     "jail/worker.py": "the stage ends when its input closes",
     "jail/stage.py": "the jail's first process ends with the stage, everything else with that one",

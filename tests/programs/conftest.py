@@ -27,7 +27,7 @@ class Ran:
     errors: str
 
 
-def _run(target: Path, *arguments: str, **options: Any) -> Ran:
+def run_target(target: Path, *arguments: str, **options: Any) -> Ran:
     output, errors = bytearray(), bytearray()
     question = ProgramQuestion(target, arguments, **options)
     run = run_whole(question, output=output.extend, errors=errors.extend)
@@ -41,7 +41,7 @@ def run_source() -> Callable[..., Ran]:
         require_compiler()
     except ToolMissing as missing:
         pytest.skip(str(missing))
-    return lambda name, *arguments, **options: _run(SOURCES / name, *arguments, **options)
+    return lambda name, *arguments, **options: run_target(SOURCES / name, *arguments, **options)
 
 
 @pytest.fixture(scope="session")
@@ -56,4 +56,17 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run_hostile(hostile: Path) -> Callable[..., Ran]:
-    return lambda *arguments, **options: _run(hostile, *arguments, **options)
+    return lambda *arguments, **options: run_target(hostile, *arguments, **options)
+
+
+@pytest.fixture
+def run_script(tmp_path: Path) -> Callable[..., Ran]:
+    """Run the text of a Python script."""
+    script = tmp_path / "script.py"
+    tmp_path.chmod(0o755)
+
+    def run(text: str, *arguments: str, **options: Any) -> Ran:
+        script.write_text(text)
+        return run_target(script, *arguments, limit_s=300.0, **options)
+
+    return run

@@ -44,6 +44,23 @@ def test_streams_events_and_graphs(run_source: RunSource) -> None:
     assert ran.run.launches == 5
 
 
+def test_graphs_built_node_by_node(run_source: RunSource) -> None:
+    ran = run_source("graphs.cu", times=False)
+    assert ran.output == "nodes=5 roots=1 first=1\nbad=0 called=3 error=0 loop=1\n"
+    assert ran.run.launches == 3 and not ran.run.missing
+
+
+def test_registered_memory_is_reached_in_place(run_source: RunSource) -> None:
+    ran = run_source("registered.cu", times=False)
+    assert ran.output == "bad=0 again=1 gone=1\n"
+
+
+def test_textures_and_surfaces(run_source: RunSource) -> None:
+    ran = run_source("textures.cu", times=False, check="strict")
+    assert ran.output == "bad=0 error=0\nbeyond: 1\n"
+    assert [(f.kernel, f.fault.kind, f.fault.line) for f in ran.run.faults] == [("_Z6beyondy", "out_of_bounds", 31)]
+
+
 def test_symbols_have_their_values(run_source: RunSource) -> None:
     ran = run_source("symbols.cu", times=False)
     assert ran.output.splitlines() == [

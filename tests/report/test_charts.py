@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,8 @@ def profile(**counters: float) -> Profile:
 
 
 def drawn(figure: str) -> ET.Element:
-    found = ET.fromstring(figure).find("svg")
+    xml = re.sub(r'<div class="tools">.*?</div>', "", figure)  # boxes to tick, which are HTML and no XML
+    found = ET.fromstring(xml).find("svg")
     assert found is not None
     return found
 
@@ -63,10 +65,26 @@ def test_roofline_places_kernels_by_what_they_did(flops: float, unit: str, x: fl
     figure = roofline_figure([Attempt(0, "k", "", profile=made)], None)
     assert figure is not None
     texts = [t.text or "" for t in drawn(figure).iter("text")]
-    assert f"{unit} per byte of DRAM traffic" in texts and f"10⁹ {unit} a second" in texts
-    title = drawn(figure).find("a/title")
+    assert f"{unit} per byte moved" in texts and f"10⁹ {unit} a second" in texts
+    (title,) = drawn(figure).findall(".//a/title")  # of DRAM alone: the other levels were not counted
     rate = max(flops, 1e6 if not flops else 0) / 10 / 1000
-    assert title is not None and title.text == f"attempt 0, {Attempt(0, 'k', '').name}: {rate:.4g} at {x:.4g}"
+    told = (
+        f"given kernel, {Attempt(0, 'k', '').name}: 10 µs, {rate:.4g}·10⁹ {unit} a second at {x:.3g} per byte of DRAM"
+    )
+    assert (title.text or "").startswith(told)
+
+
+def test_each_level_has_its_slope_and_its_points() -> None:
+    made = profile(
+        duration_us=10.0, flops=8e6, dram_bytes=4e6, l2_bytes=8e6, global_load_sectors=1e6, global_store_sectors=0
+    )
+    figure = roofline_figure([Attempt(0, "k", "", profile=made)], None)
+    assert figure is not None
+    levels = drawn(figure).findall(".//g[@class]")
+    named = {g.get("class"): (g.findtext(".//title") or "") for g in levels if "level" in (g.get("class") or "")}
+    assert list(named) == ["level dram", "level l2", "level l1"]
+    assert [f"at {x} per byte of {name}" in said for (x, name), said in zip(
+        (("2", "DRAM"), ("1", "L2"), ("0.25", "L1")), named.values(), strict=True)] == [True] * 3  # fmt: skip
 
 
 def test_no_roofline_without_a_known_gpu_or_dram_traffic() -> None:
@@ -117,4 +135,4 @@ def test_a_kernel_without_a_profile_is_left_out_not_guessed() -> None:
     made = profile(duration_us=10.0, flops=8e6, dram_bytes=4e6)
     attempts = [Attempt(0, "k", "", profile=made), replace(Attempt(1, "l", ""), profile=None)]
     figure = roofline_figure(attempts, None)
-    assert figure is not None and len(drawn(figure).findall("a")) == 1
+    assert figure is not None and len(drawn(figure).findall(".//a")) == 1

@@ -37,7 +37,7 @@ def test_optimize_then_report_shows_speed_roof_reasons_and_certificate(
     for certified in (result["certificate"], result["kernel_sha256"]):
         assert certified in found.ids["environment"]
     charts = found.ids["charts"]
-    assert "warp instructions per byte of DRAM traffic" in charts and "launch overhead" in charts
+    assert "warp instructions per byte moved" in charts and "launch overhead" in charts
     assert "bank_conflicts" in found.ids["a1"] and "FASTER" in found.ids["a2"]
     assert "uncoalesced" in found.ids["findings"] and "gone in the new kernel" in found.ids["findings"]
     assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)

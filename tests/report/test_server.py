@@ -159,6 +159,6 @@ def test_a_fault_of_ours_is_said_and_not_silence(viewer: Viewer, monkeypatch: py
     def broken(*_: object) -> str:
         raise KeyError("search")
 
-    monkeypatch.setattr("warpsight.report.server.listing_body", broken)
+    monkeypatch.setattr("warpsight.report.server.home_body", broken)
     status, words = ask(viewer, "runs")
     assert status == 500 and "a fault in warpsight" in words

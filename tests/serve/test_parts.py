@@ -161,9 +161,8 @@ def test_failures_become_words(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_only_profiles_and_results_can_be_read(tmp_path: Path) -> None:
     documents = Documents(tmp_path)
-    uri = documents.put_result("inspect", {"rows": [1, 2]}, "rows")
+    uri = documents.put_result("inspect", {"rows": [1, 2]})
     assert json.loads(documents.read(uri)) == {"tool": "inspect", "result": {"rows": [1, 2]}}
-    assert list(documents.made.items()) == [(uri, "rows")]
     other = Artefacts(tmp_path / "artefacts").put(b'{"messages": "of a run"}')
     for address in (f"warpsight://profile/{other}", f"warpsight://result/{other}", uri.replace("result", "profile")):
         with pytest.raises(UsageError, match="it is something else"):

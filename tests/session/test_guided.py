@@ -11,8 +11,11 @@ from tests.rewrite.restructure import plain
 from warpsight.errors import UsageError
 from warpsight.models.guided import open_guided
 from warpsight.models.model import AssistantMessage, Request, ToolMessage, UserMessage
-from warpsight.nouns import Task
+from warpsight.nouns import Candidate, Task
+from warpsight.rewrite import Rewrite
+from warpsight.session import guided
 from warpsight.session.guided import search_guided
+from warpsight.session.search import REFUSED, Try, as_try, judge_rewrite
 from warpsight.session.session import Session
 from warpsight.tools.open import open_box
 from warpsight.verbs.optimize import optimize, plan_job
@@ -31,6 +34,25 @@ def test_the_first_step_is_the_main_cause_and_the_winner_is_judged(argmax: Task)
     assert found.winner is not None and found.winner.evaluation is not None and (found.winner.ratio or 0) > 5
     assert found.winner.evaluation.check.verdict == "right"
     assert found.stopped and any(line.startswith("kept: ") for line in said)
+
+
+def test_where_the_gate_refuses_the_first_step_another_is_looked_for(
+    argmax: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+
+    def judge(session: Session, one: Rewrite, candidate: Candidate, start: float, tried: dict[str, Try]):
+        judged.append(one.text)
+        if one.text == judged[0]:  # as if the gate had found it wrong
+            tried[one.name] = as_try(one, REFUSED + "a test")
+            return None
+        return judge_rewrite(session, one, candidate, start, tried)
+
+    monkeypatch.setattr(guided, "judge_rewrite", judge)
+    with Session(argmax, cores=1) as session:
+        found = search_guided(session, argmax.kernel)
+    assert found.winner is not None and found.winner.rewrite.text != judged[0] and (found.winner.ratio or 0) > 2
+    assert [one.outcome for one in found.tried if one.outcome.startswith(REFUSED)] == [REFUSED + "a test"]
 
 
 def test_a_budget_of_kernels_is_kept(argmax: Task) -> None:
@@ -77,8 +99,7 @@ def test_optimize_by_rule_gives_a_certificate(argmax: Task, tmp_path: Path, monk
         optimize(argmax, model="guidedd")
 
 
-def test_where_no_weights_are_installed_no_model_is_asked(argmax: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warpsight.verbs.optimize.has_local_weights", lambda embedded: False)
+def test_where_no_model_is_named_none_is_asked(argmax: Task) -> None:
     planned = plan_job(argmax)
     assert planned.job.model == "guided" and "no model" in planned.chosen
     assert plan_job(argmax, model="scripted:demo").chosen == ""

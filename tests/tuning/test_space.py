@@ -12,7 +12,7 @@ from warpsight.tasks import evaluate_launch, read_candidate
 from warpsight.tasks.expressions import ExpressionError
 from warpsight.tuning.constants import named_constants, with_constants
 from warpsight.tuning.declared import read_space, space_of
-from warpsight.tuning.infer import inferred_space
+from warpsight.tuning.infer import defines_task, inferred_space
 from warpsight.tuning.launches import check_rule, holds, launch_line, with_values
 from warpsight.tuning.space import Configurations
 
@@ -202,3 +202,18 @@ def test_a_space_without_end_is_refused() -> None:
     with pytest.raises(UsageError, match="at most 50000 combinations") as problem:
         _ = Configurations(task, kernel, space).allowed
     assert "--set BM=" in (problem.value.hint or "")
+
+
+def test_what_the_reference_says_too_is_no_choice() -> None:
+    """A constant of the question stays as it is, whichever letters it has there."""
+    found, given = example("matmul_tiled")
+    (tile,) = [one for one in named_constants(found.kernel).values() if one.name == "TILE"]
+    assert not defines_task(found, tile)
+    for line in ("TILE = 99", "tile = 16", "def reference(x, tile: int = 16): ..."):
+        assert defines_task(found.model_copy(update={"reference": f"{found.reference}\n{line}\n"}), tile)
+    other = found.model_copy(update={"reference": f"{found.reference}\ntile = 8\n"})
+    assert not defines_task(other, tile)
+    fixed = found.model_copy(update={"reference": f"{found.reference}\nTILE = 16\n"})
+    space = inferred_space(fixed, given)
+    assert "TILE" not in {parameter.name for parameter in space.parameters}
+    assert any("TILE says what is computed" in note for note in space.notes)

@@ -9,8 +9,7 @@ the given kernel: a speed-up of 1. What must stay true: a pair's result depends 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from warpsight.corpus.build import CorpusRow, read_rows
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import UsageError
 from warpsight.nouns.base import Noun
-from warpsight.processes.pool import worker_pool
+from warpsight.processes.executor import Executor, executor_for
 from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.short.box import SmallBox, steps_of
@@ -53,6 +52,7 @@ def apply_answers(
     *,
     count: int | None = None,
     processes: int = 1,
+    executor: Executor | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> list[BenchOutcome]:
     """The recommendations as outcomes of the suite `optimize`; pairs that the file lacks are tried and added to it."""
@@ -65,7 +65,8 @@ def apply_answers(
     pairs = sorted({(o.unit.row, o.answer) for o in asked if o.answer in CAN_REWRITE} - set(known))
     progress(0, len(pairs))
     cut_half_line(file)
-    tried = _tried([(rows[row], str(answer)) for row, answer in pairs], processes)
+    todo = [(rows[row], str(answer)) for row, answer in pairs]
+    tried = (executor or executor_for(None, processes)).run(_apply_pair, todo)
     with file.open("a") as out, closing(tried):
         for done, one in enumerate(tried, start=1):
             out.write(one.model_dump_json() + "\n")
@@ -123,11 +124,5 @@ def read_applied(file: Path) -> list[Applied]:
     return read_records(file, Applied, "an answer that `bench apply` tried")
 
 
-def _tried(pairs: Sequence[tuple[CorpusRow, str]], processes: int) -> Generator[Applied]:
-    if processes == 1:
-        yield from (apply_one(row, answer) for row, answer in pairs)
-        return
-    with worker_pool(processes) as pool:
-        waiting = [pool.submit(apply_one, row, answer) for row, answer in pairs]
-        for done in as_completed(waiting):
-            yield done.result()
+def _apply_pair(pair: tuple[CorpusRow, str]) -> Applied:
+    return apply_one(*pair)

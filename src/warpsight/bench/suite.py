@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from warpsight.bench.execute import Here, Job, Processes
 from warpsight.bench.full import ask_full
 from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
@@ -28,7 +28,8 @@ from warpsight.models.model import BatchModel, Model
 from warpsight.models.open import open_model
 from warpsight.models.together import Together
 from warpsight.nouns import Task
-from warpsight.runs.lines import cut_half_line, read_records
+from warpsight.processes.executor import Executor, executor_for
+from warpsight.runs.lines import cut_half_line, put_in_order, read_records
 from warpsight.session.feedback import Feedback
 from warpsight.short.ask import ask
 from warpsight.short.box import SmallBox
@@ -36,6 +37,7 @@ from warpsight.short.prompting import Suite
 from warpsight.short.trained import knows_first_words, must_list_tools
 
 Progress = Callable[[int, int], None]
+Job = tuple[BenchUnit, ...]  # one, or a batch of conversations that share each generation of a local model
 DECOYS = 12
 
 
@@ -76,9 +78,16 @@ def units_of(plan: BenchPlan) -> list[BenchUnit]:
 
 
 def run_bench(
-    plan: BenchPlan, file: Path, *, processes: int = 1, batch: int = 8, progress: Progress = lambda _done, _all: None
+    plan: BenchPlan,
+    file: Path,
+    *,
+    processes: int = 1,
+    executor: Executor | None = None,
+    batch: int = 8,
+    progress: Progress = lambda _done, _all: None,
 ) -> list[BenchOutcome]:
-    """Run what is not in the file yet, and return all outcomes of the plan."""
+    """Run what is not in the file yet, and return all outcomes of the plan. A line is written when its unit is done;
+    once all are, the lines of the plan stand in the order of its units, wherever they were run."""
     units = units_of(plan)
     wanted = {unit.key for unit in units}
     before = read_outcomes(file) if file.exists() else []
@@ -87,19 +96,34 @@ def run_bench(
     done = {outcome.unit.key for outcome in found}
     todo = [unit for unit in units if unit.key not in done]
     progress(len(found), len(units))
-    if not todo:
-        return found
-    file.parent.mkdir(parents=True, exist_ok=True)
-    cut_half_line(file)
-    executor = Processes(processes) if processes > 1 else Here()
-    running = executor.run(functools.partial(work, plan), jobs_of(plan, todo, batch))
-    with file.open("a") as out, closing(running):
-        for outcome in running:
-            out.write(outcome.model_dump_json() + "\n")
-            out.flush()
+    if todo:
+        jobs = jobs_of(plan, todo, batch)
+        begin = functools.partial(_share_cores, processes) if processes > 1 else None
+        at_work = executor or executor_for(None, processes)
+        running = at_work.run(functools.partial(work, plan), jobs, ordered=False, begin=begin)
+        for outcome in _written(file, running):
             found.append(outcome)
             progress(len(found), len(units))
+    places = {unit.key: place for place, unit in enumerate(units)}
+    put_in_order(file, lambda line: places.get(BenchOutcome.model_validate_json(line).unit.key))
     return found
+
+
+def _written(file: Path, running: Generator[list[BenchOutcome]]) -> Iterator[BenchOutcome]:
+    """The outcomes, each once its line is in the file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    cut_half_line(file)
+    with file.open("a") as out, closing(running):
+        for outcomes in running:
+            for outcome in outcomes:
+                out.write(outcome.model_dump_json() + "\n")
+                out.flush()
+                yield outcome
+
+
+def _share_cores(processes: int) -> None:
+    """Read when torch is loaded, which is later."""
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
 
 
 def _require_same(plan: BenchPlan, found: Sequence[BenchOutcome]) -> None:

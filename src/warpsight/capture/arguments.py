@@ -51,10 +51,6 @@ class KernelArgument:
 
 def kernel_arguments(record: LaunchRecord, cut: CutKernel) -> list[KernelArgument]:
     """All parameters in order. Raises CannotCapture for what a task has no words for."""
-    if len(cut.parameters) != len(record.params):
-        raise CannotCapture(
-            f"the kernel takes {len(record.params)} parameters, its definition shows {len(cut.parameters)}"
-        )
     found: list[KernelArgument] = []
     for number, (name, kind, pointer) in enumerate(cut.parameters):
         element = element_type(kind, cut.items, cut.types)
@@ -70,11 +66,7 @@ def kernel_arguments(record: LaunchRecord, cut: CutKernel) -> list[KernelArgumen
 def _scalar(name: str, kind: str, element: ElementType, raw: bytes, points: bool) -> KernelArgument:
     if points:
         raise CannotCapture(f"the parameter {name} ({kind}) holds a pointer and is no pointer in the source")
-    dtype = element.dtype
-    if element.lanes != 1 or np.dtype(dtype).itemsize != len(raw):
-        if len(raw) not in (1, 2, 4, 8) or not element.opaque:
-            raise CannotCapture(f"the parameter {name} ({kind}) is a struct of {len(raw)} bytes passed by value")
-        dtype = f"uint{8 * len(raw)}"
+    dtype = f"uint{8 * len(raw)}" if element.opaque else element.dtype
     value = np.frombuffer(raw, dtype)[0]
     if not is_float(dtype):
         return KernelArgument(name, dtype, value=int(value))
@@ -86,8 +78,6 @@ def _scalar(name: str, kind: str, element: ElementType, raw: bytes, points: bool
 def _array(name: str, element: ElementType, record: LaunchRecord, number: int) -> KernelArgument:
     array = record.arrays.get(number)
     if array is None:
-        if int.from_bytes(record.params[number], "little") == 0:
-            raise CannotCapture(f"the parameter {name} is a null pointer in this launch", "capture another launch")
         raise CannotCapture(f"the parameter {name} points to no allocation of the device")
     end = _end(array, record)
     item = np.dtype(element.dtype).itemsize

@@ -13,6 +13,7 @@ from warpsight.capture.cut import CutKernel, cut_kernel
 from warpsight.capture.flatten import flatten
 from warpsight.capture.folder import ORIGINAL, launch_line, size_axes, write_task
 from warpsight.capture.fresh import settle_fills
+from warpsight.capture.given import with_given
 from warpsight.capture.recording import CannotCapture, LaunchRecord
 from warpsight.capture.source_text import (
     build_macros,
@@ -53,7 +54,7 @@ def capture_task(record: LaunchRecord, words: CaptureWords, gpu: Gpu, folder: Pa
     """The task in `folder`. Raises CannotCapture, and leaves no folder, where the launch cannot be one."""
     _require_alone(record)
     say("cutting the kernel out of the source")
-    cut = cut_source(record, words)
+    cut, record = with_given(cut_source(record, words), record)
     text = launch_line([str(n) for n in record.grid], record.block, record.shared_bytes) + with_values(cut, record)
     arguments = kernel_arguments(record, cut)
     trial = _compiled(text, cut, record, gpu)

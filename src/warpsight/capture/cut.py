@@ -97,11 +97,26 @@ def needed_items(items: Sequence[SourceItem], kernel: SourceItem) -> list[Source
         for number, item in enumerate(items):
             if number in chosen or item is kernel or item.kind in ("pragma", "include") or item.is_kernel:
                 continue
-            if item.declares & names or (item.text.startswith("using namespace") and words_of(item.text) & names):
+            if item.declares & names or _is_wanted_by_type(item, names):
                 chosen.add(number)
                 names |= item.names
                 growing = True
     return [items[number] for number in sorted(chosen)]
+
+
+def _is_wanted_by_type(item: SourceItem, names: set[str]) -> bool:
+    """Operators are used without their names: by a type that they take. So are namespaces that are opened."""
+    if item.text.startswith("using namespace"):
+        return bool(words_of(item.text) & names)
+    if item.kind != "function" or item.node is None:
+        return False
+    head = next(within(item.node, "function_declarator"), None)
+    own = None if head is None else head.child_by_field_name("declarator")
+    listed = None if head is None else head.child_by_field_name("parameters")
+    if own is None or own.text is None or listed is None or listed.text is None or b"operator" not in own.text:
+        return False
+    types = {n.text.decode() for n in within(listed, "type_identifier") if n.text is not None}
+    return bool(types & names)
 
 
 def _emitted(items: Sequence[SourceItem]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -24,9 +24,12 @@ class SiteEdit:
     new: str
 
 
-def changed_sites(tree: SourceTree, task: Task, winner: Candidate, before: Candidate) -> list[SiteEdit]:
-    """One edit for each launch of the task's kernel."""
+def changed_sites(
+    tree: SourceTree, task: Task, winner: Candidate, before: Candidate, names: Sequence[str]
+) -> list[SiteEdit]:
+    """One edit for each launch of the task's kernel, whose parameters have these names."""
     found: list[SiteEdit] = []
+    scalars = {a.name for a in task.arguments if a.role == "scalar"}
     for call in within(tree.root, "call_expression"):
         syntax = next((child for child in call.children if child.type == "kernel_call_syntax"), None)
         function = call.child_by_field_name("function")
@@ -34,9 +37,9 @@ def changed_sites(tree: SourceTree, task: Task, winner: Candidate, before: Candi
         if syntax is None or function is None or listed is None or not _names(tree, function, task.entry):
             continue
         given = [tree.of(one) for one in listed.named_children if one.type != "comment"]
-        if len(given) != len(task.arguments):
+        if len(given) != len(names):
             continue
-        axes = {a.name: text for a, text in zip(task.arguments, given, strict=True) if a.role == "scalar"}
+        axes = {name: text for name, text in zip(names, given, strict=True) if name in scalars}
         parts = [tree.of(one) for one in syntax.named_children]
         words = [_dims(winner.launch.grid, axes), _dims(winner.launch.block, axes)]
         shared = parts[2] if len(parts) > 2 else "0"

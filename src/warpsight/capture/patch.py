@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
+from warpsight.capture.given import given_names, kernel_parts, parameter_names, with_parameters
 from warpsight.capture.items import SourceItem, items_of, words_of
 from warpsight.capture.launch_sites import SiteEdit, changed_sites
 from warpsight.capture.recording import CannotCapture
@@ -57,7 +58,8 @@ def make_patch(task: Task, winner: str, folder: Path, instance: Sequence[str], *
     if before.launch != after.launch:
         if not one_size and after.launch.grid == tuple(w for w in after.launch.grid if w.isdecimal()):
             raise CannotPatch("the faster kernel's grid is a number, and the program launches it in several sizes")
-        _change_launches(files, task, after, folder, before)
+        listed = kernel_parts(_parsed(old), task.entry, near=captured.line or 1)[1]
+        _change_launches(files, task, after, folder, before, parameter_names(_parsed(old), listed))
     return SourcePatch(files, "".join(_diff(name, _read(folder / name), text) for name, text in sorted(files.items())))
 
 
@@ -68,14 +70,13 @@ def _read(path: Path) -> str:
 def _with_kernel(text: str, task: Task, winner: Candidate, instance: Sequence[str], line: int) -> str:
     """The file's text with the new kernel in it."""
     tree = _parsed(text)
-    found = [n for n in within(tree.root, "function_definition") if _is_kernel(tree, n, task.entry)]
-    if not found:
-        raise CannotPatch(f"the kernel {task.entry} was not found in its file again")
-    node = min(found, key=lambda n: abs(n.start_point.row + 1 - line))
+    node = kernel_parts(tree, task.entry, near=line)[0]
     parent = node.parent
     is_template = parent is not None and parent.type == "template_declaration"
     head = tree.data[node.start_byte : _body(node).start_byte].decode("utf-8", "surrogateescape")
     helpers, kernel = _new_parts(task, winner.source, text)
+    if names := given_names(task.kernel):
+        kernel = with_parameters(kernel, task.entry, names, tree, kernel_parts(tree, task.entry, near=line)[1])
     note = f"// {task.entry}: made faster by Warpsight for {_sizes(task)}\n"
     if is_template:
         assert parent is not None
@@ -92,11 +93,6 @@ def _parsed(text: str) -> SourceTree:
     from warpsight.source.tree import parse_bytes
 
     return parse_bytes(text.encode("utf-8", errors="surrogateescape"))
-
-
-def _is_kernel(tree: SourceTree, node: Node, entry: str) -> bool:
-    head = tree.data[node.start_byte : _body(node).start_byte].decode("utf-8", "replace")
-    return "__global__" in head and re.search(rf"\b{re.escape(entry)}\s*\(", head) is not None
 
 
 def _body(node: Node) -> Node:
@@ -159,8 +155,10 @@ def _sizes(task: Task) -> str:
     return axes or f"{captured.grid[0]}x{captured.grid[1]}x{captured.grid[2]} blocks, and checked at that size only"
 
 
-def _change_launches(files: dict[str, str], task: Task, winner: Candidate, folder: Path, before: Candidate) -> None:
-    """Every place in the folder that launches the kernel gets the new launch."""
+def _change_launches(
+    files: dict[str, str], task: Task, winner: Candidate, folder: Path, before: Candidate, names: Sequence[str]
+) -> None:
+    """Every place in the folder that launches the kernel, which has parameters of these names, gets the new launch."""
     count = 0
     for path in sorted(folder.rglob("*")):
         if path.suffix not in SOURCES or not path.is_file() or path.stat().st_size > MOST_BYTES:
@@ -168,7 +166,7 @@ def _change_launches(files: dict[str, str], task: Task, winner: Candidate, folde
         name = str(path.relative_to(folder))
         text = files.get(name) or _read(path)
         tree = _parsed(text)
-        edits: list[SiteEdit] = changed_sites(tree, task, winner, before)
+        edits: list[SiteEdit] = changed_sites(tree, task, winner, before, names)
         for edit in sorted(edits, key=lambda one: -one.start):
             text = _spliced(_parsed(text), edit.start, edit.end, edit.new)
         count += len(edits)

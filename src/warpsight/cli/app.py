@@ -19,6 +19,7 @@ import typer
 from warpsight import __version__
 from warpsight.cli import output
 from warpsight.cli.memory import keep_freed_memory, require_memory
+from warpsight.cli.narrow import GroupedVerbs, is_narrow
 from warpsight.processes import stop
 
 UNSAFE = "--unsafe"
@@ -106,8 +107,11 @@ VERBS = tuple(verb for group in GROUPS.values() for verb in group)
 
 def build_app(argv: Sequence[str]) -> typer.Typer:
     """The command tree for these arguments: the verb they name is loaded, the others are only names and help."""
+    narrow = is_narrow()
     app = typer.Typer(
         name="warpsight",
+        cls=GroupedVerbs,
+        rich_markup_mode=None if narrow else "rich",
         help="Lets a language model see the GPU: compiles, checks, times and profiles kernels, with a GPU or without.",
         epilog=START,
         no_args_is_help=True,
@@ -124,6 +128,7 @@ def build_app(argv: Sequence[str]) -> typer.Typer:
         loaded = getattr(importlib.import_module(f"warpsight.cli.{module}"), module)
         page = _page_line(verb.name)
         if isinstance(loaded, typer.Typer):
+            loaded.rich_markup_mode = app.rich_markup_mode
             example = loaded.info.epilog
             more = f"{example}\n\n{page}" if isinstance(example, str) else page
             app.add_typer(loaded, name=verb.name, help=verb.help, epilog=more, rich_help_panel=group)

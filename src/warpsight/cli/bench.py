@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.options import AsJson, FirstTasks, Quiet
+from warpsight.cli.options import AsJson, FirstTasks, On, Quiet
 from warpsight.cli.output import emit
 
 bench = typer.Typer(no_args_is_help=True, epilog="Example: warpsight bench run test.jsonl out.jsonl --model local")
@@ -24,6 +24,7 @@ RUNS_HELP = "The folder that `bench run --keep` wrote."
 PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be given more than once."
 PROCESSES_HELP = "Processes, which share the cores; each loads a local model."
 ANSWERS_HELP = "Only the answers of this model; may be given more than once."
+ADAPTER_HELP = "An adapter on the local model; without one, `local` is the weights before any training."
 MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, any, random."
 
 
@@ -34,7 +35,7 @@ def run(
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "local",
     suite: Annotated[str, typer.Option(help="recommend or optimize.")] = "recommend",
     feedback: Annotated[str, typer.Option(help="Modes, with commas: none,time,raw,curated,wrong.")] = "curated",
-    adapter: Annotated[Path | None, typer.Option(help="An adapter for the local model.")] = None,
+    adapter: Annotated[Path | None, typer.Option(help=ADAPTER_HELP)] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
     name: Annotated[str | None, typer.Option(help="What the results call the model.")] = None,
     train: Annotated[Path | None, typer.Option(help="The training corpus, for rival:most-common.")] = None,
@@ -43,6 +44,7 @@ def run(
     temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help=ROUNDS_HELP)] = 1,
     processes: Annotated[int, typer.Option(min=1, help=PROCESSES_HELP)] = 1,
+    on: On = None,
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
     box: Annotated[str, typer.Option(help=BOX_HELP)] = "short",
     calls: Annotated[int | None, typer.Option(min=1, help=CALLS_HELP)] = None,
@@ -62,15 +64,20 @@ def run(
     from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.cli.text.bench import document_of, table_of
-    from warpsight.verbs.bench import require_box, require_modes, require_suite
+    from warpsight.processes.executor import executor_for
+    from warpsight.verbs.bench import plain_weights_words, require_box, require_modes, require_suite
 
     plan = BenchPlan(
         corpus=corpus, suite=require_suite(suite, rounds), model=model, feedback=require_modes(feedback),
         adapter=adapter, base_url=base_url, name=name, train=train, count=count, seeds=tuple(range(seeds)),
         temperature=temperature, rounds=rounds, allow_train=allow_train, keep=keep, box=require_box(box), calls=calls,
     )  # fmt: skip
+    if not quiet and (told := plain_weights_words(model, adapter)):
+        typer.echo(told, err=True)
     with counted_on_stderr("units", quiet=quiet) as count_done:
-        found = run_bench(plan, file, processes=processes, batch=batch, progress=count_done)
+        found = run_bench(
+            plan, file, processes=processes, executor=executor_for(on, processes), batch=batch, progress=count_done
+        )
     emit(document_of(found), as_json=as_json, render=table_of(found))
 
 
@@ -83,6 +90,7 @@ def apply(
     model: Annotated[list[str] | None, typer.Option(metavar="NAME", help=ANSWERS_HELP)] = None,
     count: FirstTasks = None,
     processes: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    on: On = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -97,11 +105,13 @@ def apply(
     from warpsight.bench.apply import apply_answers
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.cli.text.bench import document_of, table_of
+    from warpsight.processes.executor import executor_for
     from warpsight.verbs.bench import answers_to_apply, write_outcomes
 
     asked = answers_to_apply(corpus, file, model or (), count)
     with counted_on_stderr("kernels", quiet=quiet) as count_done:
-        found = apply_answers(corpus, asked, tried, count=count, processes=processes, progress=count_done)
+        at_work = executor_for(on, processes)
+        found = apply_answers(corpus, asked, tried, count=count, executor=at_work, progress=count_done)
     write_outcomes(out, found)
     emit(document_of(found), as_json=as_json, render=table_of(found))
 

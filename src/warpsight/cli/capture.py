@@ -23,7 +23,7 @@ def capture(
     launch: Annotated[int, typer.Option(min=1, metavar="N", help=LAUNCH_HELP)] = 1,
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help=OUT_HELP)] = None,
     gpu: Annotated[str, typer.Option(metavar="NAME", help="Which GPU; `warpsight gpus` lists them.")] = "a100",
-    cap_mb: Annotated[int, typer.Option(min=1, metavar="MB", help=CAP_HELP)] = 64,
+    cap_mb: Annotated[int, typer.Option(min=1, max=1024, metavar="MB", help=CAP_HELP)] = 64,
     make: Annotated[list[str] | None, typer.Option(metavar="WORD", help="A word for make or nvcc; repeat it.")] = None,
     show: Annotated[
         list[Path] | None, typer.Option(metavar="PATH", help="Show this to the program, read-only.")

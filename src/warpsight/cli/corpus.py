@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.options import AsJson, Quiet
+from warpsight.cli.options import AsJson, On, Quiet
 from warpsight.cli.output import emit
 from warpsight.cli.text import corpus as corpus_text
 
@@ -31,6 +31,7 @@ def build(
     ),
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same tasks.")] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    on: On = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -44,9 +45,11 @@ def build(
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.corpus.build import build_corpus, unfit_file
     from warpsight.corpus.stats import summarise
+    from warpsight.processes.executor import executor_for
 
+    at_work = executor_for(on, cores)
     with counted_on_stderr("tasks", quiet=quiet) as count_done:
-        rows = build_corpus(file, seed=seed, split=split.value, count=count, cores=cores, progress=count_done)
+        rows = build_corpus(file, seed=seed, split=split.value, count=count, executor=at_work, progress=count_done)
     stats = summarise(rows)
     unfit = unfit_file(file)
     emit(

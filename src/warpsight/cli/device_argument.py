@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Language
 
 VIRTUAL, OPENCL = "virtual", "opencl"
-DEVICES = "virtual|opencl|cuda|hip"
+DEVICES = "DEVICE"
 DEVICE_HELP = (
-    "Where it runs: the virtual GPU, this machine's processor through OpenCL, its NVIDIA GPU through CUDA, its AMD GPU "
-    "through HIP, or a device of another package. "
+    "virtual, opencl, cuda or hip: the virtual GPU, this machine's processor through OpenCL, its NVIDIA GPU through "
+    "CUDA, its AMD GPU through HIP; or a device of another package. "
     "By default the kernel's language decides: CUDA C++ goes to the virtual GPU."
 )
 _WORDS = {"cuda": "CUDA C++", "triton": "Triton", "opencl": "OpenCL C, in a .cl file"}

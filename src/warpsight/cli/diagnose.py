@@ -52,7 +52,7 @@ def diagnose(
       warpsight diagnose transpose --what-if each
       warpsight diagnose saxpy.cu 1000000
       warpsight diagnose --from report.ncu-rep --source kernel.cu
-      warpsight diagnose --from report.ncu-rep --against saxpy --out differences.json
+      warpsight diagnose --from report.ncu-rep --against saxpy --out d.json
     """
     if report is not None:
         from warpsight.cli.diagnose_report import diagnose_report

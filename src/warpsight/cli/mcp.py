@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROOT_HELP = "Only tasks and kernels below this folder are read; can be repeated. By default the current folder."
 FEEDBACK_HELP = "What profile and time show: none, time, raw, curated."
+WORKERS_HELP = "Processes that run the tools: with --http one for each core, else none (0: the server itself)."
 HTTP_PORT = 8765
 
 mcp = typer.Typer(
@@ -34,6 +35,7 @@ def serve(
     root: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=ROOT_HELP)] = None,
     device: Annotated[str, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = "virtual",
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
+    workers: Annotated[int | None, typer.Option(min=0, metavar="N", help=WORKERS_HELP)] = None,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run without the protections that this system lacks; results say so.")
     ] = False,
@@ -50,11 +52,12 @@ def serve(
         return
     from warpsight.folders import data_folder
     from warpsight.serve.places import Places
-    from warpsight.serve.settings import ServeSettings
+    from warpsight.serve.settings import ServeSettings, workers_for
     from warpsight.session.feedback import require_offered
 
     roots = Places(root or [Path.cwd()]).roots
-    settings = ServeSettings(roots, data_folder(), device, require_offered(feedback), unsafe)
+    count = workers_for(device, http=http, asked=workers)
+    settings = ServeSettings(roots, data_folder(), device, require_offered(feedback), unsafe, count)
     try:
         from warpsight.serve.run import serve_http, serve_stdio
     except ModuleNotFoundError as missing:

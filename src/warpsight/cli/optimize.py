@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # what shells give a program that Ctrl-C ended
 MODEL_HELP = (
     "anthropic:NAME, openai:NAME, responses:NAME, local, local:PATH, FILE.gguf, scripted:FILE.json, scripted:demo,"
-    " guided or package.module:Class; by default the trained model of this package where its weights are installed,"
-    " else guided: a search by rule, with no model."
+    " guided, trained or package.module:Class; by default guided: a search by rule, with no model. trained is the small"
+    " model of this package."
 )
 FEEDBACK_HELP = "What `profile` and `time` show the model: none, time, raw or curated."
 BUDGET_HELP = (
@@ -52,6 +52,11 @@ OUT_HELP = (
     " the program, here."
 )
 KERNEL_HELP = "Begin with this kernel, and beat it. Of a program: the name of its kernel to make faster."
+ATTEMPTS_HELP = "refine: rounds; best-of-n: how many; beam: depth."
+CALLING_HELP = "native, or text for endpoints that cannot call tools."
+TEMPERATURE_HELP = "Of the model; not sent by default."
+Prompt = Literal["small", "full", "trained"]
+STRATEGY_HELP = "How attempts are put together: single, refine, best-of-n or beam."
 WITH_HELP = "Of a program: judge this kernel, and bring it in, instead of looking for one."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
 
@@ -62,27 +67,27 @@ def optimize(
     model: Annotated[str | None, typer.Option(metavar="MODEL", help=MODEL_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     device: Annotated[str, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = "virtual",
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE|NAME", help=KERNEL_HELP)] = None,
+    kernel: Annotated[
+        Path | None, typer.Option("--kernel", "--candidate", metavar="FILE|NAME", help=KERNEL_HELP)
+    ] = None,
     by_hand: Annotated[Path | None, typer.Option("--with", metavar="FILE", help=WITH_HELP)] = None,
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
     budget: Annotated[str | None, typer.Option(metavar="LIMITS", help=BUDGET_HELP)] = None,
-    strategy: Annotated[StrategyName, typer.Option(help="How attempts are put together.")] = "single",
-    attempts: Annotated[int, typer.Option(min=1, help="refine: rounds; best-of-n: how many; beam: depth.")] = 4,
-    width: Annotated[int, typer.Option(min=1, help="beam: how many kernels are kept.")] = 2,
+    strategy: Annotated[StrategyName, typer.Option(metavar="HOW", help=STRATEGY_HELP)] = "single",
+    attempts: Annotated[int, typer.Option(metavar="N", min=1, help=ATTEMPTS_HELP)] = 4,
+    width: Annotated[int, typer.Option(metavar="N", min=1, help="beam: how many kernels are kept.")] = 2,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="An endpoint of the model's format.")] = None,
     api_key_env: Annotated[str | None, typer.Option(metavar="NAME", help="The variable that holds the key.")] = None,
     adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
-    prompt: Annotated[Literal["small", "full", "trained"] | None, typer.Option(help=PROMPT_HELP)] = None,
+    prompt: Annotated[Prompt | None, typer.Option(metavar="KIND", help=PROMPT_HELP)] = None,
     tools: Annotated[str | None, typer.Option(metavar="NAMES", help=TOOLS_HELP)] = None,
-    constrain: Annotated[Literal["on", "off"] | None, typer.Option(help=CONSTRAIN_HELP)] = None,
+    constrain: Annotated[Literal["on", "off"] | None, typer.Option(metavar="on|off", help=CONSTRAIN_HELP)] = None,
     reply_timeout: Annotated[float | None, typer.Option(metavar="SECONDS", min=1, help=TIMEOUT_HELP)] = None,
-    calling: Annotated[
-        Literal["native", "text"], typer.Option(help="`text` for endpoints that cannot call tools.")
-    ] = "native",
-    temperature: Annotated[float | None, typer.Option(min=0, help="Of the model; not sent by default.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the model's sampling.")] = None,
+    calling: Annotated[Literal["native", "text"], typer.Option(metavar="HOW", help=CALLING_HELP)] = "native",
+    temperature: Annotated[float | None, typer.Option(metavar="T", min=0, help=TEMPERATURE_HELP)] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Of the model's sampling.")] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(min=16, help="Of one reply; by default 8192, for the trained model 384.")
+        int | None, typer.Option(metavar="N", min=16, help="Of one reply; by default 8192, for the trained model 384.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help=UNSAFE_HELP)] = False,

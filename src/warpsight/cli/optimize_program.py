@@ -72,6 +72,7 @@ def _document(found: FasterProgram, folder: Path) -> dict[str, Any]:
         "speedup": None if speedup is None else {**document_of(speedup), "ratio": round(speedup.ratio, 4)},
         "patch_file": None if found.patch_file is None else str(found.patch_file),
         "evidence_file": None if found.evidence_file is None else str(found.evidence_file),
+        "changed": [] if found.kernel is None else list(found.kernel.changed),
     }
 
 
@@ -84,7 +85,9 @@ def _render(console: Console, found: FasterProgram, folder: Path) -> None:
         return
     task = found.task
     at = "" if task is None or task.captured is None else f" at {task.captured.file}:{task.captured.line}"
-    console.print(f"{speedup.kernel}{at}: {speedup.kernel_ratio:.2f}x (simulated)", highlight=False)
+    console.print(f"{speedup.kernel}{at}: {speedup.kernel_ratio:.2f}x (simulated), {speedup.decision}", highlight=False)
+    for step in found.kernel.changed if found.kernel is not None else ():
+        console.print(f"  {step}", highlight=False)
     console.print(
         f"whole program: {speedup.ratio:.2f}x (simulated: {speedup.before_us:.4g} us of kernels and copies before, "
         f"{speedup.after_us:.4g} us after)",
@@ -94,4 +97,8 @@ def _render(console: Console, found: FasterProgram, folder: Path) -> None:
     console.print(f"its output: {same} ({speedup.output_lines} lines; lines about time left out)", highlight=False)
     console.print(f"its own check: {speedup.own_check_after}", highlight=False)
     console.print(f"\npatch: {found.patch_file}  (in its folder: patch -p1 < faster.patch)", highlight=False)
-    console.print(f"evidence: {folder}/certificate.json, {found.evidence_file}", highlight=False)
+    if speedup.certificate:
+        console.print(f"evidence: {folder}/certificate.json, {found.evidence_file}", highlight=False)
+    else:
+        why = "no certificate, since it is only likely that the kernel is faster on a GPU"
+        console.print(f"evidence: {found.evidence_file} ({why})", highlight=False)

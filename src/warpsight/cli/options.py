@@ -25,4 +25,8 @@ TraceFile = Annotated[
 ]
 HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Of a program: write a page of it.")]
 ProfileWorkload = Annotated[str | None, typer.Option(metavar="NAME", help="By default the task's profile workload.")]
+On = Annotated[
+    str | None,
+    typer.Option("--on", metavar="WHERE", help="Where to work: processes (the default), ray, or ray://HOST:PORT."),
+]
 FirstTasks = Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")]

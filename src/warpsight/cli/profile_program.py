@@ -50,6 +50,7 @@ def show_program(
         sys.stderr.write(failed.said)
         raise
     _write(found, trace, html)
+    _keep(found)
     if kernel is not None:
         text.show_one(found, _named(found, kernel), lines=lines, everything=everything, as_json=as_json)
     else:
@@ -71,6 +72,19 @@ def _write(found: ProgramProfile, trace: Path | None, html: Path | None) -> None
     if html is not None:
         write_page(program_page(found), html)
         _tell(f"page written to {html}")
+
+
+def _keep(found: ProgramProfile) -> None:
+    """For `warpsight view`; what cannot be kept does not spoil the profile."""
+    from warpsight.folders import data_folder
+    from warpsight.runs.programs import keep_program
+    from warpsight.runs.sqlite import SqliteStore
+
+    try:
+        keep_program(data_folder(), found)
+        SqliteStore().close()  # `view` opens a store, which nobody may have made yet
+    except OSError as problem:
+        _tell(f"not kept for `warpsight view`: {problem}")
 
 
 def _tell(text: str) -> None:

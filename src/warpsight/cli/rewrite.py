@@ -27,7 +27,9 @@ OUT_HELP = "Where to write the new kernel; by default a file named after its id,
 def rewrite(
     task: Annotated[str, typer.Argument(metavar="TASK", help=TASK_HELP)],
     cause: Annotated[str | None, typer.Argument(metavar="[CAUSE]", help=CAUSE_HELP)] = None,
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Rewrite this kernel, and beat it.")] = None,
+    kernel: Annotated[
+        Path | None, typer.Option("--kernel", "--candidate", metavar="FILE", help="Rewrite this kernel, and beat it.")
+    ] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the contents.")] = 0,

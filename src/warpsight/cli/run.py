@@ -14,13 +14,16 @@ import typer
 
 from warpsight.errors import UsageError
 
-PROGRAM_HELP = "A .cu file, a folder with a Makefile or CMakeLists.txt, or a built program; then its own arguments."
+PROGRAM_HELP = (
+    "A .cu file, a folder with a Makefile or CMakeLists.txt, a program or a Python script; then its own arguments."
+)
 CHECK_HELP = (
     "Look for races and uninitialised reads in every launch: lenient warns of them, strict takes them for faults."
 )
 OUT_HELP = "Put files that the program writes into this folder; without, they are gone with the run."
 TIMES_HELP = "Leave simulated times out: faster, and events tell 0."
 CPU_LIMIT_HELP = "End it after so many seconds of processor time, its own and that of its launches."
+DRIVER_HELP = "Let a built program find NVIDIA's driver here too; a Python script always does."
 LIMIT_HELP = "End the program after so many seconds."
 
 
@@ -37,6 +40,7 @@ def run(
     limit: Annotated[float | None, typer.Option(min=0.1, metavar="S", help=LIMIT_HELP)] = None,
     cpu_limit: Annotated[float | None, typer.Option(min=0.1, metavar="S", help=CPU_LIMIT_HELP)] = None,
     cores: Annotated[int, typer.Option(min=0, help="CPU cores to use; 0 for all.")] = 0,
+    driver: Annotated[bool, typer.Option("--driver", help=DRIVER_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, output included.")] = False,
 ) -> None:
     """Run a CUDA program on the virtual GPU. Options of ours stand before PROGRAM.
@@ -46,6 +50,7 @@ def run(
       warpsight run saxpy.cu 1000000
       warpsight run --check strict saxpy.cu
       warpsight run --gpu h100 --json saxpy.cu
+      warpsight run script.py
     """
     from warpsight.cli.text.run_program import show_run
     from warpsight.programs.build import BuildFailed
@@ -58,7 +63,7 @@ def run(
     question = ProgramQuestion(
         target, arguments, gpu=gpu, check=check, times=not no_times, cores=cores,
         limit_s=limit or NEVER_S, cpu_limit_s=cpu_limit or NEVER_S, make=tuple(make or ()),
-        show=tuple(show or ()), out=out,
+        show=tuple(show or ()), out=out, driver=driver,
         tell=(lambda text: None) if as_json else _tell,
     )  # fmt: skip
     printed: dict[str, bytearray] = {"output": bytearray(), "errors": bytearray()}

@@ -67,6 +67,16 @@ def sizes_text(workload: Workload) -> str:
     return " ".join(f"{name}={size}" for name, size in workload.axes.items())
 
 
+def origin_lines(task: Task) -> list[str]:
+    """Of a captured task: which launch of which program it is."""
+    found = task.captured
+    if found is None:
+        return []
+    where = found.file if found.line is None else f"{found.file}:{found.line}"
+    program = " ".join((found.program, *found.arguments))
+    return [f"captured from {program}: launch {found.launch} of {task.entry} ({where}), {found.date}"]
+
+
 def document_of(record: Noun) -> dict[str, Any]:
     """A record as it is in JSON. Through text, since only there infinities and NaN become strings."""
     return json.loads(record.model_dump_json())

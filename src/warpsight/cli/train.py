@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.options import AsJson, FirstTasks, Quiet
+from warpsight.cli.options import AsJson, FirstTasks, On, Quiet
 from warpsight.cli.output import emit
 
 train = typer.Typer(no_args_is_help=True, epilog="Example: warpsight train sft configs/sft-tools.toml")
@@ -50,6 +50,7 @@ def traces(
     base_url: Annotated[str | None, typer.Option(help="Where the teacher is served.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="How often a teacher may try a task.")] = 1,
     processes: Annotated[int, typer.Option(min=1, help="Processes for the tools; the traces are the same.")] = 1,
+    on: On = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -64,6 +65,7 @@ def traces(
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.learn.traces import Words, build_traces
     from warpsight.models.open import open_model
+    from warpsight.processes.executor import executor_for
     from warpsight.verbs.train import rows_to_train_on
 
     rows = rows_to_train_on(corpus, count, short_first=short_first)
@@ -71,7 +73,8 @@ def traces(
         kept = build_traces(
             rows, file, suite=suite.value, feedback=feedback.value, seed=seed,
             teacher=open_model(teacher, base_url=base_url) if teacher else None, tries=tries, variants=variants,
-            words=Words(suspects, vain, types, detours), processes=processes, progress=count_done,
+            words=Words(suspects, vain, types, detours), executor=executor_for(on, processes),
+            progress=count_done,
         )  # fmt: skip
     made = len(rows) * variants
     emit(

@@ -42,7 +42,9 @@ def tune(
     task: Annotated[str | None, typer.Argument(metavar="[TASK]", help=TASK_HELP)] = None,
     device: Annotated[str | None, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = None,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help=GPU_HELP)] = None,
-    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="Tune this kernel, and beat it.")] = None,
+    kernel: Annotated[
+        Path | None, typer.Option("--kernel", "--candidate", metavar="FILE", help="Tune this kernel, and beat it.")
+    ] = None,
     space: Annotated[Path | None, typer.Option(metavar="FILE", help=SPACE_HELP)] = None,
     values: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=A,B,C", help=SET_HELP)] = None,
     strategy: Annotated[str, typer.Option(metavar="NAME", help=STRATEGY_HELP)] = "auto",

@@ -2,17 +2,16 @@
 
 A row is written and flushed when its truth is known, so an interrupted build goes on where it stopped. A drawn task
 whose answer is common already is left out, so that no answer is right by habit, and most that repeat a text and its
-answer; one that the gate or the roofline refuses is left out too, and named in a file beside. Workers are processes:
-the simulator uses one core each. What must stay true: the same seed gives the same rows in the same order.
+answer; one that the gate or the roofline refuses is left out too, and named in a file beside. Workers are processes
+or nodes: the simulator uses one core each. What must stay true: the same seed gives the same rows in the same order.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from warpsight.corpus.specs import Spec, draw_specs
 from warpsight.corpus.truth import BelowRoof, Truth, measure
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun
-from warpsight.processes.pool import worker_pool
+from warpsight.processes.executor import Executor, executor_for
 from warpsight.runs.lines import cut_half_line, read_records
 
 Progress = Callable[[int, int], None]
@@ -31,7 +30,6 @@ FEW = 3
 KEPT_OF_SAME = 3  # one in so many
 PATIENCE = 40
 MAKE_ONE = "make one: warpsight corpus build FILE, for a bench with --split test"
-AHEAD = 1
 
 
 class CorpusRow(Noun):
@@ -58,7 +56,14 @@ def _rows_of(file: Path) -> list[CorpusRow]:
 
 
 def build_corpus(
-    file: Path, *, seed: int, split: Split, count: int, cores: int = 1, progress: Progress = lambda _done, _all: None
+    file: Path,
+    *,
+    seed: int,
+    split: Split,
+    count: int,
+    cores: int = 1,
+    executor: Executor | None = None,
+    progress: Progress = lambda _done, _all: None,
 ) -> list[CorpusRow]:
     """Write rows until the file has `count`; rows that are there already are kept."""
     rows = _rows_of(file) if file.exists() else []
@@ -70,7 +75,7 @@ def build_corpus(
     for written in (file, unfit_file(file)):
         cut_half_line(written)
     todo = itertools.islice(enumerate(draw_specs(seed, split)), rows[-1].draw + 1 if rows else 0, None)
-    with file.open("a") as out, closing(_measured(todo, cores)) as measured:
+    with file.open("a") as out, closing(_measured(todo, executor or executor_for(None, cores))) as measured:
         for draw, spec, truth in measured:
             if isinstance(truth, str):
                 _note_unfit(file, draw, spec, truth)
@@ -121,16 +126,10 @@ def _note_unfit(file: Path, draw: int, spec: Spec, why: str) -> None:
         out.write(json.dumps({"draw": draw, "task": spec.key, "why": why.partition("\n")[0]}) + "\n")
 
 
-def _measured(todo: Iterator[tuple[int, Spec]], cores: int) -> Generator[tuple[int, Spec, Truth | str]]:
-    """In the order of the draws; with several cores a few are measured ahead."""
-    if cores == 1:
-        for draw, spec in todo:
-            yield draw, spec, truth_or_reason(spec)
-        return
-    with worker_pool(cores) as pool:
-        waiting: deque[tuple[int, Spec, Future[Truth | str]]] = deque()
-        for draw, spec in todo:
-            waiting.append((draw, spec, pool.submit(truth_or_reason, spec)))
-            if len(waiting) > AHEAD * cores:
-                first = waiting.popleft()
-                yield first[0], first[1], first[2].result()
+def _measured(todo: Iterator[tuple[int, Spec]], executor: Executor) -> Generator[tuple[int, Spec, Truth | str]]:
+    """In the order of the draws; with several workers a few are measured ahead."""
+    return executor.run(_measure_one, todo)
+
+
+def _measure_one(unit: tuple[int, Spec]) -> tuple[int, Spec, Truth | str]:
+    return *unit, truth_or_reason(unit[1])

@@ -19,9 +19,11 @@ from typing import Any, ClassVar
 from warpsight.devices.cuda_lane import GpuLane, cuda_request
 from warpsight.devices.cuda_state import (
     GpuHere,
+    GpuState,
     arch_for,
     choose,
     disturbances,
+    driver_place,
     gpus_here,
     lock_gpu,
     read_state,
@@ -107,7 +109,8 @@ class CudaDevice(RealGpu):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What results of this device must say: walls that were not there, faults that were not looked for."""
-        return (*outside(self._walls), *self._own_launch, *self.not_looked)
+        told = () if self._gpu is None else self._gpu.told
+        return (*told, *outside(self._walls), *self._own_launch, *self.not_looked)
 
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
@@ -127,8 +130,7 @@ class CudaDevice(RealGpu):
         finally:
             lane.close()
         state = read_state(self.gpu.uuid)
-        clock = f"SM clock {state.sm_mhz} MHz, memory clock {state.memory_mhz} MHz, {state.temperature_c} C after it"
-        notes = (clock, *_again(lane), *outside(self._walls))
+        notes = (*self.gpu.told, _clocks(state), *_again(lane), *outside(self._walls))
         found = event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, self.gpu.name, notes)
         return with_trust(found, build)
 
@@ -139,7 +141,8 @@ class CudaDevice(RealGpu):
                 hint="give a CUDA kernel that compiles",
             )
         worker, request = worker_for(build, entry, fits=runs(build.gpu_arch, self.gpu.capability))
-        return self._opened(build, entry, worker, f"GPU-{self.gpu.uuid}", request, self._watch)
+        words = [f"GPU-{self.gpu.uuid}", *driver_place()]
+        return self._opened(build, entry, worker, words, request, self._watch)
 
     def replay_argv(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3
@@ -200,6 +203,17 @@ def worker_for(build: Build, entry: str, *, fits: bool) -> tuple[Path, tuple[dic
     if build.language == "triton" and told_unsafe():
         return TRITON_WORKER, triton_request(build, entry)
     return WORKER, cuda_request(build, entry, fits=fits)
+
+
+def _clocks(state: GpuState) -> str:
+    """What the GPU tells of the three; one that it does not tell is left out."""
+    parts = (
+        ("SM clock", state.sm_mhz, "MHz"),
+        ("memory clock", state.memory_mhz, "MHz"),
+        ("at", state.temperature_c, "C"),
+    )
+    told = [f"{name} {value} {unit}" for name, value, unit in parts if value is not None]
+    return f"after it: {', '.join(told) or 'clocks and temperature are not told'}"
 
 
 def _again(lane: GpuLane) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ interface; not run on a GPU by us.
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,11 @@ GET_DRIVER = (
 )
 BY_BUS = "PCI_BUS_ID"
 LOCK_WAIT_S = 600.0
+STAND_IN_MARK = "(Warpsight virtual GPU)"
+"""Ends the name of a GPU that is none: one of our stand-in driver (`programs.door`)."""
+STAND_IN = "no GPU was used: the driver is Warpsight's stand-in, so every time here is simulated"
+DRIVER_PLACE = ("LD_LIBRARY_PATH", "WARPSIGHT_CHANNEL")
+"""Where a driver's library is looked for; and where the stand-in driver finds its GPU (`programs.door`)."""
 CLOCK_FELL = 0.05
 COMPILES_FOR = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 """Architectures that the compiler we use (NVRTC of CUDA 13) writes code for."""
@@ -41,6 +47,11 @@ class GpuHere:
     capability: tuple[int, int]
     processes: tuple[int, ...] = ()
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What every result of this GPU must say."""
+        return (STAND_IN,) if self.name.endswith(STAND_IN_MARK) else ()
+
 
 @dataclass(frozen=True)
 class GpuState:
@@ -51,6 +62,11 @@ class GpuState:
     temperature_c: int | None
     events: tuple[str, ...]
     processes: tuple[int, ...]
+
+
+def driver_place(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Where this process finds its driver, as words for a worker: the jail starts that one with no environment."""
+    return tuple(f"{name}={environment[name]}" for name in DRIVER_PLACE if environment.get(name))
 
 
 def gpus_here() -> tuple[GpuHere, ...]:

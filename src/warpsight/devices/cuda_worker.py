@@ -7,6 +7,7 @@ holds no expected value, no seed, no verdict, no clock that counts. With `--repl
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Callable
@@ -94,7 +95,8 @@ class CudaSession:
 
     def arrange(self, header: dict[str, Any]) -> dict[str, Any]:
         """Arguments held to what the kernel declares, and the launch."""
-        self.device.sync()  # a copy from pageable memory may still be on its way
+        # A copy from pageable memory may still be on its way. Not `Device.sync`, which is NVIDIA's runtime's.
+        self._checked(self.driver.cuCtxSynchronize())
         sizes = [info.size for info in self.kernel.arguments_info]
         given = [argument.nbytes for argument in self.arguments]
         if sizes != given:
@@ -209,6 +211,21 @@ def serve(
         worker_io.write_frame(wire.pack(answer, back))
 
 
+def find_driver(words: list[str]) -> None:
+    """The driver where the parent's environment says: the jail starts this process without one, and a machine may have
+    its driver in LD_LIBRARY_PATH alone. Once loaded, it is the one that the packages get."""
+    told = dict(word.split("=", 1) for word in words)
+    for folder in told.pop("LD_LIBRARY_PATH", "").split(":"):
+        path = os.path.join(folder, "libcuda.so.1")  # noqa: PTH118 (no folder of ours is meant by an empty name)
+        if folder and os.path.isfile(path):  # noqa: PTH113
+            ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+            os.environ["TRITON_LIBCUDA_PATH"] = folder
+            break
+    os.environ.update(told)
+
+
 if __name__ == "__main__":
     os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
+    if "--replay" not in sys.argv:  # a profiler starts that one, with an environment
+        find_driver(sys.argv[2:])
     replay(Path(sys.argv[3])) if sys.argv[2:3] == ["--replay"] else serve("CUDA", CudaSession, REFUSALS)

@@ -80,7 +80,7 @@ class HipDevice(RealGpu):
         return event_profile(self, entry, times_us[WARM_UP_LAUNCHES:], size, f"AMD GPU {self.gpu}", notes)
 
     def open_lane(self, build: Build, entry: str) -> GpuLane:
-        return self._opened(build, entry, WORKER, self.gpu, (self._opening(build, entry), []), lambda: tuple)
+        return self._opened(build, entry, WORKER, [self.gpu], (self._opening(build, entry), []), lambda: tuple)
 
     def replay_argv(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, folder: Path, launches: int = 3

@@ -88,10 +88,16 @@ class RealGpu(ABC):
         return self._lane
 
     def _opened(
-        self, build: Build, entry: str, worker: Path, gpu: str, request: tuple[dict[str, Any], list[Any]], watch: Watch
+        self,
+        build: Build,
+        entry: str,
+        worker: Path,
+        words: Sequence[str],
+        request: tuple[dict[str, Any], list[Any]],
+        watch: Watch,
     ) -> GpuLane:
         lane = GpuLane(
-            build, entry, self.settings, worker=worker, words=[gpu], request=request, watch=watch, walls=self._walls
+            build, entry, self.settings, worker=worker, words=words, request=request, watch=watch, walls=self._walls
         )
         self._lanes = [*(other for other in self._lanes if not other.ended), lane]
         return lane

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
-    from warpsight.devices.cuda_worker import REFUSALS, CudaSession, serve
+    from warpsight.devices.cuda_worker import REFUSALS, CudaSession, find_driver, serve
 else:
-    from cuda_worker import REFUSALS, CudaSession, serve
+    from cuda_worker import REFUSALS, CudaSession, find_driver, serve
 
 del sys.path[:1]  # the files beside this one are named after the packages they use
 
@@ -70,7 +70,7 @@ class TritonSession(CudaSession):
 
     def arrange(self, header: dict[str, Any]) -> dict[str, Any]:
         """Arguments as Triton takes them, and the kernel compiled and loaded before any clock starts."""
-        self.device.sync()
+        self._checked(self.driver.cuCtxSynchronize())
         if len(self.types) != len(self.arguments):
             return {"refused": f"the kernel takes {len(self.types)} arguments, {len(self.arguments)} were given"}
         threads = header["local"][0] * header["local"][1] * header["local"][2]
@@ -97,5 +97,6 @@ def _argument(kind: str, value: Any) -> Any:
 
 if __name__ == "__main__":
     os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
+    find_driver(sys.argv[2:])
     os.environ["TRITON_CACHE_DIR"] = str(Path.cwd() / "triton")  # no text meets what another has left
     serve("CUDA", TritonSession, (*REFUSALS, *OUT_OF_RESOURCES))

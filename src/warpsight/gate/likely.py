@@ -60,6 +60,13 @@ def interval_words(timing: Timing) -> str:
     return f"{low:.3f} to {high:.3f} {span}"
 
 
+def range_words(timing: Timing) -> str:
+    """What a simulated ratio and its range mean; nothing for a measured one, whose interval says what it is."""
+    if timing.likelihood is None or timing.ratio is None:
+        return ""
+    return f"the ratio is at the boost clock; the range has {100 * timing.likelihood.level:.0f} % of such pairs in it"
+
+
 def chance_words(timing: Timing) -> str:
     """How sure a LIKELY_FASTER is; nothing for other decisions."""
     if timing.decision != "LIKELY_FASTER" or timing.likelihood is None:

@@ -10,7 +10,7 @@ interrupted build goes on where it stopped.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from warpsight.models.model import Model
 from warpsight.models.scripted import ScriptedModel
 from warpsight.nouns.base import Noun, require
 from warpsight.nouns.run import Run
-from warpsight.processes.pool import worker_pool
+from warpsight.processes.executor import Executor, Here, executor_for
 from warpsight.runs.hf import hf_row
 from warpsight.runs.lines import cut_half_line, read_records
 from warpsight.session.feedback import Feedback
@@ -123,6 +123,7 @@ def build_traces(
     variants: int = 1,
     words: Words | None = None,
     processes: int = 1,
+    executor: Executor | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> int:
     """Write the traces of these rows; the number of those kept. A teacher may try a task several times.
@@ -130,8 +131,9 @@ def build_traces(
     `variants` writes each task in as many ways: other names and layout, other words; the truth is the same. The file
     is the same however many `processes` there are.
     """
-    if teacher is not None and processes > 1:
-        raise UsageError("a teacher is asked from one process", hint="leave out --processes")
+    executor = executor or executor_for(None, processes)
+    if teacher is not None and not isinstance(executor, Here):
+        raise UsageError("a teacher is asked from one process", hint="leave out --processes and --on")
     if feedback == "wrong":
         raise UsageError("traces are never made with feedback `wrong`: it would teach to follow a false diagnosis")
     made = f"{suite} {feedback} {seed} {words or Words()} {'oracle' if teacher is None else teacher.name}"
@@ -141,7 +143,7 @@ def build_traces(
     write = partial(_line, suite=suite, feedback=feedback, seed=seed, teacher=teacher, tries=tries, words=words)
     file.parent.mkdir(parents=True, exist_ok=True)
     cut_half_line(file)
-    with file.open("a") as out, closing(_in_order(write, todo, processes)) as lines:
+    with file.open("a") as out, closing(executor.run(write, todo)) as lines:
         for number, line in enumerate(lines, start=len(asked) - len(todo) + 1):
             out.write(json.dumps({"variant": line.pop("variant"), "made": made, **line}) + "\n")
             out.flush()
@@ -163,17 +165,6 @@ def restyled(row: CorpusRow, variant: int) -> CorpusRow:
     """The same task written in another way; the compiler does not see the difference."""
     style = row.spec.style_seed + variant * 7919
     return row.model_copy(update={"spec": row.spec.model_copy(update={"style_seed": style})})
-
-
-def _in_order(
-    write: Callable[[tuple[CorpusRow, int]], dict[str, Any]], todo: Sequence[tuple[CorpusRow, int]], processes: int
-) -> Generator[dict[str, Any], None, None]:
-    """The lines, in the order of what is to do."""
-    if processes == 1:
-        yield from map(write, todo)
-        return
-    with worker_pool(processes) as pool:
-        yield from pool.map(write, todo)  # what is not begun when this is closed is given up
 
 
 def _line(

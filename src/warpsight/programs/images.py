@@ -17,7 +17,7 @@ from warpsight.toolchain.process import run_to_end
 from warpsight.vgpu.ptx.join import join_ptx
 
 MAGIC = 0xBA55ED50
-PTX = 1
+PTX, ELF = 1, 2
 _CONTAINER = struct.Struct("<IHHQ")
 _COMPRESSED = 0xF000
 _LEAST_ENTRY = 64
@@ -37,6 +37,12 @@ def ptx_of(image: bytes) -> str:
         raise NoPtx("the program holds machine code alone", "compile it with -arch=compute_80, or with `warpsight run`")
     most = min(max(found) for found in parts)  # a library's part may bring later architectures as well
     return join_ptx([found[max(arch for arch in found if arch <= most or arch == min(found))] for found in parts])
+
+
+def machine_codes(image: bytes) -> list[bytes]:
+    """The cubins in a container that are not compressed."""
+    found = [entry for container in _containers(image) for entry in _entries(container)]
+    return [payload for kind, _, flags, payload in found if kind == ELF and not flags & _COMPRESSED]
 
 
 def _containers(image: bytes) -> Iterator[bytes]:

@@ -205,8 +205,9 @@ def _build(module: LoadedModule, arch: str) -> Build:
     from warpsight.cubin.usage import read_entries
 
     cubin = module.cubin(arch)
+    ptx = module.ptx or f"// none: the program brought machine code alone, {hashlib.sha256(cubin).hexdigest()}"
+    compiler = "the program's own" if module.given else f"ptxas {version('nvidia-cuda-nvcc')}"
     return Build(
-        ok=True, source_sha256=hashlib.sha256(module.ptx.encode()).hexdigest(), gpu_arch=arch, options=(),
-        compiler=f"ptxas {version('nvidia-cuda-nvcc')}", ptx=module.ptx, cubin=cubin, entries=read_entries(cubin),
-        diagnostics=(), log="",
+        ok=True, source_sha256=hashlib.sha256(ptx.encode()).hexdigest(), gpu_arch=arch, options=(),
+        compiler=compiler, ptx=ptx, cubin=cubin, entries=read_entries(cubin), diagnostics=(), log="",
     )  # fmt: skip

@@ -86,7 +86,8 @@ class Launcher:
     ) -> LaunchDone:
         from warpsight.vgpu import _core
 
-        program, core = kernel.program, kernel.core
+        program = kernel.program
+        core = kernel.core_of(asked.grid, asked.block, asked.params, check=self.check is not None)
         if asked.cooperative and kernel.core_meeting is not None:
             core = kernel.core_meeting
             self.memory.view(module.addresses[GRID_WORKSPACE], WORKSPACE_BYTES)[:] = 0

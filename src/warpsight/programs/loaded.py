@@ -9,22 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpsight.cubin.usage import read_entries
+from warpsight.devices.machine_code import machine_code
 from warpsight.errors import WarpsightError
 from warpsight.nouns import EntryUsage
+from warpsight.programs.contents import ImageContents
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.images import ptx_of
 from warpsight.programs.messages import BadRequest
+from warpsight.programs.texture_calls import with_calls
 from warpsight.toolchain.packages import program as tool
 from warpsight.toolchain.triton_assemble import assemble
 from warpsight.vgpu import machine
 from warpsight.vgpu.bytecode import GRID_WORKSPACE, OPS, Program, Space
+from warpsight.vgpu.machine import Dim3
 from warpsight.vgpu.ptx.calls import functions_with_address
 from warpsight.vgpu.ptx.layout import Layout
 from warpsight.vgpu.ptx.lines import own_file
 from warpsight.vgpu.ptx.link import load_module
 from warpsight.vgpu.ptx.parse import Module, parse_module
+from warpsight.vgpu.sass.bank import fill_bank_zero
+from warpsight.vgpu.sass.image import variables_of
 
 if TYPE_CHECKING:
     from warpsight.vgpu._core import Program as CoreProgram
@@ -46,7 +53,8 @@ class HostVariable:
 
 @dataclass
 class LoadedModule:
-    """One image of the program. `no_value` says why a variable has none; whoever uses it is refused."""
+    """One image of the program. `no_value` says why a variable has none; whoever uses it is refused. `given` is machine
+    code that came without PTX: then that is what runs."""
 
     ptx: str
     parsed: Module | None
@@ -55,6 +63,7 @@ class LoadedModule:
     addresses: dict[str, int] = field(default_factory=dict[str, int])
     kernels: dict[str, LoadedKernel] = field(default_factory=dict[str, "LoadedKernel"])
     no_value: dict[str, str] = field(default_factory=dict[str, str])
+    given: bytes = b""
 
     @functools.cached_property
     def _machine_code(self) -> dict[str, bytes]:
@@ -62,6 +71,8 @@ class LoadedModule:
 
     def cubin(self, arch: str) -> bytes:
         """Machine code for an architecture, assembled once. Raises what the assembler says."""
+        if self.given:
+            return self.given
         if arch not in self._machine_code:
             ptxas = tool("ptxas", "nvidia-cuda-nvcc")
             self._machine_code[arch] = assemble(self.ptx, arch, ASSEMBLE_S, ptxas)[0]
@@ -73,7 +84,8 @@ class LoadedModule:
 
 @dataclass(frozen=True)
 class LoadedKernel:
-    """One kernel, in the core's form too; `constants` are the registered variables in constant memory."""
+    """One kernel, in the core's form too; `constants` are the registered variables in constant memory. Of machine code
+    `core` is made for each launch, since sizes and arguments stand in it: see `core_of`."""
 
     name: str
     program: Program
@@ -83,25 +95,64 @@ class LoadedKernel:
     uses_heap: bool
     source: Path | None
     max_threads: int
+    consts: NDArray[np.uint32] | None = None  # of machine code, with addresses in place
+
+    def core_of(self, grid: Dim3, block: Dim3, params: bytes, *, check: bool) -> CoreProgram:
+        if self.consts is None or not self.program.bank0:
+            return self.core
+        return machine.load(self.program, fill_bank_zero(self.program, self.consts, grid, block, params), check=check)
 
 
 def read_module(image: bytes, variables: dict[str, HostVariable], memory: DeviceMemory) -> LoadedModule:
     """A module with its variables' first values in place; what is wrong with it is told when a kernel is asked for."""
     addresses = {name: v.address for name, v in variables.items()}
     try:
-        ptx = ptx_of(image)
+        ptx = with_calls(ptx_of(image))
         parsed = parse_module(ptx)
         _check_variables(parsed)
     except WarpsightError as problem:
         return LoadedModule("", None, str(problem), variables, addresses)
-    module = LoadedModule(ptx, parsed, "", variables, addresses)
-    for name, variable in variables.items():
+    return _with_values(LoadedModule(ptx, parsed, "", variables, addresses), parsed, memory)
+
+
+def _with_values(module: LoadedModule, parsed: Module, memory: DeviceMemory) -> LoadedModule:
+    """The module with the first values of its variables in place."""
+    for name, variable in module.variables.items():
         memory.name(variable.address, name)
         try:
             _place_first_value(module, parsed, name, variable, memory)
         except WarpsightError as problem:
             module.no_value[name] = str(problem)
     return module
+
+
+def load_contents(found: ImageContents, variables: dict[str, HostVariable], memory: DeviceMemory) -> LoadedModule:
+    """A module that the program loaded itself."""
+    addresses = {name: v.address for name, v in variables.items()}
+    if found.parsed is None:
+        module = LoadedModule("", None, "", variables, addresses, given=found.cubin)
+        _place_of_cubin(module, memory)
+        return module
+    try:
+        _check_variables(found.parsed)
+    except WarpsightError as problem:
+        return LoadedModule("", None, str(problem), variables, addresses)
+    return _with_values(LoadedModule(found.ptx, found.parsed, "", variables, addresses), found.parsed, memory)
+
+
+def _place_of_cubin(module: LoadedModule, memory: DeviceMemory) -> None:
+    """First values of the variables of machine code."""
+    symbols, moves = variables_of(module.given)
+    for symbol in symbols:
+        variable = module.variables.get(symbol.name)
+        if variable is not None and variable.size >= len(symbol.data):
+            memory.name(variable.address, symbol.name)
+            memory.view(variable.address, len(symbol.data))[:] = np.frombuffer(symbol.data, np.uint8)
+    for move in moves:
+        holder = module.variables.get(move.in_symbol)
+        if holder is not None and move.symbol in module.addresses and 0 <= move.at <= holder.size - 8:
+            value = (module.addresses[move.symbol] + move.addend) & ((1 << 64) - 1)
+            memory.view(holder.address + move.at, 8)[:] = np.frombuffer(value.to_bytes(8, "little"), np.uint8)
 
 
 def _check_variables(parsed: Module) -> None:
@@ -147,6 +198,9 @@ def load_kernel(module: LoadedModule, name: str, memory: DeviceMemory, *, check:
     """A kernel of a module, loaded once. Raises WarpsightError for what the virtual GPU does not run."""
     if name in module.kernels:
         return module.kernels[name]
+    if module.given:
+        module.kernels[name] = _of_machine_code(module, name, memory, check=check)
+        return module.kernels[name]
     if module.parsed is None or module.problem:
         raise WarpsightError(module.problem)
     if name not in module.parsed.functions:
@@ -170,6 +224,23 @@ def load_kernel(module: LoadedModule, name: str, memory: DeviceMemory, *, check:
     )  # fmt: skip
     module.kernels[name] = kernel
     return kernel
+
+
+def _of_machine_code(module: LoadedModule, name: str, memory: DeviceMemory, *, check: bool) -> LoadedKernel:
+    code = machine_code(module.given, name)
+    if code.program is None:
+        raise WarpsightError(
+            f"its machine code has what is not read here: {code.reason}", "load PTX instead of a cubin"
+        )
+    program = code.program
+    _check_sizes(program)
+    _place_variables(module, program, memory)
+    consts = machine.patched_consts(program, module.addresses)
+    most = module.usage("", name).max_threads
+    return LoadedKernel(
+        name, program, machine.load(program, consts, check=check), None, _constants(module, program),
+        OPS["MALLOC"].number in program.code["op"], None, most or 1024, consts,
+    )  # fmt: skip
 
 
 def _place_variables(module: LoadedModule, program: Program, memory: DeviceMemory) -> None:

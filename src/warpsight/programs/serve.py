@@ -1,8 +1,8 @@
 """Answers what a program asks of its GPU, one message after the other, and keeps the account of the run.
 
 The program is untrusted: a message that no honest runtime sends ends it (`BadRequest`), and nothing it claims is used
-before it is checked. What must stay true: the sizes of a launch are checked here and by the core, every access of a
-kernel by the core, and no text of the program gets into an answer.
+before it is checked. What must stay true: the sizes of a launch are checked here and by the core, and every access of a
+kernel by the core. Of its texts a program gets back names of its kernels and variables, and what is wrong with them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from warpsight.devices.cuda_state import STAND_IN_MARK
 from warpsight.errors import WarpsightError
 from warpsight.nouns import Fault, KernelLaunches, ProgramCopies, ProgramFault
+from warpsight.programs.contents import CannotLoad, ImageContents, look_into
 from warpsight.programs.device_memory import DeviceMemory
 from warpsight.programs.kernel_times import LaunchTimes, SizeTime
 from warpsight.programs.launches import SOFT, LaunchAsked, LaunchDone, Launcher, LaunchSizes
 from warpsight.programs.library_account import LibraryAccount
-from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_kernel, read_module
+from warpsight.programs.loaded import HostVariable, LoadedKernel, LoadedModule, load_contents, load_kernel, read_module
 from warpsight.programs.messages import BadRequest, Fields, Op, pack_data, pack_numbers
 from warpsight.programs.properties import COPY_US, device_numbers, host_link
 from warpsight.programs.repeats import Repeats
@@ -82,12 +84,13 @@ class Server:
         self.told = Told()
         self._seconds_left, self._timeline = seconds_left, timeline
         self._modules: dict[int, LoadedModule] = {}
+        self._looked: dict[int, ImageContents] = {}
         self._accounts: dict[tuple[int, LaunchSizes], _Account] = {}
         self._cut: set[tuple[int, LaunchSizes]] = set()
         self._does: dict[Op, Callable[[Fields], bytes]] = {
             Op.HELLO: self._hello, Op.MODULE: self._module, Op.ALLOCATE: self._allocate, Op.RELEASE: self._release,
             Op.COPY: self._copy, Op.KERNEL: self._kernel, Op.LAUNCH: self._launch, Op.OCCUPANCY: self._occupancy,
-            Op.MISSING: self._missing, Op.HEAP: self._heap, Op.LIBRARY: self.libraries.call,
+            Op.MISSING: self._missing, Op.HEAP: self._heap, Op.LIBRARY: self.libraries.call, Op.LOOK: self._look,
         }  # fmt: skip
 
     def answer(self, op: Op, body: bytes) -> bytes:
@@ -98,8 +101,27 @@ class Server:
         asked.number()
         asked.end()
         self.told.asked = True
-        name = f"{self.gpu.name} (Warpsight virtual GPU)".encode()
+        name = f"{self.gpu.name} {STAND_IN_MARK}".encode()
         return pack_data(name) + pack_numbers(device_numbers(self.gpu, self.memory.program_bytes))
+
+    def _look(self, asked: Fields) -> bytes:
+        """What is in an image that the program loads itself. Its variables come with `_module`, which follows."""
+        number, image = asked.number(MOST_MODULES), asked.data()
+        asked.end()
+        if number in self._looked or number in self._modules:
+            raise BadRequest(f"module {number} was sent twice")
+        try:
+            found = look_into(image, self.gpu.capability)
+        except CannotLoad as refused:
+            return pack_numbers([refused.code]) + pack_data(refused.message[:500].encode())
+        if len(found.variables) > MOST_VARIABLES:
+            raise BadRequest(f"expected at most {MOST_VARIABLES} variables in a module")
+        self._looked[number] = found
+        parts = [pack_numbers([0]), pack_data(b""), pack_numbers([len(found.kernels)])]
+        parts += [pack_data(name.encode()) for name in found.kernels]
+        parts.append(pack_numbers([len(found.variables)]))
+        parts += [pack_data(name.encode()) + pack_numbers([size, constant]) for name, size, constant in found.variables]
+        return b"".join(parts)
 
     def _module(self, asked: Fields) -> bytes:
         number, image = asked.number(MOST_MODULES), asked.data()
@@ -114,7 +136,12 @@ class Server:
             variables[name] = HostVariable(address, size, bool(asked.number(1)))
         asked.end()
         try:
-            self._modules[number] = read_module(image, variables, self.memory)
+            looked = self._looked.pop(number, None)
+            self._modules[number] = (
+                read_module(image, variables, self.memory)
+                if looked is None
+                else load_contents(looked, variables, self.memory)
+            )
         except (ValueError, LookupError, ArithmeticError, MemoryError, RecursionError, AssertionError) as problem:
             raise BadRequest(f"module {number} cannot be read ({type(problem).__name__}: {problem})") from None
         return b""

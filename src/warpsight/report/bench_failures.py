@@ -21,7 +21,7 @@ from warpsight.report.html import Child, Html, join, tag
 
 MOST = 20
 STEP_CHARACTERS = 6000
-_HEADS = ("", "task", "model", "feedback", "answered", "right would be", "left on the table", "run")
+_HEADS = ("rank", "task", "model", "feedback", "answered", "right would be", "left on the table", "run")
 
 
 @dataclass(frozen=True)

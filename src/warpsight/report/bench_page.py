@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpsight import __version__
-from warpsight.bench.apply import CEILING
-from warpsight.report.bench_charts import ablation_figure, colours, compared, difference_words, pairs_figure
+from warpsight.report.bench_answers import QUESTION, answers_section
+from warpsight.report.bench_charts import colours, kind_of_model, means_figure, pairs_figure
 from warpsight.report.bench_data import Bench, measures_of
 from warpsight.report.bench_failures import failures_section
 from warpsight.report.bench_tables import families_section, results_section
@@ -16,15 +16,14 @@ from warpsight.report.page import document
 from warpsight.report.write import write_page
 
 _PLACES = (
-    ("result", "Result"),
-    ("ablation", "Ablation"),
+    ("result", "Answer"),
+    ("ablation", "Feedback"),
     ("results", "Table"),
     ("families", "Families"),
     ("curves", "Learning"),
     ("failures", "Failures"),
     ("files", "Files"),
 )
-_MOST_CARDS = 6
 
 
 def write_bench_report(bench: Bench, file: Path) -> int:
@@ -35,8 +34,8 @@ def write_bench_report(bench: Bench, file: Path) -> int:
 def bench_page(bench: Bench) -> str:
     """The page as one HTML document."""
     sections = join(
-        _result(bench),
-        _ablation(bench),
+        answers_section(bench),
+        _claims(bench),
         results_section(bench),
         families_section(bench),
         _curves(bench),
@@ -44,48 +43,26 @@ def bench_page(bench: Bench) -> str:
         _files(bench),
     )
     places = [tag("a", name, href=f"#{place}") for place, name in _PLACES if f'id="{place}"' in sections]
-    models = len({side.model for side in bench.sides})
+    models = len({side.model for side in bench.sides if kind_of_model(side.model) == 0})
     tasks = len({o.task for side in bench.sides for o in side.outcomes})
-    said = f"{len(bench.sides)} conditions: {models} models, {tasks} tasks; times of the virtual GPU are simulated"
-    head = tag("header", tag("h1", "Bench"), tag("p", said), tag("nav", places, aria_label="Sections"))
+    said = (
+        f"{models} models under {len(bench.sides)} conditions with scripts beside them, on {tasks} tasks that nobody "
+        "was trained on; times of the virtual GPU are simulated"
+    )
+    head = tag("header", tag("h1", QUESTION), tag("p", said), tag("nav", places, aria_label="Sections"))
     return document("Bench", join(head, tag("main", sections)))
 
 
-def _result(bench: Bench) -> Html:
-    """The conditions with the best means, and the differences that answer whether looking helps."""
-    parts: list[Html] = []
-    for suite in bench.suites:
-        shown = measures_of(suite)[0]
-        sides = [(shown.of(side.outcomes), side) for side in bench.of_suite(suite)]
-        ranked = sorted(sides, key=lambda pair: (pair[1].model == CEILING, -pair[0].value))  # nobody is always right
-        cards = [
-            tag(
-                "div",
-                tag("strong", shown.say(found.value)),
-                tag(
-                    "span", f"{side.model}, feedback {side.feedback}; {shown.say(found.low)} to {shown.say(found.high)}"
-                ),
-                class_="card big" if at == 0 else "card",
-            )
-            for at, (found, side) in enumerate(ranked[:_MOST_CARDS])
-        ]
-        differences = [tag("li", difference_words(one, other, shown)) for one, other in compared(bench, suite)]
-        parts.append(tag("h2", f"{shown.title}, suite {suite}"))
-        parts.append(tag("div", cards, class_="cards"))
-        if differences:
-            parts.append(tag("p", "In pairs, on the same tasks:", class_="lead"))
-            parts.append(tag("ul", differences, class_="differences"))
-    return tag("section", parts, id="result")
-
-
-def _ablation(bench: Bench) -> Html:
+def _claims(bench: Bench) -> Html:
+    """One chart for each claim: how good each condition is, and what feedback brings."""
     number, parts = colours(bench), list[Html]()
     for suite in bench.suites:
         source, figures = bench.source(suite), list[Html | None]()
         for shown in measures_of(suite, bench.of_suite(suite)):
             timed = source if shown.geometric else ""
-            figures.append(ablation_figure(bench.of_suite(suite), shown, number, timed))
-            figures.append(pairs_figure(bench, suite, shown))
+            sides = bench.of_suite(suite)
+            figures.append(means_figure(sides, shown, number, timed, f"{shown.title}: every condition"))
+            figures.append(pairs_figure(bench, suite, shown, f"{shown.title}: what the feedback changes"))
         title = tag("h3", f"Suite {suite}") if len(bench.suites) > 1 else None
         parts.append(join(title, tag("div", figures, class_="figures")))
     says = "The same tasks and seeds; only what a look shows differs. With “wrong” it shows another kernel's findings."

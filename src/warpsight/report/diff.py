@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from warpsight.nouns import Profile
 from warpsight.report.html import Html, tag, text
+from warpsight.report.machine import Code, whole_of, with_code
 
 SAMPLES = "stall_samples"
 _HEATS = ((25.0, 5), (12.0, 4), (6.0, 3), (3.0, 2), (1.0, 1))
@@ -58,8 +59,24 @@ def changed(rows: list[DiffRow]) -> tuple[int, int]:
     return sum(row.sign == "+" for row in rows), sum(row.sign == "-" for row in rows)
 
 
-def diff_table(rows: list[DiffRow], *, context: int | None = None, anchor: str = "") -> Html:
-    """The rows as a table; with `context`, only so many lines around a change. `anchor` names lines of the new text."""
+class LineCode(NamedTuple):
+    """The machine code of both kernels by line, and all samples of each."""
+
+    old: Code
+    new: Code
+
+    def under(self, row: DiffRow, shown: Html) -> Html:
+        """A removed line opens to the old kernel's instructions, any other to the new one's."""
+        code, at = (self.old, row.old) if row.sign == "-" else (self.new, row.new)
+        return with_code(shown, code.get(at or 0, ()), whole_of(code))
+
+
+def diff_table(
+    rows: list[DiffRow], *, context: int | None = None, anchor: str = "", code: LineCode | None = None
+) -> Html:
+    """The rows as a table; with `context`, only so many lines around a change. `anchor` names lines of the new text;
+    with `code`, a line opens to show its instructions."""
+    code = code if code and (code.old or code.new) else None
     heated = any(row.share is not None for row in rows)
     head = tag(
         "tr",
@@ -68,7 +85,7 @@ def diff_table(rows: list[DiffRow], *, context: int | None = None, anchor: str =
         tag("th", "% time", scope="col") if heated else None,
         tag("th", "line", scope="col", class_="code"),
     )
-    body = [_row(row, heated, anchor) for row in _within(rows, context)]
+    body = [_row(row, heated, anchor, code) for row in _within(rows, context)]
     return tag("div", tag("table", tag("thead", head), tag("tbody", body), class_="diff"), class_="wide", tabindex=0)
 
 
@@ -89,19 +106,19 @@ def _within(rows: list[DiffRow], context: int | None) -> Iterator[DiffRow | None
         yield None
 
 
-def _row(row: DiffRow | None, heated: bool, anchor: str) -> Html:
+def _row(row: DiffRow | None, heated: bool, anchor: str, code: LineCode | None) -> Html:
     if row is None:
         return tag("tr", tag("td", "⋯", colspan=4 if heated else 3), class_="gap")
     share = "" if row.share is None or row.share < 0.05 else f"{row.share:.1f}"
     kind = {"+": "plus", "-": "minus", " ": ""}[row.sign]
     shown = row.text if len(row.text) <= _LONG else f"{row.text[:_LONG]}… ({len(row.text) - _LONG} more characters)"
-    sign = row.sign if row.sign != " " else "\u00a0"
+    line = tag("code", Html(row.sign if row.sign != " " else "\u00a0"), text(shown))
     return tag(
         "tr",
         tag("td", "" if row.old is None else str(row.old), class_="n"),
         tag("td", "" if row.new is None else str(row.new), class_="n"),
         tag("td", share, class_=f"n h{heat(row.share)}") if heated else None,
-        tag("td", tag("code", Html(sign), text(shown)), class_="code"),
+        tag("td", line if code is None else code.under(row, line), class_="code"),
         class_=kind or None,
         id=f"{anchor}{row.new}" if anchor and row.new is not None else None,
     )

@@ -13,10 +13,11 @@ from importlib import resources
 
 from warpsight.nouns import Profile
 from warpsight.report.bars import bounds_figure, stalls_figure
-from warpsight.report.diff import diff_table, rows_of, shares_of
+from warpsight.report.diff import LineCode, diff_table, rows_of, shares_of
 from warpsight.report.environment import environment_section
 from warpsight.report.findings import counters_section, findings_section, no_counters
 from warpsight.report.html import Child, Html, join, tag
+from warpsight.report.machine import code_by_line
 from warpsight.report.result import OUTCOMES, result_section
 from warpsight.report.roof import roofline_figure
 from warpsight.report.speed import speed_figure
@@ -94,7 +95,7 @@ def policy_of(*, live: bool) -> str:
 
 
 def script_of(*, live: bool) -> str:
-    return resource("page.js") + (resource("follow.js") if live else "")
+    return resource("page.js") + resource("zoom.js") + (resource("follow.js") if live else "")
 
 
 @functools.cache
@@ -136,9 +137,11 @@ def _change(story: Story) -> Html | None:
     if winner is None:
         return None
     rows = rows_of(story.given.text, winner.text, shares_of(story.given.profile), shares_of(winner.profile))
+    code = LineCode(code_by_line(story.given.machine), code_by_line(winner.machine))
     note = (
         "Removed lines have their share of the time in the given kernel, all others in the new one: of the samples in "
         "which a warp stood there and did not issue."
+        + (" A line with a triangle opens to its machine code." if code.old or code.new else "")
     )
-    table = diff_table(rows, anchor="n")
+    table = diff_table(rows, anchor="n", code=code)
     return tag("section", tag("h2", "The change, from given to new"), tag("p", note), table, id="change")

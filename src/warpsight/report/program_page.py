@@ -12,7 +12,7 @@ from warpsight.lens.whole_program import ProgramFinding, ProgramProfile
 from warpsight.nouns import KernelLaunches
 from warpsight.report.bars import bounds_figure, stalls_figure
 from warpsight.report.findings import finding_list
-from warpsight.report.html import Html, join, tag
+from warpsight.report.html import Child, Html, join, tag
 from warpsight.report.page import document
 from warpsight.report.program_lines import lines_table
 from warpsight.report.program_timeline import colours_of, timeline_figure
@@ -27,10 +27,16 @@ OUTSIDE = (
 
 def program_page(found: ProgramProfile) -> str:
     """One HTML document."""
+    return document(f"{found.run.program} on {found.run.gpu}", program_body(found))
+
+
+def program_body(found: ProgramProfile, top: Child = None) -> Html:
+    """What stands between the page's frame: also used by the local page."""
     run = found.run
     places = (("timeline", "Timeline"), ("kernels", "Kernels"), ("findings", "Findings"), ("details", "Each kernel"))
     head = tag(
         "header",
+        top,
         tag("h1", f"{run.program} on {run.gpu}"),
         tag("p", f"simulated; {run.launches:,} launches of {len({row.kernel for row in run.kernels}):,} kernels"),
         tag("nav", [tag("a", name, href=f"#{place}") for place, name in places], aria_label="Sections"),
@@ -44,7 +50,7 @@ def program_page(found: ProgramProfile) -> str:
         tag("section", tag("h2", "What to change first"), _findings(found), id="findings"),
         tag("section", tag("h2", "Each kernel"), _details(found), id="details"),
     ]
-    return document(f"{run.program} on {run.gpu}", join(head, tag("main", sections)))
+    return join(head, tag("main", sections))
 
 
 def duration(us: float) -> str:

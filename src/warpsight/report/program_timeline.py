@@ -1,7 +1,7 @@
 """A program's timeline as a figure: a lane for kernels, one for each way of copies, simulated time from left to right.
 
-Events nearer than a pixel are drawn as one, so a page stays small whatever the program did. The kernels that take most
-have a colour each.
+Events nearer than a part of a pixel are drawn as one, so a page stays small whatever the program did. The kernels that
+take most have a colour each. `zoom.js` makes it a chart to look into.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from warpsight.nouns import TimelineEvent
 from warpsight.report.html import Html, tag
-from warpsight.report.svg import Scale, line, nice_ticks, words
+from warpsight.report.svg import Scale, line, nice_ticks, plot_area, readout, words, zoom_buttons
 from warpsight.vgpu.symbols import kernel_title
 
 WIDTH, LEFT, RIGHT, TOP, ROW, BAR, FOOT = 1060, 150, 14, 6, 30, 20, 40
+FINE, FEW = 16, 3000  # parts of a pixel that are told apart, where there are not more pieces than this
 COLOURS = 5  # the sixth is for all others
 LANES = ("launch", "host to device", "device to host", "within the device", "fill")
 TITLES = {"launch": "kernels", "within the device": "within device", "fill": "fills"}
@@ -52,17 +53,39 @@ def timeline_figure(events: Sequence[TimelineEvent], caption: str) -> Html | Non
     lanes = [way for way in LANES if any(event.way == way for event in events)]
     height = TOP + ROW * len(lanes) + FOOT
     base = height - FOOT + 2
-    drawn: list[Html] = []
+    below: list[Html] = []
     for tick in ticks:
         x = across(tick * size)
-        drawn += [line(x, TOP, x, base + 4, "grid"), words(x, base + 18, f"{tick:g}", anchor="middle")]
+        below += [line(x, TOP, x, base + 4, "grid"), words(x, base + 17, f"{tick:g}", anchor="middle")]
+    drawn = [tag("g", below, class_="ticks")]
     drawn.append(words((LEFT + WIDTH) / 2, height - 4, f"simulated time, {unit}", anchor="middle", class_="label"))
+    bars: list[Html] = []
     for row, way in enumerate(lanes):
         y = TOP + row * ROW
         drawn.append(words(LEFT - 10, y + BAR / 2 + 6, TITLES.get(way, way), anchor="end"))
-        drawn += [_bar(piece, across, y + 2) for piece in pieces(events, way, colours, whole / (WIDTH - LEFT - RIGHT))]
-    picture = tag("svg", drawn, viewBox=f"0 0 {WIDTH} {height}", role="group", aria_label=f"Timeline: {caption}")
-    return tag("figure", picture, _legend(colours), tag("figcaption", caption), class_="timeline")
+        bars += [_bar(piece, across, y + 2) for piece in _lane(events, way, colours, whole / (WIDTH - LEFT - RIGHT))]
+    drawn.append(plot_area(bars, x=LEFT, y=TOP, w=WIDTH - LEFT - RIGHT, h=base - TOP))
+    axis = {"data_x": f"lin,0,{whole / size:g}"}
+    picture = tag(
+        "svg", drawn, viewBox=f"0 0 {WIDTH} {height}", role="group", aria_label=f"Timeline: {caption}", **axis
+    )
+    wide = tag("div", picture, class_="wide", tabindex=0, role="region", aria_label="Timeline")
+    tools = tag("div", zoom_buttons(), class_="tools")
+    return tag(
+        "figure",
+        tools,
+        wide,
+        readout("Point at a bar; zoom in, and drag to move."),
+        _legend(colours),
+        tag("figcaption", caption),
+        class_="timeline",
+    )
+
+
+def _lane(events: Sequence[TimelineEvent], way: str, colours: Mapping[str, int], pixel: float) -> list[DrawnSpan]:
+    """As fine as can be zoomed into, or by whole pixels where that would be too much for a page."""
+    fine = list(pieces(events, way, colours, pixel / FINE))
+    return fine if len(fine) <= FEW else list(pieces(events, way, colours, pixel))
 
 
 def _bar(piece: DrawnSpan, across: Scale, y: float) -> Html:
@@ -70,7 +93,7 @@ def _bar(piece: DrawnSpan, across: Scale, y: float) -> Html:
     many = f", {piece.events:,} of them" if piece.events > 1 else ""
     title = f"{piece.name}{many}: {piece.end - piece.start:,.4g} us"
     width = max(0.6, round(across(piece.end) - x, 2))
-    return tag("rect", tag("title", title), x=x, y=y, width=width, height=BAR, class_=f"span s{piece.colour}")
+    return tag("rect", tag("title", title), x=x, y=y, width=width, height=BAR, class_=f"span says s{piece.colour}")
 
 
 def pieces(events: Sequence[TimelineEvent], way: str, colours: Mapping[str, int], pixel: float) -> Iterator[DrawnSpan]:

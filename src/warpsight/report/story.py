@@ -16,14 +16,14 @@ from pydantic import JsonValue, ValidationError
 
 from warpsight.errors import WarpsightError
 from warpsight.lens import find_findings
-from warpsight.nouns import Evaluation, Finding, Profile, kernel_id
+from warpsight.nouns import Evaluation, Finding, InstructionCounters, Profile, kernel_id
 from warpsight.nouns.certificate import Certificate
 from warpsight.nouns.run import Run, Step
 from warpsight.reason.job import job_of
 from warpsight.reason.progress import Progress, better, sha256_of, speed_of
 from warpsight.report.certificates import accepted_by, find_certificate
 from warpsight.runs.store import Record, Store
-from warpsight.tools.box import ToolResult, ToolSpec
+from warpsight.tools.box import SUBMIT, ToolResult, ToolSpec
 from warpsight.tools.edits import BASE, CURRENT, EDITS, KERNEL, EditFailed, whole_kernel
 
 
@@ -54,6 +54,7 @@ class Attempt:
     evaluation: Evaluation | None = None
     profile: Profile | None = None
     findings: tuple[Finding, ...] | None = None
+    machine: tuple[InstructionCounters, ...] = ()  # its instructions with their counters, where a tool kept them
 
     @property
     def name(self) -> str:
@@ -166,10 +167,12 @@ class _Book:
             if found is not None:
                 self._update(found.candidate_sha256, found, found.profile, _findings_in(found))
         for sha256, profile in result.profiled.items():
-            self._update(sha256, None, profile, self._diagnosed(profile, artefacts))
+            full = self._full(profile, artefacts)
+            findings, machine = (None, ()) if full is None else (find_findings(full), full.instructions)
+            self._update(sha256, None, profile, findings, machine)
 
-    def _diagnosed(self, lean: Profile, artefacts: Iterable[str]) -> tuple[Finding, ...] | None:
-        """The findings, from the full profile that was kept: they need single instructions, which `lean` lacks.
+    def _full(self, lean: Profile, artefacts: Iterable[str]) -> Profile | None:
+        """The full profile that was kept, with single instructions, which `lean` lacks and findings need.
 
         A profile that was shown but is not that of the kernel (feedback `wrong`) has other counters, and is left.
         """
@@ -179,7 +182,7 @@ class _Book:
             except (WarpsightError, ValidationError):
                 continue
             if full.counters == lean.counters and full.instructions:
-                return find_findings(full)
+                return full
         return None
 
     def with_final(self, final: Evaluation | None) -> list[Attempt]:
@@ -188,7 +191,12 @@ class _Book:
         return self.attempts
 
     def _update(
-        self, sha256: str, found: Evaluation | None, profile: Profile | None, findings: tuple[Finding, ...] | None
+        self,
+        sha256: str,
+        found: Evaluation | None,
+        profile: Profile | None,
+        findings: tuple[Finding, ...] | None,
+        machine: tuple[InstructionCounters, ...] = (),
     ) -> None:
         for at, attempt in enumerate(self.attempts):
             if attempt.sha256 == sha256:
@@ -199,6 +207,7 @@ class _Book:
                     evaluation=had if keep else found,
                     profile=profile or attempt.profile,
                     findings=attempt.findings if findings is None else findings,
+                    machine=machine or attempt.machine,
                 )
 
 
@@ -232,7 +241,7 @@ class _Reader:
         if call is not None:
             self.looks.append(ToolLook(self.run_id, step.index, call.tool or "", _first_words(step.content)))
         if result is not None:
-            self.book.learn(result, step.artefacts if step.tool == "profile" else ())
+            self.book.learn(result, step.artefacts if step.tool in ("profile", SUBMIT) else ())
             self.progress.saw(result, kernel)
 
     def _attempt(self, call: Step, kernel: str) -> int:

@@ -73,23 +73,27 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Html:
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def axis_below(scale: Scale, ticks: Sequence[float], label: str, *, grid: bool = True) -> list[Html]:
+def axis_below(scale: Scale, ticks: Sequence[float], label: str, *, grid: bool = True, axis: bool = True) -> list[Html]:
     """Ticks and label under the figure."""
     base = HEIGHT - BOTTOM
-    drawn = [line(LEFT, base, WIDTH - RIGHT, base, "axis")]
+    drawn = [line(LEFT, base, WIDTH - RIGHT, base, "axis")] if axis else []
     for tick in ticks:
         x = scale(tick)
         drawn += [line(x, TOP if grid else base, x, base + 4, "grid")]
         drawn += [words(x, base + 17, short(tick), anchor="middle")]
+    if not label:
+        return drawn
     return [*drawn, words((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, label, anchor="middle", class_="label")]
 
 
-def axis_left(scale: Scale, ticks: Sequence[float], label: str) -> list[Html]:
+def axis_left(scale: Scale, ticks: Sequence[float], label: str, *, axis: bool = True) -> list[Html]:
     """Ticks and label at the left."""
-    drawn = [line(LEFT, TOP, LEFT, HEIGHT - BOTTOM, "axis")]
+    drawn = [line(LEFT, TOP, LEFT, HEIGHT - BOTTOM, "axis")] if axis else []
     for tick in ticks:
         y = scale(tick)
         drawn += [line(LEFT - 4, y, WIDTH - RIGHT, y, "grid"), words(LEFT - 7, y + 4, short(tick), anchor="end")]
+    if not label:
+        return drawn
     middle = (TOP + HEIGHT - BOTTOM) / 2
     turned = tag(
         "text", label, x=13, y=middle, text_anchor="middle", class_="label", transform=f"rotate(-90 13 {middle:g})"
@@ -97,7 +101,36 @@ def axis_left(scale: Scale, ticks: Sequence[float], label: str) -> list[Html]:
     return [*drawn, turned]
 
 
-def figure(title: str, caption: Child, drawn: Child, *, height: int = HEIGHT, says: str = "") -> Html:
-    """A figure with its heading, its words for those who cannot see it, and its caption."""
-    picture = Html(tag("svg", drawn, viewBox=f"0 0 {WIDTH} {height}", role="group", aria_label=says or title))
-    return tag("figure", tag("h3", title), picture, tag("figcaption", caption))
+def plot_area(marks: Child, *, x: float = LEFT, y: float = TOP, w: float = 0, h: float = 0) -> Html:
+    """Where marks move when a chart is zoomed: a picture within the picture, which cuts what leaves it."""
+    w, h = w or WIDTH - RIGHT - LEFT, h or HEIGHT - BOTTOM - TOP
+    return tag("svg", marks, class_="plot", x=x, y=y, width=w, height=h, viewBox=f"{x:g} {y:g} {w:g} {h:g}")
+
+
+def zoom_buttons() -> Html:
+    """Shown where the page's script runs."""
+    kinds = (("in", "+", "zoom in"), ("out", "−", "zoom out"), ("all", "all", "show all"))
+    buttons = [tag("button", said, type="button", data_zoom=way, aria_label=name) for way, said, name in kinds]
+    return tag("span", buttons, class_="zooms")
+
+
+def readout(hint: str = "Point at a mark, or go to it with the tab key; drag to move.") -> Html:
+    """The line that tells what the mark under the pointer is."""
+    return tag("p", hint, class_="readout", role="status")
+
+
+def figure(
+    title: str,
+    caption: Child,
+    drawn: Child,
+    *,
+    height: int = HEIGHT,
+    says: str = "",
+    above: Child = None,
+    **axes: str,
+) -> Html:
+    """A figure with its heading, its words for those who cannot see it, and its caption. `above`: what one can choose;
+    `axes` make it a chart that can be zoomed."""
+    picture = tag("svg", drawn, viewBox=f"0 0 {WIDTH} {height}", role="group", aria_label=says or title, **axes)
+    tools = tag("div", above, class_="tools") if above else None
+    return tag("figure", tag("h3", title), tools, picture, readout() if axes else None, tag("figcaption", caption))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from warpsight.report.diff import changed, diff_table, rows_of, shares_of
+from warpsight.report.diff import LineCode, changed, diff_table, rows_of, shares_of
 from warpsight.report.findings import finding_list
 from warpsight.report.html import Html, join, tag
+from warpsight.report.machine import code_by_line
 from warpsight.report.result import failure_words, time_words, us_of
 from warpsight.report.speed import ratio_of, state_of
 from warpsight.report.story import Attempt, Story, ToolLook
@@ -137,10 +138,13 @@ def _found(attempt: Attempt) -> Html | None:
 def _diff(story: Story, attempt: Attempt) -> Html:
     if attempt.number == 0:
         anchor = "n" if story.winner is None else "g"
-        return diff_table(rows_of(attempt.text, attempt.text, {}, shares_of(attempt.profile)), anchor=anchor)
+        code = LineCode({}, code_by_line(attempt.machine))
+        rows = rows_of(attempt.text, attempt.text, {}, shares_of(attempt.profile))
+        return diff_table(rows, anchor=anchor, code=code)
     base = story.attempts[attempt.came_from]
+    code = LineCode(code_by_line(base.machine), code_by_line(attempt.machine))
     rows = rows_of(base.text, attempt.text, shares_of(base.profile), shares_of(attempt.profile))
-    return diff_table(rows, context=CONTEXT)
+    return diff_table(rows, context=CONTEXT, code=code)
 
 
 def _cut(text: str, most: int) -> str:

@@ -7,12 +7,14 @@ where it stands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from warpsight.errors import UsageError
+from warpsight.files import write_whole
 
 Record = TypeVar("Record", bound=BaseModel)
 SHOWN = 60
@@ -32,6 +34,20 @@ def cut_half_line(file: Path) -> None:
         whole = text.rfind(b"\n") + 1
         if whole < len(text):
             there.truncate(whole)
+
+
+def put_in_order(file: Path, place: Callable[[bytes], int | None]) -> None:
+    """Sort the lines that have a place, among themselves; the others stay where they are. For the one writer, at its
+    end."""
+    lines = whole_lines(file)
+    placed = [(found, number) for number, line in enumerate(lines) if (found := place(line)) is not None]
+    in_order = sorted(placed)
+    if in_order == placed:
+        return
+    sorted_lines = list(lines)
+    for (_, to), (_, number) in zip(placed, in_order, strict=True):
+        sorted_lines[to] = lines[number]
+    write_whole(file, b"".join(line + b"\n" for line in sorted_lines), mode=file.stat().st_mode & 0o777)
 
 
 def read_records(file: Path, kind: type[Record], expected: str, *, hint: str | None = None) -> list[Record]:

@@ -56,6 +56,7 @@ class RunSummary(Noun):
     spent: Spent
     best_ratio: float | None
     best_source: str | None
+    decision: str | None = None
 
 
 class StoreConflict(WarpsightError):
@@ -131,6 +132,7 @@ def summary_of(run: Run, steps: int) -> RunSummary:
         spent=run.spent,
         best_ratio=timing.ratio if timing else None,
         best_source=timing.source if timing else None,
+        decision=timing.decision if timing else None,
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,25 +17,23 @@ from warpsight.errors import UsageError
 from warpsight.nouns import Profile
 from warpsight.runs.artefacts import Artefacts
 
-MOST_LISTED = 100
 _ADDRESS = re.compile(r"warpsight://(profile|result)/([0-9a-f]{64})")
 _RESULT_KEYS = {"tool", "result"}
 
 
 class Documents:
-    """The documents in a data folder. `made` are those of this process, oldest first: address to title."""
+    """The documents in a data folder."""
 
     def __init__(self, data: Path) -> None:
         self._artefacts = Artefacts(data / "artefacts")
-        self.made: OrderedDict[str, str] = OrderedDict()
 
-    def put_profile(self, content: bytes, title: str) -> str:
+    def put_profile(self, content: bytes) -> str:
         """Keep a full profile; its address."""
-        return self._made("profile", content, title)
+        return self._put("profile", content)
 
-    def put_result(self, tool: str, data: dict[str, JsonValue], title: str) -> str:
+    def put_result(self, tool: str, data: dict[str, JsonValue]) -> str:
         """Keep the whole record of a result; its address."""
-        return self._made("result", json.dumps({"tool": tool, "result": data}).encode(), title)
+        return self._put("result", json.dumps({"tool": tool, "result": data}).encode())
 
     def read(self, address: str) -> str:
         """The JSON text at an address."""
@@ -50,13 +47,8 @@ class Documents:
             raise UsageError(f"expected a {found[1]} at {address}, it is something else")
         return content.decode("utf-8")
 
-    def _made(self, kind: str, content: bytes, title: str) -> str:
-        address = f"warpsight://{kind}/{self._artefacts.put(content)}"
-        self.made[address] = title
-        self.made.move_to_end(address)
-        while len(self.made) > MOST_LISTED:
-            self.made.popitem(last=False)
-        return address
+    def _put(self, kind: str, content: bytes) -> str:
+        return f"warpsight://{kind}/{self._artefacts.put(content)}"
 
 
 def _is_profile(content: bytes) -> bool:

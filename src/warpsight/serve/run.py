@@ -89,6 +89,7 @@ def _leave(handlers: Handlers) -> None:
     """End at once where a call is still at work: its thread may be inside the native core, which aborts when the
     interpreter is taken down around it. Workers in the jail end with their parent."""
     if handlers.busy:
+        # Helpers end with us.
         sys.stderr.flush()
         os._exit(stop.code_of_stop() or 0)
 

@@ -2,7 +2,8 @@
 
 No model has a part in it. A step tries the rewrites for what the findings name and those that restructure, which go by
 the source alone; where none helps, all others. Steps are drafts (right at the small sizes, simulated times); the whole
-gate judges the last, and where it refuses that, the one before. What must stay true: the winner passed the whole gate,
+gate judges the last, and where it refuses that, the one before. Where it refuses all of them the search begins again
+without the first, which all the others were made of. What must stay true: the winner passed the whole gate,
 and the same kernel gives the same steps. The budget is a number of kernels, not of seconds, for that reason.
 """
 
@@ -28,6 +29,7 @@ from warpsight.session.session import Session
 
 MOST_KERNELS = 240  # that are compiled and drafted in one search
 MOST_STEPS = 10
+MOST_STARTS = 4  # where the gate refuses every step
 AT_ROOF = "at_roofline"
 MOST_OF_A_CAUSE = 14
 STRUCTURAL = ("thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced", "overlapping_reads")
@@ -67,26 +69,40 @@ class _State:
 
 def search_guided(session: Session, kernel: str, most: int = MOST_KERNELS) -> GuidedSearch:
     """The best that rewrites on top of one another make of a kernel; only where times are simulated."""
-    state, current = _State(), session.candidate(kernel)
-    stopped = f"{MOST_STEPS} steps were taken"
+    tried: list[Try] = []
+    refused: set[str] = set()
+    while True:
+        state = _State(seen=set(refused))
+        stopped = _climb(session, session.candidate(kernel), state, most)
+        winner, count = _judge_from_the_last(session, session.candidate(kernel), state)
+        tried += state.tried
+        if winner is not None or not state.steps or len(refused) == MOST_STARTS - 1:
+            break
+        refused.add(state.steps[0].rewrite.text)
+    left = session.diagnose(winner.candidate if winner is not None else kernel)
+    return GuidedSearch(tuple(state.steps[:count]), winner, _last_words(tried), left, stopped)
+
+
+def _climb(session: Session, current: Candidate, state: _State, most: int) -> str:
+    """Step after step, into the state; why it ended."""
     while len(state.steps) < MOST_STEPS:
         findings = session.diagnose(current)
         if _at_roof(findings):
-            stopped = "the roofline is near"
-            break
+            return "the roofline is near"
         session.say(f"sees: {_seen(findings)}")
         step = _next_step(session, current, findings, state, most)
         if step is None:
-            stopped = (
-                f"{most} kernels were tried" if len(state.seen) >= most else "no rewrite that is known helps further"
-            )
-            break
+            tried_all = len(state.seen) >= most
+            return f"{most} kernels were tried" if tried_all else "no rewrite that is known helps further"
         state.steps.append(step)
         current = step.candidate
         session.say(f"kept: {step.rewrite.name} for {step.cause}, {step.ratio:.2f}x")
-    winner, count = _judge_from_the_last(session, session.candidate(kernel), state)
-    left = session.diagnose(winner.candidate if winner is not None else kernel)
-    return GuidedSearch(tuple(state.steps[:count]), winner, tuple(state.tried), left, stopped)
+    return f"{MOST_STEPS} steps were taken"
+
+
+def _last_words(tried: Sequence[Try]) -> tuple[Try, ...]:
+    """What came of each kernel, once: what was said last of it."""
+    return tuple({one.kernel: one for one in tried}.values())
 
 
 def _seen(findings: Sequence[Finding]) -> str:

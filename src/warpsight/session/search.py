@@ -23,6 +23,7 @@ from warpsight.session.feedback import shows_time
 from warpsight.session.session import Session
 
 LEAST_GAIN = 1.01
+REFUSED = "refused by the gate: "  # what comes of a rewrite begins so, then why
 KernelId = Annotated[str, Field(description="the id of the kernel, which later calls take as `base` or `against`")]
 
 
@@ -185,6 +186,9 @@ def judge_rewrite(
     ratio = timing.ratio / start
     better = ratio >= LEAST_GAIN and timing.decision != "REJECTED"
     tried[one.name] = as_try(one, f"right, {ratio:.3f}x" if better else "right, not faster")
+    if timing.decision == "REJECTED":
+        tried[one.name] = as_try(one, f"{REFUSED}{timing.reason.replace('_', ' ')}")
+        session.say(f"{one.name}: {tried[one.name].outcome}")
     return Winner(one, candidate, evaluation, ratio) if better else None
 
 

@@ -353,6 +353,10 @@ class Session:
         candidate = self.candidate(kernel)
         return self._submitted.of(candidate.sha256, lambda: self.compare(candidate))
 
+    def recall_submission(self, found: Evaluation) -> None:
+        """What came of a kernel that was submitted elsewhere: it is not drawn for again here."""
+        self._submitted.put(found.candidate_sha256, found)
+
     def certificate_file(self, found: Evaluation) -> Path | None:
         """Where the certificate of an accepted kernel is."""
         if self.ledger is None or found.certificate is None:

@@ -1,7 +1,8 @@
 """`check`: is a kernel right? The gate's verdict in words, with the place that is wrong.
 
 What must stay true: of a workload that is hidden, only that it failed and why by name; never its size, its inputs, its
-elements, nor an address in it. So details come from a second check, of the shown workloads alone.
+elements, nor an address in it. So details come from a second check, of the shown workloads alone. Where contents were
+recorded in somebody's program, no element and no address is told either: a kernel could copy its inputs there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from warpsight.tools.compile import diagnostic_lines
 
 MOST_FAULTS = 3
 MOST_WORKLOADS = 4
+PLACED = frozenset(
+    ("out_of_bounds", "misaligned", "uninitialised_read", "write_to_const", "shared_race", "global_race")
+)  # faults that tell an address
 LOOK_AT = "it is right on all sizes you are shown; think of other sizes that the axes allow: tiny, odd, not a multiple"
 
 
@@ -63,16 +67,17 @@ def said_of(session: Session, candidate: Candidate, found: Check) -> tuple[Check
     shown = session.shown_check(candidate)
     if shown.verdict == "right":
         return _hidden(name, found)
-    merged = _merged(shown.faults)
+    merged = [_as_told(session, fault) for fault in _merged(shown.faults)]
     lines = [f"{name}: {shown.verdict}" + ("" if merged else f": {shown.reason}")]
     lines += [line for fault in merged[:MOST_FAULTS] for line in _fault_lines(fault)]
     if len(merged) > MOST_FAULTS:
         lines.append(f"and {len(merged) - MOST_FAULTS} more faults")
     lines += [line for bad in _bad(shown)[:MOST_WORKLOADS] for line in _workload_lines(session, bad)]
     faults = tuple(SaidFault(kind=f.kind, message=f.message, line=f.line, count=f.count) for f in merged)
-    data = Checked(
-        kernel=name, verdict=shown.verdict, named=shown.named, reason=shown.reason, faults=faults[:MOST_FAULTS]
+    reason = (
+        f"{merged[0].kind}: {merged[0].message}" if merged and _tells_no_place(session, merged[0]) else shown.reason
     )
+    data = Checked(kernel=name, verdict=shown.verdict, named=shown.named, reason=reason, faults=faults[:MOST_FAULTS])
     return data, lines
 
 
@@ -117,7 +122,31 @@ def _workload_lines(session: Session, bad: WorkloadResult) -> list[str]:
     if worst is None:
         return [told] if not bad.detail or bad.reason in FAULT_KINDS else [told, f"  {bad.detail}"]
     place = ", ".join(map(str, worst.index))
+    if _has_recorded(session, bad.workload):
+        return [told, f"  worst: {worst.output}[{place}]; its value is not told, since the inputs are recorded data"]
     return [told, f"  worst: {worst.output}[{place}] is {worst.got:.9g}, expected {worst.expected:.9g}"]
+
+
+def _as_told(session: Session, fault: Fault) -> Fault:
+    """Without the address, where that may come from recorded contents."""
+    if not _tells_no_place(session, fault):
+        return fault
+    place = f"in array {fault.array!r}" if fault.array else "in no array"
+    return fault.model_copy(update={"message": f"{place}; where is not told, since the inputs are recorded data"})
+
+
+def _tells_no_place(session: Session, fault: Fault) -> bool:
+    shown = [one for one in session.task.workloads if not one.hidden]
+    return fault.kind in PLACED and any(_has_recorded(session, one.name) for one in shown)
+
+
+def _has_recorded(session: Session, name: str) -> bool:
+    """Whether a workload's contents are, in any order, what was recorded in a program."""
+    workload = next((one for one in session.task.workloads if one.name == name), None)
+    return any(
+        a.recorded is not None and (workload is None or workload.recorded or a.fill in ("recorded", "resampled"))
+        for a in session.task.arguments
+    )
 
 
 def _fault_lines(fault: Fault) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,7 +11,7 @@ from pydantic import Field
 from warpsight.errors import UsageError
 from warpsight.gate.likely import chance_words
 from warpsight.lens.vocabulary import vocabulary
-from warpsight.nouns import Evaluation, Noun, Profile, Timing, kernel_id
+from warpsight.nouns import Candidate, Evaluation, Noun, Profile, Timing, kernel_id
 from warpsight.nouns.run import Prediction
 from warpsight.session.feedback import shows_counters
 from warpsight.session.session import IMPOSSIBLE, Session
@@ -55,7 +56,8 @@ def submit(
     before, after = _profiles(session, against, found)
     scored = tuple(score(counter, way, before, after) for counter, way in (predicts or {}).items())
     scored = scored if shows_counters(session.feedback) else ()  # the loop scores them in any case
-    profiled = {start.sha256: before.model_copy(update={"instructions": ()})} if before is not None else {}
+    full = _full_profiles(session, start, before, candidate, found)
+    profiled = {sha256: one.model_copy(update={"instructions": ()}) for sha256, one in full.items()}
     data = Submitted(kernel=name, verdict=found.check.verdict, predictions=scored)
     if found.timing is None:
         said, lines = said_of(session, candidate, found.check)
@@ -64,7 +66,8 @@ def submit(
     else:
         data, lines = _timed(session, found, data)
     lines += [_prediction_line(one) for one in scored]
-    return Answer("\n".join(lines), data, evaluation=found, profiled=profiled, submitted=True)
+    kept = tuple(one.model_dump_json().encode() for one in full.values() if one.instructions)
+    return Answer("\n".join(lines), data, evaluation=found, profiled=profiled, artefacts=kept, submitted=True)
 
 
 def _timed(session: Session, found: Evaluation, data: Submitted) -> tuple[Submitted, list[str]]:
@@ -104,6 +107,17 @@ def _profiles(session: Session, against: str, found: Evaluation) -> tuple[Profil
     except IMPOSSIBLE:
         before = None
     return before, found.profile
+
+
+def _full_profiles(
+    session: Session, start: Candidate, before: Profile | None, candidate: Candidate, found: Evaluation
+) -> dict[str, Profile]:
+    """Both kernels instruction by instruction, for the report; of the new one where a simulation has it already."""
+    full = {} if before is None else {start.sha256: before}
+    if session.simulator is not None and found.timing is not None and found.timing.improves:
+        with suppress(IMPOSSIBLE):
+            full[candidate.sha256] = session.counters(candidate)
+    return full
 
 
 def _prediction_line(one: Prediction) -> str:

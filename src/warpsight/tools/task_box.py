@@ -12,13 +12,13 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import JsonValue, ValidationError
 
 from warpsight.errors import UsageError, WarpsightError
-from warpsight.nouns import Evaluation, Noun, kernel_id
+from warpsight.nouns import Noun
 from warpsight.plugins import Plugin, Seam
 from warpsight.session.keep import Keep
 from warpsight.session.session import Session
@@ -27,8 +27,9 @@ from warpsight.tools import check, compare, compile, device, inspect, more, prof
 from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec, cut_result
 from warpsight.tools.describe import Described, Schema, describe
-from warpsight.tools.edits import BEST, CURRENT, GIVEN, KERNEL, EditFailed, offer_all, offer_edits, whole_kernel
+from warpsight.tools.edits import KERNEL, EditFailed, offer_all, offer_edits, whole_kernel
 from warpsight.tools.form import form_of
+from warpsight.tools.memory import KernelMemory
 from warpsight.tools.more import Shelf
 from warpsight.tools.pages import PAGE_TOKENS, page_of, pages
 
@@ -74,6 +75,45 @@ def specs() -> tuple[ToolSpec, ...]:
     return offer_all([found.spec for found in tools().values()])
 
 
+@dataclass(frozen=True)
+class Resolved:
+    """One call in full: `whole` are the arguments with texts instead of names, `key` what its result depends on."""
+
+    tool: Described
+    whole: dict[str, JsonValue]
+    key: str
+
+    @property
+    def kernel(self) -> str | None:
+        text = self.whole.get(KERNEL)
+        return text if isinstance(text, str) else None
+
+
+def resolve(tool: Described, arguments: Mapping[str, JsonValue], kernels: Mapping[str, str]) -> Resolved:
+    """The call with every name replaced by what it means; what does not fit raises, see `refusal_of`."""
+    takes_kernel = KERNEL in tool.arguments.model_fields
+    whole = whole_kernel(arguments, kernels, tool.spec) if takes_kernel else dict(arguments)
+    tool.arguments.model_validate(whole)
+    key = hashlib.sha256(json.dumps([tool.name, whole], sort_keys=True).encode()).hexdigest()
+    return Resolved(tool, whole, key)
+
+
+def refusal_of(tool: Described, work: Callable[[], ToolResult]) -> ToolResult:
+    """The result of `work`. A request that cannot be run is a result that says so; a broken machine raises."""
+    try:
+        return work()
+    except EditFailed as problem:
+        return _refused(str(problem))
+    except ValidationError as problem:
+        return _refused(_misfit(tool, problem))
+    except OutOfTime as problem:
+        return cut_result(problem)
+    except WarpsightError as problem:
+        if problem.exit_code not in _TOLD_EXIT_CODES:
+            raise
+        return _refused(str(problem))
+
+
 class TaskBox:
     """The tools on one session. Calls run one at a time, whichever thread they come from."""
 
@@ -89,10 +129,7 @@ class TaskBox:
         self.shelf = shelf or Shelf(budget_tokens)
         self._results: Keep[ToolResult] = Keep(most=512)
         self._lock = threading.RLock()
-        self._kernels: dict[str, str] = {}
-        self._current = self._best = session.given.source
-        self._best_evaluation: Evaluation | None = None
-        self._remember(session.given.source)
+        self._memory = KernelMemory(session.given.source)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return offer_all([tool.spec for tool in self._tools.values()])
@@ -103,7 +140,7 @@ class TaskBox:
 
     def kernels(self) -> dict[str, str]:
         """The kernels that may be named here: current, best, given, and every one that came by, by its id."""
-        return {CURRENT: self._current, BEST: self._best, GIVEN: self.session.given.source, **self._kernels}
+        return self._memory.kernels()
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         """Run one call. A request that cannot be run is a result that says so; a broken machine raises."""
@@ -111,18 +148,13 @@ class TaskBox:
         if tool is None:
             return _refused(f"no tool {name[:80]!r}; the tools are {', '.join(self._tools)}")
         with self._lock:
-            try:
-                return self._call(tool, arguments)
-            except EditFailed as problem:
-                return _refused(str(problem))
-            except ValidationError as problem:
-                return _refused(_misfit(tool, problem))
-            except OutOfTime as problem:
-                return cut_result(problem)
-            except WarpsightError as problem:
-                if problem.exit_code not in _TOLD_EXIT_CODES:
-                    raise
-                return _refused(str(problem))
+            return refusal_of(tool, lambda: self._call(tool, arguments))
+
+    def perform(self, name: str, whole: Mapping[str, JsonValue]) -> ToolResult:
+        """Run a call that `resolve` made, for a caller that remembers its own kernels."""
+        tool = self._tools[name]
+        with self._lock:
+            return refusal_of(tool, lambda: self._run(tool, _fields(tool, whole)))
 
     def close(self) -> None:
         """End what the device holds, if anything."""
@@ -131,21 +163,11 @@ class TaskBox:
             close()
 
     def _call(self, tool: Described, arguments: Mapping[str, JsonValue]) -> ToolResult:
-        takes_kernel = KERNEL in tool.arguments.model_fields
-        whole = whole_kernel(arguments, self.kernels(), tool.spec) if takes_kernel else dict(arguments)
-        asked = tool.arguments.model_validate(whole)
-        key = hashlib.sha256(json.dumps([tool.name, whole], sort_keys=True).encode()).hexdigest()
-        found = self._results.get(key)
+        asked = resolve(tool, arguments, self.kernels())
+        found = self._results.get(asked.key)
         if found is None:
-            given = {field: getattr(asked, field) for field in tool.arguments.model_fields}
-            found = self._results.put(key, self._run(tool, given))
-        text = whole.get(KERNEL)
-        for one in (text, found.made):
-            if isinstance(one, str):
-                self._current = one
-                self._remember(one)
-        if isinstance(text, str):
-            self._is_best(found.evaluation, found.made or text)
+            found = self._results.put(asked.key, self._run(tool, _fields(tool, asked.whole)))
+        self._memory.note(asked.kernel, found.made, found.evaluation)
         return found
 
     def _run(self, tool: Described, given: dict[str, Any]) -> ToolResult:
@@ -158,17 +180,10 @@ class TaskBox:
         first = page_of(answer.text, 1, self.shelf.budget)
         return result_of(answer, first.text, more=(answer.text.encode(),))
 
-    def _remember(self, text: str) -> None:
-        self._kernels[kernel_id(text)] = text
 
-    def _is_best(self, found: Evaluation | None, text: str) -> None:
-        """Keep the fastest right kernel, by the gate's decision alone."""
-        timing = None if found is None else found.timing
-        if timing is None or not timing.improves or timing.ratio is None:
-            return
-        before = self._best_evaluation.timing if self._best_evaluation else None
-        if before is None or before.ratio is None or timing.ratio > before.ratio:
-            self._best, self._best_evaluation = text, found
+def _fields(tool: Described, whole: Mapping[str, JsonValue]) -> dict[str, Any]:
+    asked = tool.arguments.model_validate(dict(whole))
+    return {field: getattr(asked, field) for field in tool.arguments.model_fields}
 
 
 def _refused(why: str) -> ToolResult:

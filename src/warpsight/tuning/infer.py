@@ -37,6 +37,18 @@ def inferred_space(task: Task, candidate: Candidate) -> SearchSpace:
     return _Reader(task, candidate).space()
 
 
+def defines_task(task: Task, constant: NamedConstant) -> bool:
+    """Whether the reference has this constant too: then it is part of the question, and no choice of the kernel.
+
+    It has it where it names it, or gives the same value to the same word in other letters. A reference that is a kernel
+    itself (of a captured launch) names the choices as well, and settles nothing.
+    """
+    if not task.reference_file.endswith(".py"):
+        return False
+    same = rf"\b{constant.name}\s*(?::\s*\w+\s*)?=\s*{constant.value}\b"
+    return bool(re.search(rf"\b{constant.name}\b", task.reference) or re.search(same, task.reference, re.IGNORECASE))
+
+
 class _Reader:
     """Goes through one kernel's launch and collects the parameters that it is made of."""
 
@@ -44,13 +56,16 @@ class _Reader:
         self.axes = frozenset(axis.name for axis in task.axes)
         self.launch = candidate.launch
         found = named_constants(candidate.source)
+        fixed = {name for name, one in found.items() if defines_task(task, one)}
         self.constants = {
-            name: one for name, one in found.items() if name not in self.axes and 1 <= one.value <= GREATEST_CONSTANT
+            name: one
+            for name, one in found.items()
+            if name not in self.axes | fixed and 1 <= one.value <= GREATEST_CONSTANT
         }
         self.reach = 3 if len(self.constants) <= FEW_CONSTANTS else 1
         self.strides = _STRIDES_THE_GRID.search(candidate.source) is not None
         self.found: dict[str, Parameter] = {}
-        self.notes: list[str] = []
+        self.notes = [f"{name} says what is computed: it stays as it is" for name in sorted(fixed)]
         self.block: list[str] = []
         self.sizes: list[int | None] = [int(text) if text.isdecimal() else None for text in self.launch.block]
 

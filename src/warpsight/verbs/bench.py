@@ -14,6 +14,8 @@ from warpsight.bench.units import BOXES, BenchOutcome, BoxName
 from warpsight.errors import UsageError
 from warpsight.session.feedback import MODES, Feedback
 from warpsight.short.prompting import SUITES, Suite
+from warpsight.short.shipped import find_shipped
+from warpsight.verbs.optimize import LOCAL, LOCAL_WORDS
 
 Name = TypeVar("Name", bound=str)
 
@@ -26,6 +28,15 @@ def require_suite(word: str, rounds: int = 1) -> Suite:
 
 def require_box(word: str) -> BoxName:
     return _one_of("box", word, BOXES)
+
+
+def plain_weights_words(model: str, adapter: Path | None) -> str:
+    """Which weights run where an adapter may have been forgotten: `optimize --model trained` takes the trained ones."""
+    if model != LOCAL or adapter is not None:
+        return ""
+    shipped = find_shipped()
+    way = "" if shipped is None or shipped.adapter is None else f"; trained: --adapter {shipped.adapter}"
+    return f"no --adapter was given: using {LOCAL_WORDS} before any training{way}"
 
 
 def require_modes(words: str) -> tuple[Feedback, ...]:

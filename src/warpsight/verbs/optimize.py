@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from warpsight.errors import UsageError
 from warpsight.models.catalogue import is_known_weights
 from warpsight.models.guided import GUIDED
 from warpsight.models.local import has_local_weights
@@ -48,6 +49,7 @@ from warpsight.verbs.ask import TaskLike, meant
 
 REPORTS = "reports"  # in the data folder, a page a run
 LOCAL = "local"
+TRAINED = "trained"  # as a model: the one that ships, asked as it was trained
 LOCAL_WORDS = "the embedded local model (SmolLM2-135M)"
 MAX_TOKENS = 8192  # of one reply
 
@@ -66,9 +68,9 @@ def _nobody(_text: str) -> None:
 def optimize(task: TaskLike, kernel: KernelLike = None, *, model: str | None = None, **asked: Any) -> OptimizeResult:
     """Let a model make the kernel faster; `outcome.kernel` is the new text, None where none was accepted.
 
-    Without `model` the trained model of this package is used where its weights are installed, else a search by rule,
-    guided by the profile. `asked` is what `plan_job` takes: `gpu`, `device`,
-    `budget` ("calls=20,seconds=900"), `strategy`, `base_url`, `api_key_env`, ...
+    Without `model` a search by rule, guided by the profile, with no model (`guided`); `trained` is the small model of
+    this package. `asked` is what `plan_job` takes: `gpu`, `device`, `budget` ("calls=20,seconds=900"), `strategy`,
+    `base_url`, `api_key_env`, ...
     """
     return run(plan_job(task, kernel, model=model, **asked).job)
 
@@ -101,12 +103,9 @@ def plan_job(
     to a call; by default those near by are, for the small prompt."""
     found = task if isinstance(task, Task) else open_task(task)
     named = model is not None
-    plain = not named and adapter is None and prompt in (None, "trained") and device == "virtual"
-    plain = plain and calling == "native" and not tools
-    trained = find_shipped() if plain else None
-    if trained is not None and not has_local_weights(embedded=trained.weights is None):
-        trained = None  # there is nobody to ask
-    if plain and trained is None and prompt is None:
+    plain = adapter is None and prompt in (None, TRAINED) and device == "virtual" and calling == "native" and not tools
+    trained = _trained(model, plain=plain) if TRAINED in (model, prompt) and model in (None, TRAINED) else None
+    if model is None and plain and prompt is None:
         model = GUIDED
     limits = parse_budget(budget) if isinstance(budget, str) else budget
     used = adapter if trained is None else trained.adapter
@@ -216,6 +215,21 @@ def _chosen(trained: Shipped | None, model: str | None) -> str:
     if trained is not None:
         return "the trained model of this package"
     return "a search by rule, guided by the profile (no model)" if model == GUIDED else LOCAL_WORDS
+
+
+def _trained(model: str | None, *, plain: bool) -> Shipped | None:
+    """The trained model that ships. Named as a model it must be had, and can be asked in its own way alone."""
+    found = find_shipped() if plain else None
+    if found is not None and (model == TRAINED or has_local_weights(embedded=found.weights is None)):
+        return found
+    if model != TRAINED:
+        return None
+    if not plain:
+        raise UsageError(
+            "the trained model works on the virtual GPU, with its own prompt and tools",
+            hint="leave out --device, --prompt, --tools, --calling and --adapter, or name another model",
+        )
+    raise UsageError("no trained model comes with this package", hint="leave out --model: a search by rule")
 
 
 def _text(task: Task, kernel: KernelLike) -> str | None:

@@ -24,7 +24,7 @@ from warpsight.capture.workspace import copied_program
 from warpsight.errors import UsageError, WarpsightError
 from warpsight.gate import keys
 from warpsight.gate.identity import canonical, plain
-from warpsight.nouns import KernelLaunches, ProgramSpeedup, Task, WholeRun
+from warpsight.nouns import KernelLaunches, ProgramSpeedup, Task, Timing, WholeRun
 from warpsight.programs.launches import LaunchAsked
 from warpsight.session.session import Session
 from warpsight.verbs.capture import CaptureQuestion, capture
@@ -54,11 +54,15 @@ class ProgramJob:
 
 @dataclass(frozen=True)
 class FasterKernel:
-    """A kernel that the gate took: right, and faster by this ratio. A certificate only where it is FASTER."""
+    """A kernel that the gate took: right, and faster by this ratio. A certificate only where it is FASTER. `changed`
+    says what was done, and `report_file` shows the search, where it was looked for."""
 
     text: str
+    timing: Timing
     ratio: float
     certificate_file: Path | None
+    changed: tuple[str, ...] = ()
+    report_file: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -163,9 +167,13 @@ def _with_kernel(
 def _looked_for(job: ProgramJob, task: Task, say: Say) -> FasterKernel:
     """The usual loop on the captured task."""
     found = run_job(plan_job(task, gpu=job.program.gpu, **job.asked).job, say=say)
-    if found.kernel is None or found.ratio is None:
-        raise _NotFaster("no kernel was found that is right and faster")
-    return FasterKernel(found.kernel, found.ratio, found.certificate_file)
+    timing = None if found.final is None else found.final.timing
+    if found.kernel is None or timing is None or timing.ratio is None:
+        ended = f": the search ended early, {found.run.reason}" if found.run.outcome != "submitted" else ""
+        raise _NotFaster(f"no kernel was found that is right and faster{ended}")
+    said = "" if found.run.submission is None else found.run.submission.cause
+    steps = tuple(step.strip() for step in said.split("; ") if step.strip())
+    return FasterKernel(found.kernel, timing, timing.ratio, found.certificate_file, steps, found.report_file)
 
 
 def _judged(job: ProgramJob, task: Task) -> FasterKernel:
@@ -177,7 +185,7 @@ def _judged(job: ProgramJob, task: Task) -> FasterKernel:
         if found.timing is None or not found.timing.improves or found.timing.ratio is None:
             told = found.check.reason if found.timing is None else f"{found.timing.decision} {found.timing.detail}"
             raise _NotFaster(f"{job.by_hand.name} is not right and faster: {told.strip()}")
-        return FasterKernel(text, found.timing.ratio, session.certificate_file(found))
+        return FasterKernel(text, found.timing, found.timing.ratio, session.certificate_file(found))
 
 
 def _patched_run(job: ProgramJob, patch: SourcePatch) -> _Ran:
@@ -201,7 +209,7 @@ def _compared(
     return ProgramSpeedup(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         program=job.program.target.name, arguments=job.program.arguments, gpu=job.program.gpu,
-        kernel=kernel_name(rows[0].kernel), kernel_ratio=found.ratio,
+        kernel=kernel_name(rows[0].kernel), kernel_ratio=found.ratio, decision=found.timing.decision or "",
         kernel_share=sum(row.time_us or 0.0 for row in rows) / before if before else 0.0,
         certificate="" if found.certificate_file is None else found.certificate_file.stem,
         before_us=before, after_us=second.run.kernel_us + second.run.copy_us,
@@ -226,6 +234,8 @@ def _written(job: ProgramJob, found: FasterProgram, patch: SourcePatch) -> Faste
     (job.out / "kernel.cu").write_text(found.kernel.text, encoding="utf-8")
     if found.kernel.certificate_file is not None:
         shutil.copy2(found.kernel.certificate_file, job.out / "certificate.json")
+    if found.kernel.report_file is not None:
+        shutil.copy2(found.kernel.report_file, job.out / "report.html")
     document = plain(found.speedup)
     signature = keys.sign(canonical(document))
     evidence.write_bytes(canonical({**document, "signature": plain(signature)}))

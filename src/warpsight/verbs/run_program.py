@@ -15,6 +15,7 @@ from warpsight.programs.jailed import Command, Sink
 from warpsight.programs.kernel_times import OnProfile
 from warpsight.programs.launches import CheckLevel, Launcher
 from warpsight.programs.run import NEVER_S, RunOptions, run_program
+from warpsight.programs.scripts import require_script, script_command, with_driver
 from warpsight.programs.sources import readable
 from warpsight.programs.timeline import Timeline
 from warpsight.verbs.program_progress import ProgramProgress
@@ -26,7 +27,8 @@ MOST_FOLDER_BYTES = 512 << 20
 
 @dataclass(frozen=True)
 class ProgramQuestion:
-    """What to run and how. `tell` gets what is worth saying meanwhile."""
+    """What to run and how. With `driver` a built program finds a stand-in for NVIDIA's driver too, as a Python script
+    always does. `tell` gets what is worth saying meanwhile."""
 
     target: Path
     arguments: tuple[str, ...] = ()
@@ -41,6 +43,7 @@ class ProgramQuestion:
     device_bytes: int = 0
     make: tuple[str, ...] = ()
     show: tuple[Path, ...] = ()
+    driver: bool = False
     out: Path | None = None
     timeline: Timeline | None = None
     tell: Callable[[str], None] = lambda text: None
@@ -63,6 +66,8 @@ def run_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> Whole
 
 def _command(question: ProgramQuestion, arch: str) -> Command:
     target = question.target
+    if target.suffix == ".py":
+        return script_command(require_script(target), question.arguments, _data_of(target.resolve()), question.show)
     if not target.exists():
         raise UsageError(f"expected a .cu file, a folder or a program, found nothing at {target}")
     if target.is_dir() or target.suffix in (".cu", ".cpp"):
@@ -71,12 +76,13 @@ def _command(question: ProgramQuestion, arch: str) -> Command:
         return run_command(built, question.arguments, _data_of(built.source))
     program = readable(target.resolve())
     data = _data_of(program)
-    return Command(
+    command = Command(
         argv=(str(program), *question.arguments),
         environment={"LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": str(runtime_folder()), "PATH": "/usr/bin:/bin"},
         copy=() if data is None else (data,),
         readable=(program, *(() if data is None else (data,)), *question.show, runtime_folder()),
     )
+    return with_driver(command) if question.driver else command
 
 
 def _data_of(target: Path) -> Path | None:

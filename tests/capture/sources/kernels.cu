@@ -41,6 +41,17 @@ __global__ void root(const float *in, float *out, int n) {
     if (i < n) out[i] = sqrtf(in[i] - 1000.0f);
 }
 
+struct Options {
+    float scale;
+    int shift;
+    double unused[2];
+};
+__global__ void scaled(const float *in, const float *__restrict__ bias, float *out, const Options options, int2 range,
+                       int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && i >= range.x && i < range.y) out[i] = in[i] * options.scale + options.shift + (bias ? bias[i] : 0.0f);
+}
+
 template <typename T>
 T *on_device(const std::vector<T> &values) {
     T *at;
@@ -64,6 +75,7 @@ int main(int argc, char **argv) {
     const float w[4] = {1.0f, -2.0f, 0.5f, 4.0f};
     cudaMemcpyToSymbol(weights, w, sizeof w);
     weighted<128, float><<<blocks, 128>>>(in, out, n);
+    scaled<<<blocks, 128>>>(in, nullptr, out, Options{1.5f, 4}, make_int2(3, n - 5), n);
     rows<<<blocks, 128>>>(on_device(starts), on_device(columns), on_device(values), in, out, n);
     pairs<<<(n / 2 + 127) / 128, 128>>>((const shapes::Pair *)in, out, n / 2);
     count<<<blocks, 128>>>(on_device(keys), bins, n);

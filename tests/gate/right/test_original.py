@@ -9,11 +9,13 @@ import pytest
 
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
-from warpsight.gate.check import check_candidate
+from warpsight.gate.check import build_candidate, check_candidate
+from warpsight.gate.machine_check import MachineDifference, machine_code_difference
 from warpsight.gate.original import reference_outputs
 from warpsight.nouns import Task
 from warpsight.tasks import generate_inputs, read_candidate, read_task
 from warpsight.tasks.recorded import write_recorded
+from warpsight.vgpu.gpus import find_gpu
 
 KERNEL = """\
 // launch: grid=(ceil(n/64)) block=(64) shared=0
@@ -95,3 +97,49 @@ def test_recorded_contents_need_their_file(task: Task, tmp_path: Path) -> None:
     recorded._body.cache_clear()
     with pytest.raises(TaskError, match="capture the kernel again"):
         generate_inputs(task, task.workloads[0], 0)
+
+
+CENTRED = """\
+// launch: grid=(ceil(n/64)) block=(64) shared=0
+extern "C" __global__ void scale(const float* a, const float* b, float* y, int n, int columns) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= n) return;
+    float sum = 0.0f;
+    for (int k = 0; k < columns; ++k) sum += a[row * columns + k] * b[k];
+    for (int k = 0; k < columns; ++k) {
+        float product = a[row * columns + k] * b[k];
+        y[row * columns + k] = 300.0f * (product - sum / columns);
+    }
+}
+"""
+
+
+def test_what_the_original_itself_does_as_machine_code_is_right(tmp_path: Path) -> None:
+    """By its PTX the answer is zero, or a rounding; which, ptxas decides anew for each text."""
+    text = TASK.split("arguments = [")[0] + (
+        'arguments = [{{ name = "a", dtype = "float32", shape = ["n"], role = "in" }},'
+        ' {{ name = "b", dtype = "float32", shape = ["1"], role = "in" }},'
+        ' {{ name = "y", dtype = "float32", shape = ["n"], role = "out" }},'
+        ' {{ name = "n", dtype = "int32", role = "scalar", value = "n" }},'
+        ' {{ name = "columns", dtype = "int32", role = "scalar", value = 1 }}]\n'
+        'workloads = [{{ name = "small", axes = {{ n = 100 }}, profile = true }},'
+        ' {{ name = "less", axes = {{ n = 7 }}, hidden = true }}]\n'
+    )
+    (tmp_path / "task.toml").write_text(text.replace("{{", "{").replace("}}", "}"))
+    for name in ("kernel.cu", "original.cu"):
+        (tmp_path / name).write_text(CENTRED)
+    task = read_task(tmp_path)
+    inputs = generate_inputs(task, task.workloads[0], 0)
+    law = reference_outputs(task, inputs, {"n": 100})["y"]
+    own = reference_outputs(task, inputs, {"n": 100}, narrow=True)["y"]
+    assert np.abs(own - law).max() > task.tolerance.atol, "the two agree: this compiler joins them alike"
+    assert _difference(task, CENTRED) is None
+    found = _difference(task, CENTRED.replace("sum / columns", "1.0001f * sum / columns"))
+    assert found is not None and "wrong_values" in found.told
+
+
+def _difference(task: Task, text: str) -> MachineDifference | None:
+    candidate = read_candidate(text, task)
+    build = build_candidate(task, candidate, gpu_arch="sm_80")
+    device = VirtualGpu(gpu=find_gpu("a100"))
+    return machine_code_difference(task, task.workloads[1], candidate, build, device, seed=1)

@@ -6,7 +6,7 @@ import pytest
 from tests.model_errors import EXACT, ROUGH, even_errors
 
 from warpsight.gate.compare_pair import held_to_roof, simulated_timing
-from warpsight.gate.likely import chance_words, decide, interval_words, likelihood_of
+from warpsight.gate.likely import chance_words, decide, interval_words, likelihood_of, range_words
 from warpsight.nouns import Timing
 from warpsight.nouns.timing import Roof
 from warpsight.vgpu.model_error import ErrorTables
@@ -62,6 +62,7 @@ def test_the_probability_is_that_of_the_tables() -> None:
     assert found.likelihood.tables == ONE.id != ROUGH.id
     assert chance_words(found) == "75 % of such pairs were measured faster"
     assert interval_words(found) == "likely 0.76 to 2.64 when measured"
+    assert range_words(found) == "the ratio is at the boost clock; the range has 90 % of such pairs in it"
     assert chance_words(compared(3.0)) == chance_words(compared(1.0)) == ""
 
 

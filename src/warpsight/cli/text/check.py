@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpsight.cli.task_argument import sizes_text
+from warpsight.cli.task_argument import origin_lines, sizes_text
 from warpsight.cli.text.source import marked_line
 from warpsight.nouns import (
     HOST_CODE_NOTE,
@@ -51,6 +51,8 @@ def render(console: Console, result: Check, shown: ShownCheck) -> None:
     task = shown.task
     where = "OpenCL" if shown.build.language == "opencl" else f"{task.gpu_arch}, virtual GPU"
     console.print(Text(f"{task.name}: {shown.file}, {task.entry}, {where}, seed {shown.seed}"))
+    for line in origin_lines(task):
+        console.print(Text(line))
     if result.workloads:
         console.print()
         console.print(_table(result.workloads, [*shown.workloads, *result.generated]), soft_wrap=False)

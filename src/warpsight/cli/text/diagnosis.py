@@ -8,7 +8,7 @@ from typing import Any
 
 from warpsight.cli.asked import AskedKernel
 from warpsight.cli.output import emit
-from warpsight.cli.task_argument import document_of, sizes_text, usage_of
+from warpsight.cli.task_argument import document_of, origin_lines, sizes_text, usage_of
 from warpsight.cli.text import profile as profile_text
 from warpsight.cli.text.time import measured_facts, simulated_facts
 from warpsight.lens.diagnosis import Diagnosis
@@ -32,7 +32,7 @@ def show(
         "findings": [document_of(finding) for finding in found.findings],
     }
     what = f"{session.task.name}: {asked.file}, kernel {profile.kernel}, workload {session.workload.name}"
-    head = [f"{what} ({sizes_text(session.workload)})"]
+    head = [f"{what} ({sizes_text(session.workload)})", *origin_lines(session.task)]
     if gpu is None:
         from warpsight.lens.profilers.on_gpu import reports_folder  # here: a simulation loads no profilers
 

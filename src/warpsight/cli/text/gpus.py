@@ -19,6 +19,17 @@ ANSWER_TITLES = (
 )  # fmt: skip
 
 
+ALL_TITLES = (
+    "name", "arch", "SMs", "MHz", "FP32 TFLOP/s", "FP16 tensor", "DRAM GB/s", "L2 MiB", "ridge FLOP/B",
+)  # fmt: skip
+SHOWN_TITLES = (  # by how many columns the terminal has
+    (96, ALL_TITLES),
+    (72, ("name", "arch", "SMs", "FP32 TFLOP/s", "DRAM GB/s", "L2 MiB", "ridge FLOP/B")),
+    (0, ("name", "arch", "SMs", "DRAM GB/s", "L2 MiB")),
+)
+LEFT_TITLES = ("name", "arch")
+
+
 NOT_NUMBERS = frozenset({"key", "name", "aliases", "note", "sources"})
 
 
@@ -52,20 +63,24 @@ def document(gpu: Gpu) -> dict[str, Any]:
 def render_all(console: Console, chosen: list[Gpu]) -> None:
     from rich.table import Table
 
+    titles = next(titles for room, titles in SHOWN_TITLES if console.width >= room)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name")
-    table.add_column("arch")
-    for title in ("SMs", "MHz", "FP32 TFLOP/s", "FP16 tensor", "DRAM GB/s", "L2 MiB", "ridge FLOP/B"):
-        table.add_column(title, justify="right")
+    for title in titles:
+        table.add_column(title, justify="left" if title in LEFT_TITLES else "right", no_wrap=True)
     for gpu in chosen:
-        table.add_row(
-            gpu.key, gpu.arch, str(gpu.sms), f"{gpu.base_mhz}-{gpu.boost_mhz}",
-            f"{gpu.peak_gflops('f32', gpu.base_mhz) / 1000:.1f}-{gpu.peak_gflops('f32') / 1000:.1f}",
-            f"{gpu.peak_gflops('tensor_f16') / 1000:.0f}", f"{gpu.dram_gb_per_s:.0f}", f"{gpu.l2_bytes / 2**20:g}",
-            f"{gpu.ridge_flops_per_byte():.1f}",
-        )  # fmt: skip
+        cells = dict(zip(ALL_TITLES, _cells(gpu), strict=True))
+        table.add_row(*(cells[title] for title in titles))
     console.print(table)
     console.print("\nfrom base to boost clock; `warpsight gpus NAME` has every number and where it is from")
+
+
+def _cells(gpu: Gpu) -> tuple[str, ...]:
+    return (
+        gpu.key, gpu.arch, str(gpu.sms), f"{gpu.base_mhz}-{gpu.boost_mhz}",
+        f"{gpu.peak_gflops('f32', gpu.base_mhz) / 1000:.1f}-{gpu.peak_gflops('f32') / 1000:.1f}",
+        f"{gpu.peak_gflops('tensor_f16') / 1000:.0f}", f"{gpu.dram_gb_per_s:.0f}", f"{gpu.l2_bytes / 2**20:g}",
+        f"{gpu.ridge_flops_per_byte():.1f}",
+    )  # fmt: skip
 
 
 def render_one(console: Console, gpu: Gpu) -> None:

@@ -15,6 +15,7 @@ from warpsight.cli.text.run import render_ending
 from warpsight.cli.text.timing import certificate_line, decision_text, time_line
 from warpsight.lens import find_findings
 from warpsight.lens.removed import removed_findings
+from warpsight.session.search import REFUSED
 from warpsight.tools.compare import Move, move_line, moves
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ def changed(found: OptimizeResult) -> list[str]:
     return [one.strip() for one in said.split("; ") if one.strip()]
 
 
+def refused(found: OptimizeResult) -> list[str]:
+    """Rewrites that were fast at first and that the gate then refused, with its reason."""
+    said = "\n".join(step.content for step in found.run.steps if step.kind == "result" and step.tool == "rewrite")
+    return list(dict.fromkeys(line.strip() for line in said.split("\n") if f": {REFUSED}" in line))
+
+
 def left(found: OptimizeResult) -> list[Finding]:
     """What is still found in the kernel that is handed over, or in the given one where none is."""
     profile = found.after if found.final is not None else found.before
@@ -72,6 +79,7 @@ def document_of(found: OptimizeResult, kernel_file: Path | None) -> dict[str, An
         "moved": [move.model_dump() for move in moved],
         "findings_gone": gone,
         "changed": changed(found),
+        "refused": refused(found),
         "findings_left": [json.loads(one.model_dump_json()) for one in left(found)],
         "certificate": None if found.final is None else found.final.certificate,
         "certificate_file": None if found.certificate_file is None else str(found.certificate_file),
@@ -95,6 +103,8 @@ def _render_result(console: Console, found: OptimizeResult, kernel_file: Path | 
         return
     if found.final is None or timing is None:
         console.print(Text("no kernel was found that is right and faster", style="bold yellow"))
+        for line in refused(found):
+            console.print(Text(f"  {line}"))
         _render_left(console, found)
         return
     console.print(Text.assemble("the gate: right, ", decision_text(timing)))

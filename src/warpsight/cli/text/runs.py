@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from warpsight.runs.store import RunSummary
 
 
+LONGEST = 40  # a model's name, which may be a path
 WIDEST = 300  # an id is for copying: it is never cut, and a narrow terminal folds the line instead
 
 
@@ -34,7 +35,7 @@ def render(console: Console, lines: Sequence[RunSummary], folder: str) -> None:
         cells = (
             line.id,
             line.task,
-            model_name(line.model),
+            _cut(model_name(line.model)),
             line.outcome or "open",
             best,
             line.steps,
@@ -44,3 +45,8 @@ def render(console: Console, lines: Sequence[RunSummary], folder: str) -> None:
         table.add_row(*(escape(str(cell)) for cell in cells))
     console.width = max(console.width, WIDEST)
     console.print(table)
+
+
+def _cut(name: str) -> str:
+    shown = "".join(one if one.isprintable() else "?" for one in name)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

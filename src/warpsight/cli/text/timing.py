@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from warpsight.gate.likely import chance_words, interval_words
+from warpsight.gate.likely import chance_words, interval_words, range_words
 from warpsight.gate.verify import Verified
 from warpsight.nouns import HOST_CODE_NOTE, Evaluation, Timing
 from warpsight.nouns.certificate import Certificate
@@ -63,6 +63,8 @@ def decision_text(timing: Timing) -> Text:
     text = Text.assemble((decision, f"bold {COLOURS[decision]}"))
     if timing.ratio is not None and timing.interval is not None:
         text.append(f": {timing.ratio:.3f} times as fast ({timing.source}), {interval_words(timing)}")
+    if meaning := range_words(timing):
+        text.append(f"\n  {meaning}")
     if chance := chance_words(timing):
         text.append(f"\n  {chance}")
     if timing.reason:
@@ -101,8 +103,10 @@ def render_comparison(console: Console, found: Evaluation, header: str, file: ob
     console.print(decision_text(timing))
     if found.unsafe:
         console.print(Text("unsafe: it ran without all protections", style="bold red"))
-    if file is not None or (booked and timing.decision == "LIKELY_FASTER"):
+    if file is not None or timing.decision == "LIKELY_FASTER":
         console.print(Text(certificate_line(timing, file)), soft_wrap=True)
+    elif timing.decision == "FASTER" and not booked:
+        console.print("certificate: none was asked for; the same command with --ledger FOLDER writes one")
 
 
 def render_verified(console: Console, certificate: Certificate | None, looked: Sequence[Verified]) -> None:

@@ -21,7 +21,7 @@ from warpsight.processes.start import RunningProgram, start_program
 
 PASSED_ON = (
     "PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "CUDA_HOME",
+    "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "CUDA_HOME", "WARPSIGHT_CHANNEL",
 )  # fmt: skip
 CAP_BYTES = 64 << 20
 LOOK_EVERY_S = 0.02

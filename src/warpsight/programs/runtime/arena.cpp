@@ -43,6 +43,14 @@ u64 allocate(u64 bytes, Kind kind, u64 alignment) {
     return at;
 }
 
+bool allocate_at(u64 at, u64 bytes, Kind kind) {
+    if (!fits(at, bytes)) return false;
+    pieces[at] = {bytes, kind};
+    used += bytes;
+    Message(Op::allocate).add(at).add(bytes).add((u64)kind).post();
+    return true;
+}
+
 bool release(u64 address) {
     auto it = pieces.find(address);
     if (it == pieces.end() || it->second.kind == Kind::variable) return false;

@@ -1,6 +1,10 @@
-// The channel to the virtual GPU: an inherited socket and an inherited file of device memory, mapped at a fixed place.
+// The channel to the virtual GPU: an inherited socket and an inherited file of device memory, mapped at a fixed place;
+// or both from a socket with a name, where several processes use a virtual GPU each (WARPSIGHT_CHANNEL is then its
+// path).
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,15 +47,41 @@ void read_all(char *p, size_t n) {
     }
 }
 
-int inherited(const char *name) {
+const char *setting(const char *name) {
     const char *text = getenv(name);
     if (!text) end_program("this program is linked with Warpsight's runtime: start it with `warpsight run -- PROGRAM`");
-    return atoi(text);
+    return text;
+}
+
+// Whoever listens there sends the descriptor of device memory first. Returns it.
+int connect_to(const char *path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof address.sun_path) end_program("the name of the virtual GPU's socket is too long");
+    strcpy(address.sun_path, path);
+    channel = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (channel < 0 || connect(channel, (sockaddr *)&address, sizeof address))
+        end_program("no virtual GPU listens at the socket that WARPSIGHT_CHANNEL names");
+    char byte;
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+    iovec data{&byte, 1};
+    msghdr message{};
+    message.msg_iov = &data, message.msg_iovlen = 1, message.msg_control = room, message.msg_controllen = sizeof room;
+    if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) != 1) end_program("the virtual GPU has gone");
+    const cmsghdr *part = CMSG_FIRSTHDR(&message);
+    if (!part || part->cmsg_type != SCM_RIGHTS) end_program("the virtual GPU did not send its memory");
+    int memory;
+    memcpy(&memory, CMSG_DATA(part), sizeof memory);
+    return memory;
 }
 
 Device read_device() {
-    channel = inherited("WARPSIGHT_CHANNEL");
-    const int memory = inherited("WARPSIGHT_MEMORY");
+    const char *where = setting("WARPSIGHT_CHANNEL");
+    int memory;
+    if (*where == '/')
+        memory = connect_to(where);
+    else
+        channel = atoi(where), memory = atoi(setting("WARPSIGHT_MEMORY"));
     pthread_atfork(nullptr, nullptr, [] { channel = -1; });  // as with CUDA, a forked process has no GPU
     Answer a = Message(Op::hello).add(1).ask();
     Device d;

@@ -40,9 +40,7 @@ thread_local std::vector<Configuration> configurations;
 
 }  // namespace
 
-cudaError_t launch(Kernel *k, dim3 g, dim3 b, void **arguments, size_t shared, cudaStream_t stream, bool cooperative) {
-    WS_LOCKED;
-    WS_STICKY;
+cudaError_t prepare(Kernel *k, dim3 g, dim3 b, void **arguments, size_t shared, bool cooperative, Step *step) {
     if (!k) return fail(cudaErrorInvalidDeviceFunction);
     if (!possible(g, b)) return fail(cudaErrorInvalidConfiguration);
     if (cudaError_t error = learn(k)) return fail(error);
@@ -52,8 +50,17 @@ cudaError_t launch(Kernel *k, dim3 g, dim3 b, void **arguments, size_t shared, c
     std::string params(k->parameter_bytes, 0);
     for (size_t i = 0; i < k->parameters.size(); i++)
         memcpy(&params[k->parameters[i].offset], arguments[i], k->parameters[i].size);
-    if (captured(stream, [=] { return send_launch(*k, g, b, params, shared, cooperative); })) return cudaSuccess;
-    return send_launch(*k, g, b, params, shared, cooperative);
+    *step = [=] { return send_launch(*k, g, b, params, shared, cooperative); };
+    return cudaSuccess;
+}
+
+cudaError_t launch(Kernel *k, dim3 g, dim3 b, void **arguments, size_t shared, cudaStream_t stream, bool cooperative) {
+    WS_LOCKED;
+    WS_STICKY;
+    Step step;
+    if (cudaError_t error = prepare(k, g, b, arguments, shared, cooperative, &step)) return error;
+    if (captured(stream, step, cudaGraphNodeTypeKernel)) return cudaSuccess;
+    return step();
 }
 
 }  // namespace stand_in
@@ -101,7 +108,7 @@ WS_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *
     return launch(kernel_of(f), c->gridDim, c->blockDim, a, c->dynamicSmemBytes, c->stream, cooperative);
 }
 WS_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f, void *data) {
-    if (captured(stream, [=] { return f(data), cudaSuccess; })) return cudaSuccess;
+    if (captured(stream, [=] { return f(data), cudaSuccess; }, cudaGraphNodeTypeHost)) return cudaSuccess;
     f(data);
     return cudaSuccess;
 }

@@ -73,8 +73,8 @@ cudaError_t fill_bytes(void *to, int value, size_t bytes) {
     return cudaSuccess;
 }
 
-static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t row, size_t rows,
-                             cudaMemcpyKind kind) {
+cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t row, size_t rows,
+                      cudaMemcpyKind kind) {
     WS_LOCKED;
     WS_STICKY;
     if (!row || !rows) return cudaSuccess;
@@ -99,6 +99,17 @@ static cudaError_t give(void **p, size_t bytes, Kind kind) {
     return cudaSuccess;
 }
 
+// Memory of a graph is there from when its node is made; a launch after it was freed has it at the same place again.
+Step again_step(u64 at, u64 bytes) {
+    return [=] {
+        u64 base, size;
+        Kind kind;
+        if (!at || find_allocation((void *)at, &base, &size, &kind) || allocate_at(at, bytes, Kind::device))
+            return cudaSuccess;
+        return fail(cudaErrorMemoryAllocation);
+    };
+}
+
 static cudaError_t take(void *p) {
     WS_LOCKED;
     WS_STICKY;
@@ -114,9 +125,13 @@ WS_API cudaError_t cudaMalloc(void **p, size_t n) { return give(p, n, Kind::devi
 WS_API cudaError_t cudaMallocManaged(void **p, size_t n, unsigned) { return give(p, n, Kind::managed); }
 WS_API cudaError_t cudaMallocHost(void **p, size_t n) { return give(p, n, Kind::host); }
 WS_API cudaError_t cudaHostAlloc(void **p, size_t n, unsigned) { return give(p, n, Kind::host); }
-WS_API cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t) { return give(p, n, Kind::device); }
-WS_API cudaError_t cudaMallocFromPoolAsync(void **p, size_t n, cudaMemPool_t, cudaStream_t) {
-    return give(p, n, Kind::device);
+WS_API cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t s) {
+    if (cudaError_t e = give(p, n, Kind::device)) return e;
+    captured(s, again_step((u64)*p, n), cudaGraphNodeTypeMemAlloc);
+    return cudaSuccess;
+}
+WS_API cudaError_t cudaMallocFromPoolAsync(void **p, size_t n, cudaMemPool_t, cudaStream_t s) {
+    return cudaMallocAsync(p, n, s);
 }
 WS_API cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
     *pitch = round_up(width, 512);
@@ -128,40 +143,19 @@ WS_API cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent e) {
 }
 WS_API cudaError_t cudaFree(void *p) { return take(p); }
 WS_API cudaError_t cudaFreeHost(void *p) { return take(p); }
-WS_API cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return take(p); }
-WS_API cudaError_t cudaHostRegister(void *p, size_t, unsigned) { return p ? cudaSuccess : fail(cudaErrorInvalidValue); }
-WS_API cudaError_t cudaHostUnregister(void *p) { return p ? cudaSuccess : fail(cudaErrorInvalidValue); }
-WS_API cudaError_t cudaHostGetFlags(unsigned *flags, void *) { return *flags = 0, cudaSuccess; }
-WS_API cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned) {
-    if (!on_device(host)) return not_provided("cudaHostGetDevicePointer", "memory of cudaHostRegister");
-    *out = host;
-    return cudaSuccess;
+WS_API cudaError_t cudaFreeAsync(void *p, cudaStream_t s) {
+    return captured(s, nullptr, cudaGraphNodeTypeMemFree) ? cudaSuccess : take(p);
 }
 WS_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     WS_LOCKED;
     *total = device().total_bytes, *free_bytes = device().total_bytes - used_bytes();
     return cudaSuccess;
 }
-WS_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p) {
-    WS_LOCKED;
-    memset(out, 0, sizeof *out);
-    u64 base, bytes;
-    Kind kind = Kind::device;
-    out->type = cudaMemoryTypeUnregistered, out->hostPointer = (void *)p;
-    if (!find_allocation(p, &base, &bytes, &kind)) return cudaSuccess;
-    out->type = kind == Kind::host      ? cudaMemoryTypeHost
-                : kind == Kind::managed ? cudaMemoryTypeManaged
-                                        : cudaMemoryTypeDevice;
-    out->devicePointer = (void *)p;
-    if (kind == Kind::device || kind == Kind::variable) out->hostPointer = nullptr;
-    return cudaSuccess;
-}
-
 WS_API cudaError_t cudaMemcpy(void *to, const void *from, size_t n, cudaMemcpyKind k) {
     return copy_bytes(to, from, n, k);
 }
 WS_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, cudaMemcpyKind k, cudaStream_t s) {
-    if (captured(s, [=] { return copy_bytes(to, from, n, k); })) return cudaSuccess;
+    if (captured(s, [=] { return copy_bytes(to, from, n, k); }, cudaGraphNodeTypeMemcpy)) return cudaSuccess;
     return copy_bytes(to, from, n, k);
 }
 WS_API cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t n) {
@@ -176,28 +170,17 @@ WS_API cudaError_t cudaMemcpy2D(void *to, size_t tp, const void *from, size_t fp
 }
 WS_API cudaError_t cudaMemcpy2DAsync(void *to, size_t tp, const void *from, size_t fp, size_t w, size_t h,
                                      cudaMemcpyKind k, cudaStream_t s) {
-    if (captured(s, [=] { return copy_rows(to, tp, from, fp, w, h, k); })) return cudaSuccess;
+    if (captured(s, [=] { return copy_rows(to, tp, from, fp, w, h, k); }, cudaGraphNodeTypeMemcpy)) return cudaSuccess;
     return copy_rows(to, tp, from, fp, w, h, k);
-}
-WS_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) {
-    if (p->srcArray || p->dstArray) return not_provided("cudaMemcpy3D", "arrays for textures");
-    auto start = [](const cudaPitchedPtr &m, const cudaPos &at, size_t z) {
-        return (char *)m.ptr + ((at.z + z) * m.ysize + at.y) * m.pitch + at.x;
-    };
-    for (size_t z = 0; z < p->extent.depth; z++)
-        if (cudaError_t e = copy_rows(start(p->dstPtr, p->dstPos, z), p->dstPtr.pitch, start(p->srcPtr, p->srcPos, z),
-                                      p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind))
-            return e;
-    return cudaSuccess;
 }
 WS_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t s) {
     const cudaMemcpy3DParms kept = *p;
-    if (captured(s, [=] { return cudaMemcpy3D(&kept); })) return cudaSuccess;
+    if (captured(s, [=] { return cudaMemcpy3D(&kept); }, cudaGraphNodeTypeMemcpy)) return cudaSuccess;
     return cudaMemcpy3D(p);
 }
 WS_API cudaError_t cudaMemset(void *p, int v, size_t n) { return fill_bytes(p, v, n); }
 WS_API cudaError_t cudaMemsetAsync(void *p, int v, size_t n, cudaStream_t s) {
-    if (captured(s, [=] { return fill_bytes(p, v, n); })) return cudaSuccess;
+    if (captured(s, [=] { return fill_bytes(p, v, n); }, cudaGraphNodeTypeMemset)) return cudaSuccess;
     return fill_bytes(p, v, n);
 }
 WS_API cudaError_t cudaMemset2D(void *p, size_t pitch, int v, size_t w, size_t h) {
@@ -206,7 +189,7 @@ WS_API cudaError_t cudaMemset2D(void *p, size_t pitch, int v, size_t w, size_t h
     return cudaSuccess;
 }
 WS_API cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int v, size_t w, size_t h, cudaStream_t s) {
-    if (captured(s, [=] { return cudaMemset2D(p, pitch, v, w, h); })) return cudaSuccess;
+    if (captured(s, [=] { return cudaMemset2D(p, pitch, v, w, h); }, cudaGraphNodeTypeMemset)) return cudaSuccess;
     return cudaMemset2D(p, pitch, v, w, h);
 }
 WS_API cudaError_t cudaMemset3D(cudaPitchedPtr p, int v, cudaExtent e) {
@@ -222,27 +205,26 @@ static cudaError_t symbol_copy(const void *symbol, size_t offset, size_t n, cons
     if (offset > v->size || n > v->size - offset) return fail(cudaErrorInvalidValue);
     return copy();
 }
-WS_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t n, size_t offset,
-                                      cudaMemcpyKind k) {
+WS_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t n, size_t offset, cudaMemcpyKind k) {
     WS_LOCKED;
-    return symbol_copy(symbol, offset, n, [=] {
-        return copy_bytes((char *)variable_of(symbol)->address + offset, from, n, k);
-    });
+    return symbol_copy(symbol, offset, n,
+                       [=] { return copy_bytes((char *)variable_of(symbol)->address + offset, from, n, k); });
 }
 WS_API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t n, size_t offset, cudaMemcpyKind k) {
     WS_LOCKED;
-    return symbol_copy(symbol, offset, n, [=] {
-        return copy_bytes(to, (char *)variable_of(symbol)->address + offset, n, k);
-    });
+    return symbol_copy(symbol, offset, n,
+                       [=] { return copy_bytes(to, (char *)variable_of(symbol)->address + offset, n, k); });
 }
 WS_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t n, size_t offset,
                                            cudaMemcpyKind k, cudaStream_t s) {
-    if (captured(s, [=] { return cudaMemcpyToSymbol(symbol, from, n, offset, k); })) return cudaSuccess;
+    if (captured(s, [=] { return cudaMemcpyToSymbol(symbol, from, n, offset, k); }, cudaGraphNodeTypeMemcpy))
+        return cudaSuccess;
     return cudaMemcpyToSymbol(symbol, from, n, offset, k);
 }
 WS_API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t n, size_t offset, cudaMemcpyKind k,
                                              cudaStream_t s) {
-    if (captured(s, [=] { return cudaMemcpyFromSymbol(to, symbol, n, offset, k); })) return cudaSuccess;
+    if (captured(s, [=] { return cudaMemcpyFromSymbol(to, symbol, n, offset, k); }, cudaGraphNodeTypeMemcpy))
+        return cudaSuccess;
     return cudaMemcpyFromSymbol(to, symbol, n, offset, k);
 }
 WS_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, cudaMemLocation, unsigned, cudaStream_t) {

@@ -1,4 +1,5 @@
-// What nvcc's code registers before main: images, kernels, variables. An image is sent when something of it is used.
+// What nvcc's code registers before main: images, kernels, variables. An image is sent when something of it is used;
+// one that a program loads itself (driver/) at once.
 #include <cstring>
 #include <unordered_map>
 
@@ -81,6 +82,34 @@ Kernel *kernel_of(const void *function) {
         if (kernel == function) return kernel;
     return nullptr;
 }
+
+cudaError_t load_image(std::string image, Module **out, std::string *why) {
+    device();
+    Module *m = new Module;
+    m->id = modules.size();
+    modules.push_back(m);
+    Answer a = Message(Op::look).add(m->id).add(image).ask();
+    const cudaError_t error = (cudaError_t)a.number();
+    *why = a.text();
+    m->sent = error != cudaSuccess;
+    if (error != cudaSuccess) return error;
+    for (u64 n = a.number(); n; n--) {
+        Kernel *k = new Kernel;
+        k->module = m->id, k->name = a.text();
+        kernels[k] = m->kernels[k->name] = k;
+    }
+    for (u64 n = a.number(); n; n--) {
+        const std::string name = a.text();
+        const u64 size = a.number(), constant = a.number(), address = allocate(size, Kind::variable);
+        if (!address) return cudaErrorMemoryAllocation;
+        m->variables.push_back({address, size, name, constant != 0, nullptr});
+    }
+    send(m);  // without its image, which is there
+    *out = m;
+    return cudaSuccess;
+}
+
+Module *module_of(const Kernel *k) { return modules[k->module]; }
 
 Variable *variable_of(const void *symbol) {
     auto it = variables.find(symbol);

@@ -7,7 +7,8 @@
 #define GO "b "
 #define AT ""
 #endif
-#define SAME(name, plain) \
-    __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" GO #plain AT "\n.size " #name ", .-" #name);
+#define SAME(name, plain)                                                                                     \
+    __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" GO #plain AT "\n.size " #name \
+            ", .-" #name);
 #include "per_thread.def"
 #undef SAME

@@ -22,7 +22,20 @@ using u32 = uint32_t;
 constexpr u64 kBase = 0x200000000ull;  // where the core's global memory begins, and device memory here
 constexpr u64 kGap = 256;              // between allocations, so that running past one is seen
 
-enum class Op : u32 { hello = 1, module, allocate, release, copy, kernel, launch, occupancy, missing, forget, library };
+enum class Op : u32 {
+    hello = 1,
+    module,
+    allocate,
+    release,
+    copy,
+    kernel,
+    launch,
+    occupancy,
+    missing,
+    forget,
+    library,
+    look
+};
 
 // A message: an operation, the length of the body, then numbers of eight bytes and texts with their length before.
 class Message {
@@ -84,6 +97,7 @@ struct Module {
     std::string image;  // what nvcc put into the program: PTX and machine code, compressed or not
     std::vector<Variable> variables;
     bool sent = false;
+    std::map<std::string, Kernel *> kernels;  // of an image that the program loaded itself
 };
 
 enum class Kind : u64 { device, host, managed, variable };  // of an allocation
@@ -92,30 +106,40 @@ extern WS_SHARED std::recursive_mutex lock;
 extern double clock_us;  // simulated time since the start
 extern cudaError_t sticky;
 
-const Device &device();         // starts the channel when first asked for
-cudaError_t fail(cudaError_t);  // remembers an error for cudaGetLastError, and hands it back
+WS_SHARED const Device &device();  // starts the channel when first asked for
+cudaError_t fail(cudaError_t);     // remembers an error for cudaGetLastError, and hands it back
 WS_SHARED cudaError_t not_provided(const char *name, const char *why = "");
 WS_SHARED void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 u64 allocate(u64 bytes, Kind, u64 alignment = 512);  // 0: no room
+bool allocate_at(u64 at, u64 bytes, Kind);           // where it was before; false: no room there
 bool release(u64 address);
 WS_SHARED bool on_device(const void *);
 WS_SHARED bool whole(const void *,
                      u64 bytes);  // a range of device memory that lies in one allocation; true for host memory
-bool find_allocation(const void *, u64 *base, u64 *bytes, Kind *);
-u64 used_bytes();
+WS_SHARED bool find_allocation(const void *, u64 *base, u64 *bytes, Kind *);
+WS_SHARED u64 used_bytes();
+
+using Step = std::function<cudaError_t()>;  // what is done later, or again
 
 Kernel *kernel_of(const void *function);
 Variable *variable_of(const void *symbol);
+// An image that the program loads while it runs; `why` is what is wrong with it. Its kernels are known by their
+// address.
+WS_SHARED cudaError_t load_image(std::string image, Module **, std::string *why);
+WS_SHARED Module *module_of(const Kernel *);
 cudaError_t learn(Kernel *);
+cudaError_t prepare(Kernel *, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative, Step *);
 cudaError_t launch(Kernel *, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t, bool cooperative);
 cudaError_t copy_bytes(void *to, const void *from, size_t, cudaMemcpyKind);
+cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t row, size_t rows,
+                      cudaMemcpyKind);
 cudaError_t fill_bytes(void *to, int value, size_t);
 void note_copy(const void *to, const void *from, u64 bytes, u64 row, u64 rows, u64 to_pitch, u64 from_pitch);
 
 // Graphs: while a stream is captured, what would be done is kept instead. True: it was kept.
-using Step = std::function<cudaError_t()>;
-WS_SHARED bool captured(cudaStream_t, const Step &);
+Step again_step(u64 at, u64 bytes);  // memory of a graph, there again
+WS_SHARED bool captured(cudaStream_t, const Step &, cudaGraphNodeType = cudaGraphNodeTypeHost);
 
 // Libraries: what one call of theirs did, for the account and the simulated clock. `kind` is that of its arithmetic.
 enum class Arithmetic : u64 { f32, f64, tensor_f16, tensor_bf16, tensor_tf32, tensor_s8, tensor_f64 };

@@ -1,10 +1,9 @@
-// Streams, events and graphs. Everything is done at once and in order, so streams need no queues; an event is a point of
-// simulated time. A captured stream keeps what would be done, and a graph does it again in that order.
+// Streams and events. Everything is done at once and in order, so streams need no queues; an event is a point of
+// simulated time. A captured stream keeps what would be done as nodes of a graph (graphs.cpp).
 #include <algorithm>
-#include <memory>
 #include <set>
 
-#include "state.hpp"
+#include "graphs.hpp"
 
 namespace stand_in {
 namespace {
@@ -12,19 +11,15 @@ namespace {
 struct Stream {
     unsigned flags = 0;
     int priority = 0;
-    struct Graph *into = nullptr;  // being captured
+    Graph *into = nullptr;  // being captured
 };
 struct Event {
     double at = 0;
     bool recorded = false, timed = true;
 };
-struct Graph {
-    std::vector<Step> steps;
-};
 
 std::set<Stream *> streams;
 std::set<Event *> events;
-std::set<Graph *> graphs, executables;
 
 Stream *stream_of(cudaStream_t s) {
     auto it = streams.find((Stream *)s);
@@ -37,12 +32,20 @@ std::map<Event *, Graph *> captured_events;
 
 }  // namespace
 
-bool captured(cudaStream_t s, const Step &step) {
+bool captured(cudaStream_t s, const Step &step, cudaGraphNodeType type) {
     WS_LOCKED;
     Stream *stream = stream_of(s);
     if (!stream || !stream->into) return false;
-    stream->into->steps.push_back(step);
+    Graph &graph = *stream->into;  // what is captured runs in the order in which it came
+    Node &node = add_node(graph, type, step);
+    if (graph.nodes.size() > 1) node.after.push_back(graph.nodes[graph.nodes.size() - 2].get());
     return true;
+}
+
+Step event_step(cudaEvent_t e) {
+    Event *event = event_of(e);
+    if (!event) return nullptr;
+    return [event] { return event->at = clock_us, event->recorded = true, cudaSuccess; };
 }
 
 }  // namespace stand_in
@@ -114,14 +117,16 @@ WS_API cudaError_t cudaEventDestroy(cudaEvent_t e) {
     WS_LOCKED;
     return events.erase((Event *)e) ? cudaSuccess : fail(cudaErrorInvalidResourceHandle);
 }
-WS_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned) {
+WS_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
     WS_LOCKED;
     WS_STICKY;
-    Event *event = event_of(e);
-    if (!event) return fail(cudaErrorInvalidResourceHandle);
-    auto record = [event] { return event->at = clock_us, event->recorded = true, cudaSuccess; };
-    if (Stream *stream = stream_of(s); stream && stream->into) captured_events[event] = stream->into;
-    if (captured(s, record)) return cudaSuccess;
+    const Step record = event_step(e);
+    if (!record) return fail(cudaErrorInvalidResourceHandle);
+    if (Stream *stream = stream_of(s); stream && stream->into) {  // a mark for streams that wait; a node if asked for
+        captured_events[event_of(e)] = stream->into;
+        if (flags & cudaEventRecordExternal) captured(s, record, cudaGraphNodeTypeEventRecord);
+        return cudaSuccess;
+    }
     return record();
 }
 WS_API cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return cudaEventRecordWithFlags(e, s, 0); }
@@ -135,20 +140,18 @@ WS_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_
     WS_LOCKED;
     WS_STICKY;
     Event *a = event_of(start), *b = event_of(end);
-    if (!a || !b || !a->recorded || !b->recorded || !a->timed || !b->timed)
-        return fail(cudaErrorInvalidResourceHandle);
+    if (!a || !b || !a->recorded || !b->recorded || !a->timed || !b->timed) return fail(cudaErrorInvalidResourceHandle);
     *ms = (float)((b->at - a->at) / 1000.0);
     return cudaSuccess;
 }
 
-// ---- graphs, as far as capture makes them
+// ---- capture
 
 WS_API cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) {
     WS_LOCKED;
     Stream *stream = stream_of(s);
     if (!stream || stream->into) return fail(cudaErrorStreamCaptureUnsupported);
-    stream->into = new Graph;
-    graphs.insert(stream->into);
+    stream->into = new_graph();
     return cudaSuccess;
 }
 WS_API cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
@@ -167,42 +170,5 @@ WS_API cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus
     WS_LOCKED;
     Stream *stream = stream_of(s);
     *out = stream && stream->into ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-}
-static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph) {
-    WS_LOCKED;
-    if (!graphs.count((Graph *)graph)) return fail(cudaErrorInvalidValue);
-    Graph *ready = new Graph(*(Graph *)graph);
-    executables.insert(ready);
-    *out = (cudaGraphExec_t)ready;
-    return cudaSuccess;
-}
-WS_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long) {
-    return instantiate(out, graph);
-}
-WS_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long) {
-    return instantiate(out, graph);
-}
-WS_API cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
-WS_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
-    WS_LOCKED;
-    WS_STICKY;
-    if (!executables.count((Graph *)graph)) return fail(cudaErrorInvalidValue);
-    for (const Step &step : ((Graph *)graph)->steps)
-        if (cudaError_t e = step()) return fail(e);
-    return cudaSuccess;
-}
-WS_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-    WS_LOCKED;
-    return executables.erase((Graph *)graph) ? cudaSuccess : fail(cudaErrorInvalidValue);
-}
-WS_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    WS_LOCKED;
-    return graphs.erase((Graph *)graph) ? cudaSuccess : fail(cudaErrorInvalidValue);
-}
-WS_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    WS_LOCKED;
-    if (nodes) return not_provided("cudaGraphGetNodes", "only their number is known");
-    *count = ((Graph *)graph)->steps.size();
     return cudaSuccess;
 }

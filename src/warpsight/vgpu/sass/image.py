@@ -69,6 +69,11 @@ def read_image(cubin: bytes, entry: str) -> Image:
     )
 
 
+def variables_of(cubin: bytes) -> tuple[tuple[Symbol, ...], tuple[Relocation, ...]]:
+    """The variables of a whole file, and where addresses of some stand in others."""
+    return _symbols(Elf(cubin))
+
+
 def _params(elf: Elf, entry: str) -> tuple[tuple[Param, ...], int, int]:
     found, base, size = dict[int, Param](), 0x160, 0
     for attribute in elf.attributes(f".nv.info.{entry}"):

@@ -1,4 +1,4 @@
-"""`warpsight optimize` without a model, where a trained one comes with the package. The weights here are random."""
+"""`warpsight optimize --model trained`: the model that comes with the package. The weights here are random."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpsight.short.trained import write_trained
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-def test_optimize_uses_it_when_no_model_is_given(
+def test_it_is_asked_as_it_was_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Ran]
 ) -> None:
     for name in ("torch", "transformers", "gguf"):
@@ -30,11 +30,11 @@ def test_optimize_uses_it_when_no_model_is_given(
     write_trained(folder, listed=False, suites=["optimize"])
     monkeypatch.setattr(shipped, "PLACE", folder)
     monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
-    done = command("optimize", "transpose", "--max-tokens", "16", "--json")
+    done = command("optimize", "transpose", "--model", "trained", "--max-tokens", "16", "--json")
     found = done.document()
-    assert done.code == 1 and "using the trained model of this package" in done.err
+    assert done.code == 1 and "no --model was given" not in done.err
     assert found["run"]["model"] == f"local:{folder}" and found["run"]["outcome"] == "gave_up", found["run"]
     said = command("show", "last", "--json").document()
     assert said["steps"][0]["content"] == SYSTEM["optimize"] and found["run"]["spent"]["output_tokens"] == 32
-    named = command("optimize", "transpose", "--model", "scripted:demo", "--out", str(tmp_path / "k.cu"), "--json")
-    assert named.code == 0 and "trained model" not in named.err
+    refused = command("optimize", "transpose", "--model", "trained", "--tools", "rewrite")
+    assert refused.code == 2 and "its own prompt and tools" in refused.err

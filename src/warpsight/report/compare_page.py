@@ -1,8 +1,6 @@
-"""Pages of the local view: the list of runs with its filters, and two runs side by side. Markup only."""
+"""Two runs side by side: what came of each, the way there, the counters and texts of their kernels. Markup only."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 from warpsight.lens.render import number
 from warpsight.report.diff import changed, diff_table, rows_of, shares_of
@@ -12,52 +10,6 @@ from warpsight.report.result import OUTCOMES, time_words, us_of
 from warpsight.report.speed import best_line, ratio_of
 from warpsight.report.story import Attempt, Story, model_name
 from warpsight.report.svg import across, axis_below, axis_left, figure, nice_ticks, upward
-from warpsight.runs.store import RunSummary
-
-MOST_RUNS = 500
-_HEADS = ("", "run", "best", "outcome", "task", "model", "steps", "calls")
-
-
-def listing_body(lines: Sequence[RunSummary], wanted: Mapping[str, str], choices: Mapping[str, Sequence[str]]) -> Html:
-    """All runs that fit, newest first, with a form to filter them and boxes to choose two."""
-    rows = [_row(line) for line in lines[:MOST_RUNS]]
-    more = tag("p", f"{len(lines) - MOST_RUNS} older runs are not shown.") if len(lines) > MOST_RUNS else None
-    head = tag("thead", tag("tr", [tag("th", name, scope="col") for name in _HEADS]))
-    table = tag("div", tag("table", head, tag("tbody", rows), class_="list", id="runs"), class_="wide", tabindex=0)
-    form = tag("form", table, tag("p", tag("button", "Compare two runs")), action="compare", method="get")
-    shown = form if rows else tag("p", "No run fits.", id="none")
-    header = tag("header", tag("h1", "Runs"), tag("p", f"{len(lines)} runs, newest first"))
-    return join(header, tag("main", _filters(wanted, choices), shown, more))
-
-
-def _filters(wanted: Mapping[str, str], choices: Mapping[str, Sequence[str]]) -> Html:
-    fields = [
-        tag("label", name, tag("select", _options(values, wanted.get(name, "")), name=name))
-        for name, values in choices.items()
-    ]
-    words = tag("label", "words", tag("input", type="search", name="words", value=wanted.get("words", "")))
-    return tag("form", fields, words, tag("button", "Filter"), action="runs", method="get", class_="filters")
-
-
-def _options(values: Sequence[str], chosen: str) -> list[Html]:
-    return [tag("option", value or "any", value=value, selected=value == chosen) for value in ("", *values)]
-
-
-def _row(line: RunSummary) -> Html:
-    best = "" if line.best_ratio is None else f"{line.best_ratio:.2f}× {line.best_source}"
-    box = tag("input", type="checkbox", name="run", value=line.id, aria_label=f"choose {line.id}")
-    going = "state faster" if line.outcome is None else "state"
-    cells = (
-        box,
-        tag("a", line.id, href=f"run/{line.id}"),
-        best,
-        tag("span", line.outcome or "open", class_=going),
-        line.task,
-        model_name(line.model),
-        str(line.steps),
-        str(line.spent.tool_calls),
-    )
-    return tag("tr", [tag("td", cell) for cell in cells])
 
 
 def compare_body(one: Story, other: Story) -> Html:
@@ -67,7 +19,7 @@ def compare_body(one: Story, other: Story) -> Html:
     unlike = _unlike(one, other)
     if unlike:
         return join(header, tag("main", tag("p", unlike, class_="warning"), _facts(one, other), _texts(*kernels)))
-    charts = tag("div", _speeds(one, other), class_="figures")
+    charts = tag("section", tag("h2", "On the way"), tag("div", _speeds(one, other), class_="figures"))
     one_profile, other_profile = (kernel.profile for kernel in kernels)
     names = ("first", "second")
     counters = counters_section(one_profile, other_profile, names=names) if _same_gpu(*kernels) else None
@@ -90,7 +42,7 @@ def _facts(one: Story, other: Story) -> Html:
         tag("tr", tag("th", name, scope="row"), tag("td", columns[0][name]), tag("td", columns[1][name]))
         for name in columns[0]
     ]
-    head = tag("thead", tag("tr", tag("th", ""), tag("th", "first", scope="col"), tag("th", "second", scope="col")))
+    head = tag("thead", tag("tr", tag("td", ""), tag("th", "first", scope="col"), tag("th", "second", scope="col")))
     return tag("div", tag("table", head, tag("tbody", rows), class_="list", id="facts"), class_="wide", tabindex=0)
 
 
