@@ -131,6 +131,7 @@ def refusal(words: list[str], *, whole: bool) -> str | None:
             command.commands[name],
         )
     if not whole:
+        words = words[: words.index("--")] if "--" in words else words  # what follows is the program's
         known = {option for parameter in command.get_params(context) for option in parameter.opts}
         unknown = [word for word in words if word.startswith("--") and word.partition("=")[0] not in known]
         return f"no option {unknown[0]}" if unknown else None

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, JsonValue
 
 from warpsight.errors import UsageError
 from warpsight.gate.identity import task_sha256
-from warpsight.nouns import Evaluation, Profile, Task
+from warpsight.nouns import Candidate, Evaluation, Profile, Task
 from warpsight.nouns.base import Count, Noun
 from warpsight.nouns.run import Run
 from warpsight.reason.budget import Budget
@@ -29,7 +29,7 @@ from warpsight.reason.strategies import require_strategy
 from warpsight.runs.store import NoSuchRun, Store
 from warpsight.session.feedback import Feedback
 from warpsight.session.opening import given_kernel
-from warpsight.session.session import SEED_BITS
+from warpsight.session.session import IMPOSSIBLE, SEED_BITS, Session
 from warpsight.tasks import read_task
 from warpsight.tools.box import SUBMIT
 from warpsight.tools.more import Shelf
@@ -194,11 +194,22 @@ def outcome_of(run: Run, box: TaskBox, store: Store) -> OptimizeResult:
     if run.best is not None and better(run.best, final) and not _same_kernel(run.best, final):
         found = session.submit(session.candidate(store.get(run.best.candidate_sha256).decode()))
         final = found if better(found, final) else final
+    before = _simulated(session, session.given)
     if final is None:
-        return OptimizeResult(run)
+        return OptimizeResult(run, before=before)
     text = store.get(final.candidate_sha256).decode()
-    before = None if final.profile is None else session.counters(session.given)
-    return OptimizeResult(run, final, text, before, final.profile, session.certificate_file(final))
+    after = _simulated(session, session.candidate(text)) or final.profile
+    return OptimizeResult(run, final, text, before, after, session.certificate_file(final))
+
+
+def _simulated(session: Session, kernel: Candidate) -> Profile | None:
+    """The whole profile where there can be one without a GPU: what the gate kept of it does not tell what is left."""
+    if session.simulator is None:
+        return None
+    try:
+        return session.counters(kernel)
+    except IMPOSSIBLE:
+        return None
 
 
 def _accepted(found: Evaluation | None) -> bool:

@@ -14,7 +14,7 @@ from pydantic import Field
 from warpsight.causes import canonical
 from warpsight.errors import UsageError
 from warpsight.nouns import Noun, kernel_id
-from warpsight.rewrite import rewritable
+from warpsight.rewrite import CAUSES, rewritable
 from warpsight.session.feedback import NO_TIME, shows_time
 from warpsight.session.guided import GuidedSearch, search_guided
 from warpsight.session.search import RewriteSearch, Try, search, speed_over_given
@@ -37,7 +37,9 @@ RESTRUCTURING = {
 
 
 def _list_causes(schema: dict[str, Any]) -> None:
-    told = ", ".join(f"{name} ({what})" for name, what in RESTRUCTURING.items() if name in rewritable())
+    known = rewritable()
+    others = [name for name in known if name not in CAUSES]  # what other packages bring
+    told = ", ".join([*(f"{name} ({what})" for name, what in RESTRUCTURING.items() if name in known), *others])
     schema["description"] = f"a finding's name, also: {told}"
 
 

@@ -84,6 +84,8 @@ def overlapping_reads(profile: Profile, build: Build | None) -> Finding | None:
     if not again or max(busy(profile, "lsu"), busy(profile, "issue")) < 0.4:
         return None
     loads = [w for w in work if w.space == "global_load" and w.count("requests")]
+    if not loads:
+        return None
     beside = [w for w in loads if _side_by_side(w)]
     own = [w for w in beside if walks(w, work) or neighbours(w, work) >= WINDOW]
     if warps_in(own) < MUCH * warps_in(loads):  # a window whose places are clamped one by one has no step that is known
