@@ -6,13 +6,15 @@
 `programs:samples=PATH` runs NVIDIA's cuda-samples by name, `programs:speed` needs no checkout.
 `n=40` takes so many, `cpu=20` the processor seconds for one run, `arguments=makefile` their own instead of reduced
 ones, `again=stopped+too long` runs these outcomes again with today's code, `older` all that another commit has run,
-`only=NAME+NAME` some, `show` no program at all: it prints the table. Programs come in a random order with a fixed seed,
-so what is finished is a fair sample. Rows go to build/ as they come, and a second run goes on there. `keep` writes
-them to results/programs-rows.jsonl too, without words of the programs; a run goes on from there as well.
+`only=NAME+NAME` some, `for=300` starts none after so many seconds, `show` runs none: it prints the table.
+Programs come in a random order with a fixed seed, so what is finished is a fair sample. Rows go to build/ as they
+come, and a second run goes on there. `keep` writes them to results/programs-rows.jsonl too, without words of the
+programs; a run goes on from there as well.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import shlex
 import time
@@ -151,9 +153,12 @@ def profile(asked: Asked) -> None:
 
 def work(asked: Asked, rows: Rows, wanted: Iterator[Row], run_one: Callable[[Row], Row]) -> None:
     """All that is wanted and not there yet."""
+    started = time.monotonic()
     for row in wanted:
         if "show" in asked.words or not rows.wanted(row):
             continue
+        if time.monotonic() - started > float(asked.words.get("for", math.inf)):
+            break
         began = time.monotonic()
         done = row | run_one(row) | {"wall_s": round(time.monotonic() - began, 1)}
         rows.add(done)
