@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -125,6 +126,17 @@ def test_a_launch_that_is_cut_off_has_no_answer(run_source: RunSource, tmp_path:
     )
     ran = run_source(str(source), times=False, limit_s=4.0)
     assert (ran.run.end, ran.run.exit_code, ran.output, ran.run.faults) == ("time_limit", 1, "", ())
+
+
+def test_a_launch_that_cannot_end_in_time_is_given_up(run_source: RunSource, tmp_path: Path) -> None:
+    source = tmp_path / "hours.cu"
+    source.write_text(
+        "#include <cstdio>\n__global__ void spin(int *x) { int k = x[0]; for (int i = 0; i < 30000; i++) k = k * 5 + i;"
+        ' x[0] = k; }\nint main() { int *x; cudaMalloc(&x, 4); spin<<<1 << 24, 64>>>(x); printf("went on\\n"); }\n'
+    )
+    ran = run_source(str(source), times=False, cpu_limit_s=100.0, cores=1)
+    assert (ran.run.end, ran.run.exit_code, ran.output) == ("time_limit", 1, "")
+    assert re.match(r"launch 1, spin.*, would take about [\d,]+ minutes of processor time more, and ", ran.run.detail)
 
 
 def test_a_folder_with_a_makefile_keeps_itself_clean(run_source: RunSource, tmp_path: Path) -> None:

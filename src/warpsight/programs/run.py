@@ -21,6 +21,7 @@ from pathlib import Path
 from warpsight.jail import Limits
 from warpsight.nouns import ProgramEnd, WholeRun
 from warpsight.programs.device_memory import DeviceMemory
+from warpsight.programs.estimate import in_words, launch_seconds_left
 from warpsight.programs.jailed import Command, JailedProgram, Sink, unpack
 from warpsight.programs.kernel_times import LaunchTimes, OnProfile
 from warpsight.programs.launches import CheckLevel, Launcher
@@ -37,6 +38,8 @@ NEVER_S = 30 * 24 * 3600.0
 SCRATCH_BYTES = 2 << 30
 HOST_BYTES = 8 << 30
 INTERRUPTED = 130  # as a shell says it of Ctrl-C
+SURELY = 4.0  # times over what is left, until a launch is given up before its time: blocks may cost unlike
+SURE_AFTER_S = 1.0
 RUNTIME_GONE = 97  # how a program ends whose virtual GPU has gone
 
 
@@ -115,6 +118,7 @@ class _Watch:
     def __init__(self, program: JailedProgram, server: Server, ends_at: float, options: RunOptions) -> None:
         self.program, self.server, self.ends_at, self.options = program, server, ends_at, options
         self._cpu_before = time.process_time()
+        self._launch, self._launch_at = (0, 0), (0.0, 0.0)
         self.event: tuple[ProgramEnd, str] | None = None
         self.most_bytes = options.device_bytes or _available_bytes() * 6 // 10
         self._over = threading.Event()
@@ -132,10 +136,32 @@ class _Watch:
                 )
             if time.monotonic() > self.ends_at:
                 self.end("time_limit", "it was still running when its time was over")
-            if time.process_time() - self._cpu_before + self.program.cpu_s() > self.options.cpu_limit_s:
+            cpu_left = self.options.cpu_limit_s - (time.process_time() - self._cpu_before) - self.program.cpu_s()
+            if cpu_left < 0:
                 self.end("time_limit", f"it and its launches took {self.options.cpu_limit_s:g} s of processor time")
+            self._look_ahead(cpu_left)
             if self.options.look is not None:
                 self.options.look(self.server, time.monotonic() - began)
+
+    def _look_ahead(self, cpu_left: float) -> None:
+        """End it where the launch that runs cannot end in time by far: nothing would come of waiting."""
+        told, (begun, blocks) = self.server.told, _core.progress()
+        now, cpu_now = time.monotonic(), time.process_time()
+        if (told.launches, blocks) != self._launch:  # a new one, or a sample of it for its time
+            self._launch, self._launch_at = (told.launches, blocks), (now, cpu_now)
+        spent, cpu_spent = now - self._launch_at[0], cpu_now - self._launch_at[1]
+        if not told.running or not blocks or self.options.launch_limit_s < NEVER_S or cpu_spent < SURE_AFTER_S:
+            return
+        for what, used, left in (("", spent, self.ends_at - now), (" of processor time", cpu_spent, cpu_left)):
+            needs = launch_seconds_left(begun, blocks, used, self.server.launcher.cores)
+            if needs is not None and needs > SURELY * max(left, 0.0):
+                name, left_s = kernel_title(told.running), max(left, 0.0)
+                self.end(
+                    "time_limit",
+                    f"launch {told.launches:,}, {name}, would take about {in_words(needs)}{what} more, "
+                    f"and {left_s:.0f} s are left; smaller arguments end sooner",
+                )
+                return
 
     def end(self, kind: ProgramEnd, detail: str) -> None:
         if self.event is None:

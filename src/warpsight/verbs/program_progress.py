@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from warpsight.programs.estimate import LONG_S, in_words, launch_seconds_left
 from warpsight.vgpu.symbols import kernel_title
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 2.0
 EVERY_S = 10.0
-LONG_S = 300.0
-LEAST_ENDED = 4
 
 
 class ProgramProgress:
@@ -52,10 +51,7 @@ class ProgramProgress:
 def long_launch(number: int, kernel: str, begun: int, blocks: int, spent_s: float, cores: int) -> str:
     """A launch in words, with what is left of it."""
     text = f"launch {number:,}, {kernel_title(kernel)}: {begun:,} of {blocks:,} blocks begun after {spent_s:.0f} s"
-    ended = begun - cores
-    if ended < LEAST_ENDED:
+    left = launch_seconds_left(begun, blocks, spent_s, cores)
+    if left is None:
         return text
-    left = spent_s * (blocks - ended) / ended
-    if left < LONG_S:
-        return f"{text}, about {left:.0f} s to go"
-    return f"{text}, about {left / 60:.0f} minutes to go; smaller arguments end sooner"
+    return f"{text}, about {in_words(left)} to go{'; smaller arguments end sooner' if left >= LONG_S else ''}"
