@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.mutations import Mutant, mutants
-from benchmarks.programs.outcomes import SOURCES, arguments_of, needs, reduced
+from benchmarks.programs.outcomes import SOURCES, needs
 from benchmarks.programs.rows import Row, Rows, commits
+from benchmarks.programs.run_lines import arguments_of, reduced
 
 OUT, TASKS = Path("build/captures.jsonl"), Path("build/captured")
 SEED = 20

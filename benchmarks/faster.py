@@ -23,8 +23,8 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.captures import OUT as CAPTURED
-from benchmarks.programs.outcomes import arguments_of, reduced
 from benchmarks.programs.rows import Row, Rows, commits
+from benchmarks.programs.run_lines import arguments_of, reduced
 
 OUT, FOLDERS = Path("build/faster.jsonl"), Path("build/faster")
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.programs.rows import Rows
+from benchmarks.programs.run_lines import arguments_of, lines_of, reduced
 from benchmarks.programs.verdict import says, verdict
 
 PASSED = (
@@ -81,3 +82,18 @@ def test_rows_go_on_and_can_be_made_again(tmp_path: Path) -> None:
     rows.add({"program": "b", "outcome": "passed"})
     assert wanted(again=frozenset({"stopped"})) == ["c"] and wanted(older=True) == ["a", "c"]
     assert len(path.read_text().splitlines()) == 3
+
+
+def test_run_lines_of_makefiles(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(
+        "program = main\nDATA = -d in.txt\nrun: $(program)\n\t#$(LAUNCHER) ./$(program) 1\n"
+        "\t$(LAUNCHER) ./$(program) 8192 $(DATA) \\\n\t  -n=4096 1000\n\t@SEED=1 $(BIN)/main 512 10 > out.txt\n"
+        '\t$(LAUNCHER) ./main -c "read x; write y" 600 10 && cd ..\n\tdiff out.txt ./good/out.txt\n\nclean:\n'
+    )
+    first = ["8192", "-d", "in.txt", "-n=4096", "1000"]
+    assert lines_of(tmp_path) == [first, ["512", "10"], ["-c", "read x; write y", "600", "10"]]
+    assert arguments_of(tmp_path) == ["-c", "read x; write y", "600", "10"]
+    assert arguments_of(tmp_path, least=True) == ["512", "10"]
+    assert reduced(first, 1) == ["8192", "-d", "in.txt", "-n=4096", "2"]
+    assert reduced(first, 16) == ["512", "-d", "in.txt", "-n=256", "2"]
+    assert arguments_of(tmp_path / "none") == []

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.programs.rows import Row, commits
+from benchmarks.programs.run_lines import arguments_of, reduced
 from benchmarks.programs.verdict import NOT_THERE, last_line, verdict
 
 SOURCES = frozenset({".cu", ".cuh", ".h", ".hpp", ".c", ".cpp", ".cc"})
@@ -26,28 +27,9 @@ LIBRARIES = {"cublas": "cuBLAS", "cusparse": "cuSPARSE", "cufft": "cuFFT", "cura
              "mpi.h": "MPI", "nccl": "NCCL", "cudnn": "cuDNN", "nvjpeg": "nvJPEG"}  # fmt: skip
 
 
-def arguments_of(folder: Path) -> list[str]:
-    """What `make run` passes to the program."""
-    text = (folder / "Makefile").read_text(errors="replace") if (folder / "Makefile").is_file() else ""
-    rule = re.search(r"^run:.*\n((?:\t.*\n?)*)", text, re.MULTILINE)
-    lines = re.findall(r"\./\S+(.*)$", rule[1], re.MULTILINE) if rule else []
-    return lines[-1].split() if lines else []
-
-
-def reduced(arguments: list[str], by: int) -> list[str]:
-    numbers = [i for i, word in enumerate(arguments) if re.fullmatch(r"\d+", word)]
-    small = list(arguments)
-    for i in numbers[:-1] if by > 1 else []:
-        value = int(arguments[i])
-        small[i] = str(max(32, value // by)) if value >= 256 else arguments[i]
-    if numbers:
-        small[numbers[-1]] = str(min(2, int(arguments[numbers[-1]])))
-    return small
-
-
 def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
     """One program: its row."""
-    arguments = arguments_of(folder)
+    arguments = arguments_of(folder, least=way == "reduced")
     row: dict[str, Any] = {}
     tries = [reduced(arguments, by) for by in SMALLER] if way == "reduced" else [arguments]
     for i, words in enumerate(tries):
