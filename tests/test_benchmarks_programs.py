@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.programs.outcomes import lacks, why_not_compiled
 from benchmarks.programs.rows import Rows
 from benchmarks.programs.run_lines import arguments_of, lines_of, reduced
 from benchmarks.programs.verdict import says, verdict
@@ -97,3 +98,15 @@ def test_run_lines_of_makefiles(tmp_path: Path) -> None:
     assert reduced(first, 1) == ["8192", "-d", "in.txt", "-n=4096", "2"]
     assert reduced(first, 16) == ["512", "-d", "in.txt", "-n=256", "2"]
     assert arguments_of(tmp_path / "none") == []
+
+
+def test_why_a_program_was_not_built_or_has_no_data(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("CC = nvc++\nmain: main.cu\n\t$(CC) main.cu\n")
+    assert why_not_compiled("make: nvc++: No such file or directory\nmake: *** [main] Error 127", tmp_path) == (
+        "needs the compiler (nvc++)"
+    )
+    assert why_not_compiled("main.cu:1: fatal error: mpi.h: No such file", tmp_path) == "needs MPI"
+    assert not lacks(tmp_path, ["1", "0.5", "2/3", "-f"])
+    assert lacks(tmp_path, ["./data", "2"]) and lacks(tmp_path, ["in.txt"])
+    (tmp_path / "data.tar.gz.dvc").touch()
+    assert lacks(tmp_path, ["2"]) and not lacks(tmp_path, ["2"], launches=3)

@@ -69,15 +69,19 @@ def judged(folder: Path, arguments: list[str], most_s: float) -> dict[str, Any]:
         "host_cpu_s": told["host_cpu_s"], "run_s": told["wall_s"],
     }  # fmt: skip
     found = verdict(told)
-    if found["outcome"] == "stopped" and (not told["launches"] or told["exit_code"]) and lacks(folder, arguments):
+    if (
+        found["outcome"] == "stopped"
+        and (not told["launches"] or told["exit_code"])
+        and lacks(folder, arguments, told["launches"])
+    ):
         found |= {"outcome": "no data", "reason": NOT_THERE}
     return common | found
 
 
-def lacks(folder: Path, arguments: list[str]) -> bool:
-    """Whether an argument names a file that is not there."""
-    named = [word for word in arguments if re.search(r"[^\d.]/|\.[A-Za-z]\w*$", word) and not word.startswith("-")]
-    return any(not (folder / word).exists() for word in named)
+def lacks(folder: Path, arguments: list[str], launches: int = 0) -> bool:
+    """Whether an argument names a file that is not there, or nothing was launched and the data is kept elsewhere."""
+    named = [word for word in arguments if re.search(r"[^\d.]/|^\./|\.[A-Za-z]\w*$", word) and not word.startswith("-")]
+    return any(not (folder / word).exists() for word in named) or (not launches and any(folder.glob("*.dvc")))
 
 
 def why_not_compiled(text: str, folder: Path) -> str:
@@ -87,9 +91,20 @@ def why_not_compiled(text: str, folder: Path) -> str:
         return f"needs {library}"
     if named:
         return f"lacks {named[1]}"
+    if other := wants_compiler(folder, text):
+        return f"needs {other}"
     text = "\n".join(line for line in text.splitlines() if "does not build" not in line and "read: " not in line)
     found = re.search(r"(?:error\s*:|error:|undefined reference to|\*\*\*|failed to create)\s*(.+)", text)
     return (found[0] if found else last_line(text))[:160]
+
+
+def wants_compiler(folder: Path, said: str) -> str:
+    """A compiler that its Makefile names and that was not found."""
+    file = folder / "Makefile"
+    words = file.read_text(errors="replace") if file.is_file() else ""
+    missing = re.search(r"Error 127|not found|No such file or directory", said)
+    found = re.search(r"\b(mpicc|mpiCC|mpicxx|mpic\+\+|nvc\+\+)", words) if missing else None
+    return "" if found is None else f"{'MPI' if found[1].startswith('mpi') else 'the compiler'} ({found[1]})"
 
 
 def needs(folder: Path) -> list[str]:
