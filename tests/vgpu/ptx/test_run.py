@@ -260,6 +260,32 @@ def test_wide_integers_carry_chains_and_bits() -> None:
         assert int(m[i]) == (flags + ((64 - x.bit_length()) << 8) + (word.bit_count() << 16) + (first << 24)) % 2**32
 
 
+def test_scalar_video_shifts() -> None:
+    lines = [
+        f'asm("v{op}.{t}.{t}.u32.{mode}{then} %0, %1, %2{last};" : "=r"(r) : "r"(a), "r"(b){use});'
+        f" out[{4 * i} * n + t] = r;"
+        for i, (op, t, mode, then, last, use) in enumerate(
+            (("shr", "u32", "clamp", ".add", ", %3", ', "r"(c)'), ("shl", "u32", "wrap", "", "", ""),
+             ("shr", "s32", "clamp", "", "", ""), ("shr", "s32", "wrap", ".max", ", %3", ', "r"(c)'))
+        )
+    ]  # fmt: skip
+    source = 'extern "C" __global__ void k(unsigned* out, const unsigned* x) { int t = threadIdx.x, n = 8; unsigned r;'
+    source += f"unsigned a = x[t], b = x[32 + t], c = x[64 + t]; {' '.join(lines)} }}"
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 1 << 32, 96, dtype=np.uint32)
+    x[32:64] = rng.integers(0, 70, 32)
+    got = Launched(build(source), 1, 32, np.zeros(128, np.uint32), x).arrays[0].reshape(4, 32)
+    a, b, c = x.reshape(3, 32).astype(np.int64)
+    signed, then = a.astype(np.int32).astype(np.int64), c.astype(np.int32).astype(np.int64)
+    want = [
+        (a >> np.minimum(b, 63)) + c,
+        a << (b % 32),
+        signed >> np.minimum(b, 63),
+        np.maximum(signed >> b % 32, then),
+    ]
+    np.testing.assert_array_equal(got, np.array(want).astype(np.uint32))
+
+
 def test_double_precision_functions_with_slow_paths() -> None:
     source = 'extern "C" __global__ void k(double* x) {'
     source += (

@@ -125,6 +125,7 @@ def _access(base: str, words: list[str], t: str) -> str:
 def _others(base: str, words: list[str], types: list[str], t: str) -> str:
     r = [_reg(t, i) for i in range(10)]
     first = types[0] if types else "b32"
+    then = ", %r4" * any(word in words for word in ("add", "min", "max"))
     combined = any(word in words for word in ("and", "or", "xor"))
     if base == "cvt":
         last = f", {_reg(types[1], 3)}" if first.endswith("x2") and t == "f32" else ""
@@ -141,7 +142,8 @@ def _others(base: str, words: list[str], types: list[str], t: str) -> str:
         "bfe": f"{r[1]}, {r[2]}, 4, %r6", "bfi": f"{r[1]}, {r[2]}, {r[3]}, 4, %r6", "prmt": "%r1, %r2, %r3, 0x5410",
         "shf": "%r1, %r2, %r3, %r4", "szext": "%r1, %r2, 8", "lop3": "%r1, %r2, %r3, %r4, 0x96",
         "dp4a": "%r1, %r2, %r3, %r4", "dp2a": "%r1, %r2, %r3, %r4", "vabsdiff2": "%r1, %r2, %r3, %r4",
-        "vabsdiff4": "%r1, %r2, %r3, %r4", "testp": f"%p1, {r[1]}", "isspacep": "%p1, %rd1",
+        "vabsdiff4": "%r1, %r2, %r3, %r4",
+        "vshl": "%r1, %r2, %r3" + then, "vshr": "%r1, %r2, %r3" + then, "testp": f"%p1, {r[1]}", "isspacep": "%p1, %rd1",
         "shfl": "%r1|%p1, %r2, 1, 31, -1", "redux": "%r1, %r2, -1",
         "vote": "%r1, !%p1, -1" if t == "b32" else "%p2, %p1, -1",
         "prefetch": "[%rd1]", "prefetchu": "[%rd1]", "applypriority": "[%rd1], 128", "discard": "[%rd1], 128",

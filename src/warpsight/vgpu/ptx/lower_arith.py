@@ -306,6 +306,35 @@ def _vabsdiff(base: str, m: Mods) -> Form:
     return simple("VABSDIFF", types[1], (T.B32,) * 3, T.B32, sub=int(m.flag("add")), vec=int(base[-1]))
 
 
+@decodes("vshl", "vshr")
+def _vshift(base: str, m: Mods) -> Form:
+    """Of the scalar video instructions those that old CUB uses: a shift of whole words, then one operation."""
+    types = m.types()
+    wrap = m.one({"clamp": 0, "wrap": 1}) == 1
+    if len(types) != 3 or types[0] is not types[1] or types[0] not in (T.U32, T.S32) or types[2] is not T.U32:
+        raise PtxRefused("the result and the first source must have one type of .u32 or .s32, the second .u32")
+    then = next((word for word in ("add", "min", "max") if m.flag(word)), "")
+    return Form(_lower_vshift, dst=types[0], extra=(base[1:].upper(), wrap, then.upper()))
+
+
+def _lower_vshift(body: PtxBody, form: Form, operands: Sequence[str], guard: int) -> None:
+    op, wrap, then = form.extra
+    t = form.dst
+    expect(operands, 4 if then else 3)
+    d, a, count = body.dest(operands[0], t), body.value(operands[1], t), body.value(operands[2], T.U32)
+    if wrap:
+        cut = body.temp()
+        body.emit(head("BFE", ta=T.U32, flags=HIDDEN), 0, cut, a=count, b=-1, c=body.constants.word(5))
+        count = cut
+    kind = T.B32 if op == "SHL" else t
+    if not then:
+        body.emit(head(op, ta=kind), guard, d, a=a, b=count)
+        return
+    shifted = body.temp()
+    body.emit(head(op, ta=kind, flags=HIDDEN), 0, shifted, a=a, b=count)
+    body.emit(head(then, ta=t), guard, d, a=shifted, b=body.value(operands[3], t))
+
+
 @decodes("abs", "neg")
 def _abs(base: str, m: Mods) -> Form:
     t = m.type(T.S16, T.S32, T.S64, *FLOATS - {T.TF32})
