@@ -44,7 +44,7 @@ def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
 def asked(folder: Path, arguments: list[str], most_s: float, *options: str) -> tuple[dict[str, Any] | None, str]:
     """What `warpsight run --json` tells of a program; nothing, and why, where it did not come to a run."""
     command = [sys.executable, "-m", "warpsight.cli.app", "run", "--json", "--no-times", "--cores", "1"]
-    limits = ["--cpu-limit", str(most_s), "--limit", str(most_s * 15)]
+    limits = ["--cpu-limit", str(most_s), "--limit", str(most_s * 40)]
     ran = subprocess.run(
         [*command, *limits, *options, str(folder), *arguments], capture_output=True, text=True, errors="replace",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
