@@ -86,7 +86,9 @@ def main(argument: str = "") -> None:
 def some(argument: str) -> None:
     """Samples by name."""
     path, _, more = argument.removeprefix("samples=").partition(",")
-    asked = Asked(Path(path), dict((*word.partition("=")[::2],) for word in more.split(",") if word))
+    asked = Asked(
+        Path(path), {name: value for name, _, value in (word.partition("=") for word in more.split(",") if word)}
+    )
     rows = asked.rows("samples.jsonl", lambda row: (row["program"],))
     work(asked, rows, iter(samples.wanted()), lambda row: samples.tried(asked.source, row, asked.most_s))
     samples.show(list(rows.of((row["program"],) for row in samples.wanted())))
@@ -160,6 +162,6 @@ def work(asked: Asked, rows: Rows, wanted: Iterator[Row], run_one: Callable[[Row
         if time.monotonic() - started > float(asked.words.get("for", math.inf)):
             break
         began = time.monotonic()
-        done = row | run_one(row) | {"wall_s": round(time.monotonic() - began, 1)}
+        done: Row = row | run_one(row) | {"wall_s": round(time.monotonic() - began, 1)}
         rows.add(done)
         print(f"{done['program']}: {done['outcome']} {done['reason'][:90]} ({done['wall_s']:.0f} s)", flush=True)
