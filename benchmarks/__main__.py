@@ -41,6 +41,7 @@ SECTIONS = {
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
     "untrained": "untrained models with the tools; what each part of the prompt is worth (untrained:model=NAME)",
+    "engines": "the light engine beside transformers: size, start, speed, the same tokens (engines:for=300)",
     "faster": "those programs by the default `warpsight optimize PROGRAM`, patch included (faster:PATH; n=, only=)",
     "report": "time and size of the report of a run, up to 500 steps",
 }

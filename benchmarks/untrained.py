@@ -2,9 +2,9 @@
 
 24 tasks by one rule: example tasks, tasks of the test corpus and kernels as written first, eight of each, in turn; in
 the order of their files, without those at the roofline and corpus tasks above 100 us, whose checks take long. One line
-a unit goes to results/untrained.jsonl; what is there is not asked again. `feedback=time`, `until=07:40`, and `table`
-for the tables alone (untrained_table.py). Tools' results are kept by content, so all arms and models share them. Times
-are simulated; a reply is usable when it has a call of a known tool whose arguments fit.
+a unit goes to results/untrained.jsonl; what is there is not asked again. `feedback=time`, `until=07:40` or `for=300`
+seconds, and `table` for the tables alone (untrained_table.py). Tools' results are kept by content, so all arms and
+models share them. Times are simulated; a reply is usable when it has a call of a known tool whose arguments fit.
 """
 
 from __future__ import annotations
@@ -187,9 +187,10 @@ def main(argument: str = "") -> None:
     cut = [word.partition("=") for word in argument.split(",") if word]
     words = {name: value for name, _, value in cut}
     models: dict[str, Model] = {}
+    ends = time.monotonic() + float(words.get("for", "inf"))
     for unit, one in () if "table" in words else todo(words):
-        if time.strftime("%H:%M") >= words.get("until", "99:99"):
-            print(f"stopped at {words['until']}; the same command goes on")
+        if time.strftime("%H:%M") >= words.get("until", "99:99") or time.monotonic() >= ends:
+            print("stopped at its time; the same command goes on")
             break
         if unit.arm not in NO_MODEL and unit.model not in models:
             models[unit.model] = open_model(f"local:{unit.model}")

@@ -24,6 +24,7 @@ from warpsight.reason import calls
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
 from warpsight.reason.job import Job, Opening
+from warpsight.serve.skill import skill_text
 from warpsight.short import few
 from warpsight.short.few import few_opening, few_specs, names_of
 from warpsight.short.few_box import NO_LOOK, FewBox, known_causes, look_at
@@ -45,18 +46,22 @@ ARMS = {
     "no-next": "results do not show the call to make next, and calls in vain are run",
     "same-turn": "results stand inside the model's own turn, as for models trained here",
     "own-edits": "the model writes its own edits: `time` and `submit` alone",
+    "skill": "the text of the skill for coding agents, all tools and their whole results, held to a call",
+    "no-skill": "the same with one sentence in place of the skill",
     "script": "no model: the first cause that is left, again and again, by the same few tools",
     "guided": "no model: `rewrite` without a cause, the search that `optimize` runs by itself",
 }
 CALLS = 8
 NO_MODEL = ("script", "guided")
+WHOLE = ("full", "guided", "skill", "no-skill")  # all tools, as large models have them
+ONE_SENTENCE = "Make the GPU kernel faster with the tools, then submit it."
 _CAUSE = re.compile(r"^(\w+) \d+\.\d+x", re.MULTILINE)
 _LEFT = re.compile(r'Now call .*"cause":"(\w+)"')
 
 
 def job_of(task: Task, model: str, arm: str, feedback: str) -> Job:
     """The job of one unit, before anything is looked at."""
-    prompt = "full" if arm in ("full", "guided") else "small"
+    prompt = "full" if arm in WHOLE else "small"
     tools = {"own-edits": ["time"], "no-profile": ["profile", *few.FEW]}.get(arm, [])
     held = arm not in ("unconstrained", "only-tags")
     return plan_job(
@@ -67,8 +72,10 @@ def job_of(task: Task, model: str, arm: str, feedback: str) -> Job:
 
 def begun(job: Job, task: Task, box: TaskBox, arm: str) -> tuple[Job, ToolBox]:
     """The job with its opening, and the tools as the arm has them."""
-    if arm in ("full", "guided"):
-        return job, cast(ToolBox, box)
+    if arm in WHOLE:
+        system = {"skill": f"{ONE_SENTENCE}\n\n{skill_text()}".strip(), "no-skill": ONE_SENTENCE}.get(arm)
+        opening = job.opening.model_copy(update={"system": system}) if system else job.opening
+        return job.model_copy(update={"opening": opening}), cast(ToolBox, box)
     names, kernel = names_of(job), job.opening.kernel
     seen = NO_LOOK if arm == "no-profile" else look_at(box, kernel, names)
     opening = _changed(few_opening(task, kernel, names, seen), arm, seen.causes)

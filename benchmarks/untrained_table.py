@@ -14,6 +14,7 @@ from warpsight.nouns.timing import IMPROVEMENTS
 Row = Mapping[str, Any]
 DRAWS = 4000
 BASE = "small"
+BESIDE = {"only-tags": "unconstrained", "skill": "no-skill"}  # all other arms beside `BASE`
 
 
 class Condition(NamedTuple):
@@ -54,14 +55,14 @@ def _head(names: str) -> None:
 
 def _base_of(condition: Condition, found: Mapping[Condition, Any]) -> Condition | None:
     """What it differs from in one thing."""
-    if condition.arm == "script":
+    if condition.arm in ("script", "no-skill"):
         return None
     if condition.model == "none":
         wanted = Condition("none", "script", "curated")
     elif condition.arm == BASE and condition.feedback == "curated":
         wanted = Condition("none", "guided", "curated")
-    elif condition.arm == "only-tags":
-        wanted = condition._replace(arm="unconstrained")
+    elif condition.arm in BESIDE:
+        wanted = condition._replace(arm=BESIDE[condition.arm])
     else:
         wanted = Condition(condition.model, BASE, "curated")
     return wanted if wanted in found and wanted != condition else None

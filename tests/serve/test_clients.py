@@ -80,6 +80,13 @@ def test_what_each_tool_costs_is_told(capfd: pytest.CaptureFixture[str]) -> None
     assert told["tokens"] == sum(row["tokens"] for row in told["tools"]) < 5500
 
 
+def test_the_few_for_small_models_cost_little(capfd: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capfd, "mcp", "tools", "--few", "--json")
+    told = json.loads(out)
+    assert "rewrite" in {row["tool"] for row in told["tools"]} and told["tokens"] <= 500
+    assert '"--few"' in run(capfd, "mcp", "config", "claude-code", "--few")[1]
+
+
 def test_an_unknown_client_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capfd, "mcp", "config", "emacs")
     assert code == 2 and "claude-code, codex, cursor" in err

@@ -43,6 +43,17 @@ def test_conversations_inside_a_process_do_not_meet(tmp_path: Path) -> None:
         assert other.call("nonsense", {}).is_error and server.talk("one").call("compile", own).data is not None
 
 
+def test_the_few_for_small_models_work_and_no_other_is_there(tmp_path: Path) -> None:
+    place = Place(tmp_path).make()
+    with ToolServer(ServeSettings((place.folder / "root",), place.data, few=True)) as server:
+        agent = server.talk("agent")
+        shown = {tool.name: tool.parameters["properties"] for tool in server.service.tools.values()}
+        assert set(shown["rewrite"]) == {"task", "cause", "base"}  # type: ignore[call-overload]
+        assert not agent.call("list_tasks", {}).is_error and not agent.call("profile", {"task": "twice"}).is_error
+        refused = agent.call("inspect", {"task": "twice"})
+        assert refused.is_error and "the tools are list_tasks, profile, rewrite, time, submit, job" in refused.text
+
+
 def test_calls_without_a_conversation_have_no_best_kernel(tmp_path: Path) -> None:
     place = Place(tmp_path).make()
     with ToolServer(ServeSettings((place.folder / "root",), place.data)) as server:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROOT_HELP = "Only tasks and kernels below this folder are read; can be repeated. By default the current folder."
 FEEDBACK_HELP = "What profile and time show: none, time, raw, curated."
+FEW_HELP = "Six tools in at most 500 tokens, for agents with a small model."
 WORKERS_HELP = "Processes that run the tools: with --http one for each core, else none (0: the server itself)."
 HTTP_PORT = 8765
 
@@ -36,6 +37,7 @@ def serve(
     device: Annotated[str, typer.Option(metavar=DEVICES, help=DEVICE_HELP)] = "virtual",
     feedback: Annotated[str, typer.Option(metavar="MODE", help=FEEDBACK_HELP)] = "curated",
     workers: Annotated[int | None, typer.Option(min=0, metavar="N", help=WORKERS_HELP)] = None,
+    few: Annotated[bool, typer.Option("--few", help=FEW_HELP)] = False,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run without the protections that this system lacks; results say so.")
     ] = False,
@@ -57,7 +59,7 @@ def serve(
 
     roots = Places(root or [Path.cwd()]).roots
     count = workers_for(device, http=http, asked=workers)
-    settings = ServeSettings(roots, data_folder(), device, require_offered(feedback), unsafe, count)
+    settings = ServeSettings(roots, data_folder(), device, require_offered(feedback), unsafe, count, few)
     try:
         from warpsight.serve.run import serve_http, serve_stdio
     except ModuleNotFoundError as missing:
@@ -77,6 +79,7 @@ def config(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port of that server.")] = HTTP_PORT,
     root: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=ROOT_HELP)] = None,
     write: Annotated[bool, typer.Option("--write", help="Write them where the client reads them.")] = False,
+    few: Annotated[bool, typer.Option("--few", help=FEW_HELP)] = False,
     user: Annotated[bool, typer.Option("--user", help="For all your projects, not for this one.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace another entry of the same name.")] = False,
 ) -> None:
@@ -92,7 +95,8 @@ def config(
 
     found = find_client(client)
     roots = tuple(folder.resolve() for folder in root or [])
-    entry = found.http(f"http://127.0.0.1:{port}/mcp") if http else found.stdio(server_words(own_command(), roots))
+    words = server_words(own_command(), roots, few=few)
+    entry = found.http(f"http://127.0.0.1:{port}/mcp") if http else found.stdio(words)
     file = Path.home() / found.own_file if user else Path(found.file)
     token = f"; put the server's token into {TOKEN_VARIABLE}" if http else ""
     if write:
@@ -104,7 +108,10 @@ def config(
 
 
 @mcp.command("tools")
-def list_tools(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def list_tools(
+    few: Annotated[bool, typer.Option("--few", help=FEW_HELP)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
     """List the tools that a client is offered, and how many tokens each takes of its model's attention.
 
     \b
@@ -112,10 +119,11 @@ def list_tools(as_json: Annotated[bool, typer.Option("--json", help="Print one J
       warpsight mcp tools
     """
     from warpsight.cli.output import emit
-    from warpsight.serve.listing import listing, token_cost
+    from warpsight.serve.listing import few_listing, listing, token_cost
 
-    rows = [{"tool": tool.name, "title": tool.title, "tokens": token_cost(tool)} for tool in listing()]
-    total = sum(token_cost(tool) for tool in listing())
+    offered = few_listing() if few else listing()
+    rows = [{"tool": tool.name, "title": tool.title, "tokens": token_cost(tool)} for tool in offered]
+    total = sum(token_cost(tool) for tool in offered)
 
     def render(console: Console) -> None:
         for row in rows:

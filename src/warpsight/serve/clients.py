@@ -91,9 +91,9 @@ def find_client(word: str) -> Client:
     return CLIENTS[word]
 
 
-def server_words(command: str, roots: tuple[Path, ...]) -> Words:
+def server_words(command: str, roots: tuple[Path, ...], *, few: bool = False) -> Words:
     """The command line that starts the server for a client."""
-    return [command, "mcp", *(word for root in roots for word in ("--root", str(root)))]
+    return [command, "mcp", *(["--few"] if few else []), *(word for root in roots for word in ("--root", str(root)))]
 
 
 def write_settings(client: Client, path: Path, entry: str, *, force: bool = False) -> bool:

@@ -20,7 +20,7 @@ from warpsight.serve.reports import READ_REPORT
 from warpsight.serve.settings import DEFAULT_WAIT_SECONDS, LONGEST_WAIT_SECONDS
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.tools.describe import Schema
-from warpsight.tools.edits import BASE, KERNEL, offer_edits
+from warpsight.tools.edits import BASE, BEST, GIVEN, KERNEL, offer_edits
 from warpsight.tools.task_box import tools
 
 MORE, JOB, LIST_TASKS, READ_TASK = "more", "job", "list_tasks", "read_task"
@@ -40,6 +40,10 @@ PROGRAM, ARGUMENTS, DO, REPORT, NAME, ENTRY, REFERENCE = (
     "program", "arguments", "how", "report", "name", "entry", "reference",
 )  # fmt: skip
 WRITES = (SUBMIT, NEW_TASK)
+FEW_SHOWN = {
+    LIST_TASKS: (), "profile": (TASK, BASE), "rewrite": (TASK, "cause", BASE), "time": (TASK, KERNEL_FILE),
+    SUBMIT: (TASK, "cause", BASE), JOB: (HANDLE,),
+}  # fmt: skip
 SAID_ONCE = (KERNEL, KERNEL_FILE, "edits", GPU, WAIT)
 _CANCEL: Schema = {"type": "boolean", "description": "stop the job instead"}
 
@@ -86,6 +90,23 @@ def listing() -> tuple[Listed, ...]:
     )  # fmt: skip
     boxed = [_listed(offer_edits(tool.spec)) for tool in tools().values()]
     return (*extra[:2], *_without_task(), boxed[0], *map(_shorter, boxed[1:]), *extra[2:])
+
+
+def few_listing() -> tuple[Listed, ...]:
+    """The few that a small model needs, in few words. What is not shown of a tool may still be given."""
+    known = {tool.name: tool for tool in listing()}
+    return tuple(_few(known[name], shown, first=name == "profile") for name, shown in FEW_SHOWN.items())
+
+
+def _few(tool: Listed, shown: tuple[str, ...], *, first: bool) -> Listed:
+    """With its title for a description. What a base is, is said by the first tool that takes one."""
+    properties = cast(dict[str, Schema], tool.parameters["properties"])
+    made: dict[str, JsonValue] = {name: {"type": "string"} for name in shown}
+    if BASE in made and first:
+        made[BASE] = {**_silent(properties[BASE]), "description": f"{GIVEN} (default), {BEST}, or an id"}
+    needed: list[JsonValue] = [name for name in shown if name in cast(list[str], tool.parameters["required"])]
+    parameters: Schema = {"type": "object", "properties": made, **({"required": needed} if needed else {})}
+    return replace(tool, description=tool.title, parameters=parameters)
 
 
 def _shorter(tool: Listed) -> Listed:

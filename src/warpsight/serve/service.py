@@ -45,6 +45,7 @@ from warpsight.serve.listing import (
     TASK,
     WAIT,
     Listed,
+    few_listing,
     listing,
 )
 from warpsight.serve.places import MOST_KERNEL_BYTES, Places
@@ -97,7 +98,7 @@ class Service:
     """The calls of one server. Jobs begin in one thread and end in others; what they share is behind one lock."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        self.tools: dict[str, Listed] = {tool.name: tool for tool in listing()}
+        self.tools: dict[str, Listed] = {tool.name: tool for tool in (few_listing() if settings.few else listing())}
         self.documents = Documents(settings.data)
         self.workers = Workers(settings)
         self.jobs: Jobs[ServedReply] = Jobs(self.workers.count)

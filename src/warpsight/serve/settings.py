@@ -17,7 +17,7 @@ HEADER = "Warpsight-Conversation"  # names the conversation of a request over HT
 @dataclass(frozen=True)
 class ServeSettings:
     """`roots` are the only folders that are read; `data` is the only one that is written. `workers` are processes that
-    run the tools; with 0 this process does."""
+    run the tools; with 0 this process does. `few` offers the few tools of small models alone."""
 
     roots: tuple[Path, ...]
     data: Path
@@ -25,6 +25,7 @@ class ServeSettings:
     feedback: Feedback = "curated"
     unsafe: bool = False
     workers: int = 0
+    few: bool = False
 
 
 def workers_for(device: str, *, http: bool, asked: int | None) -> int:
