@@ -67,7 +67,7 @@ extern "C" __global__ void k(float* x) { x[0] = pressed(x) + x[1]; x[1] = presse
 
 
 def by_cuobjdump(cubin: bytes, folder: Path) -> dict[str, dict[str, int]]:
-    """`cuobjdump -res-usage`: kernel to its numbers, CONSTANT as the sum of the kernel's banks."""
+    """`cuobjdump -res-usage`: kernel to its numbers, CONSTANT as the sum of the kernel's banks. UNKNOWN is left out."""
     file = folder / "k.cubin"
     file.write_bytes(cubin)
     program = packages.program("cuobjdump", "nvidia-cuda-cuobjdump")
@@ -109,7 +109,8 @@ def check(build: Build, folder: Path, saved: frozenset[str] = frozenset()) -> tu
     for entry in entries:
         says, prints = told[entry.name], printed[entry.name]
         reserved = says["SHARED"] - entry.shared_bytes
-        assert (entry.registers, entry.local_bytes) == (says["REG"], says["STACK"]), (entry, says)
+        stack = says.get("STACK", prints["stack"])  # a kernel that recurses has none that is known, since CUDA 13.5
+        assert (entry.registers, entry.local_bytes) == (says["REG"], stack), (entry, says)
         assert entry.const_bytes == says["CONSTANT"] and says["LOCAL"] == 0, (entry, says)
         assert reserved == 0 or (reserved == 1024 and int(build.gpu_arch[3:]) >= 90), (entry, says)
         assert (entry.registers, entry.barriers) == (prints["registers"], prints["barriers"]), (entry, prints)

@@ -64,7 +64,9 @@ def test_what_it_wrote_and_what_a_tool_said_go_back(model: LocalModel) -> None:
     assert second[: len(first) + len(kept)] == first + kept
     special = range(len(bytes_vocabulary().tokens), len(bytes_vocabulary().tokens) + 3)
     assert sum(token in special for token in first) == 5, "two turns, and the beginning of a third"
-    assert not [token for token in second[len(first) + len(kept) :] if token in special], "a tool ends no turn"
+    _, begin, end = special
+    ours = [token for token in second[len(first) + len(kept) :] if token in special]
+    assert ours == [end, begin, end, begin], "its turn, that of the result, and the next: what a tool says ends none"
     assert model.reply(more).usage.output_tokens > 0
 
 

@@ -24,6 +24,8 @@ STARTS = {
     "processes/pool.py": "the guard, in every worker",
     "processes/helper.py": "the guard, in every helper",
     "processes/guard.py": "becomes the program that it guards",
+    "programs/door.py": "the server ends when its input closes; a command of main is waited for",
+    "programs/door_server.py": "all of its clients are of its group, which it ends with itself",
     "jail/worker.py": "the stage ends when its input closes",
     "jail/stage.py": "the jail's first process ends with the stage, everything else with that one",
 }

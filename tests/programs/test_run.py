@@ -203,16 +203,16 @@ def test_what_does_not_build_says_why(run_source: RunSource, tmp_path: Path) -> 
 
 def test_a_missing_function_is_an_error_with_its_name(run_source: RunSource, tmp_path: Path) -> None:
     del run_source
-    source = tmp_path / "texture.cu"
+    source = tmp_path / "levels.cu"
     source.write_text(
-        "#include <cstdio>\nint main() {\n    cudaArray_t a;\n    cudaChannelFormatDesc d = {};\n"
-        '    printf("%s\\n", cudaGetErrorName(cudaMallocArray(&a, &d, 4, 4, 0)));\n}\n'
+        "#include <cstdio>\nint main() {\n    cudaMipmappedArray_t a = nullptr;\n"
+        '    printf("%s\\n", cudaGetErrorName(cudaFreeMipmappedArray(a)));\n}\n'
     )
     command = [sys.executable, "-m", "warpsight.cli.app", "run", str(source)]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.stdout == "cudaErrorNotSupported\n"
-    assert "cudaMallocArray is not provided by the virtual GPU" in found.stderr
-    assert "called, and not provided: cudaMallocArray" in found.stderr
+    assert "cudaFreeMipmappedArray is not provided by the virtual GPU" in found.stderr
+    assert "called, and not provided: cudaFreeMipmappedArray" in found.stderr
 
 
 def test_the_exit_code_is_the_programs(run_source: RunSource, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ ERRORS: Mapping[str, str] = {
     "BadRequest": "programs.md",
     "BuildFailed": "programs.md",
     "NoPtx": "programs.md",
+    "CannotLoad": "programs.md",
     "CannotCapture": "make-my-program-faster.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",

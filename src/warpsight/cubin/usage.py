@@ -26,6 +26,7 @@ _RESERVED_SECTION, _RESERVED_BYTES = ".nv.shared.reserved.0", 1024
 _BANK = re.compile(r"\.nv\.constant\d+\.(.+)")
 _STORES, _LOADS = (0x387, 0x388), (0x983, 0x984)  # opcodes of STL and STS, LDL and LDS
 _WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
+_UNKNOWN_STACK = 0xFFFFFFFF  # of kernels that recurse, since CUDA 13.5: what the kernel itself takes is told elsewhere
 _INSTRUCTION_BYTES = 16
 
 
@@ -48,7 +49,8 @@ def read_entries(cubin: bytes) -> tuple[EntryUsage, ...]:
             if attribute.number in numbers:
                 symbol, number = struct.unpack("<II", attribute.data)
                 numbers[attribute.number][symbol] = number
-        file = _File(elf, numbers[_REGISTERS], numbers[_FRAME_SIZE], numbers[_MIN_STACK])
+        stacks = {symbol: number for symbol, number in numbers[_MIN_STACK].items() if number != _UNKNOWN_STACK}
+        file = _File(elf, numbers[_REGISTERS], numbers[_FRAME_SIZE], stacks)
         kernels = [(at, s) for at, s in enumerate(elf.symbols) if s.other & _KERNEL_MARK and s.section]
         return tuple(_usage(file, at, symbol) for at, symbol in kernels)
     except (struct.error, IndexError) as error:
