@@ -209,7 +209,7 @@ def verdict_of(task: Any, text: str) -> str:
 
 def drawn_mutant(task: Any) -> tuple[Mutant | None, int]:
     """One of the kernel's mutants that computes something else, and how many were drawn in vain."""
-    from warpsight.gate.check import build_candidate
+    from warpsight.gate.kernel import build_candidate
     from warpsight.tasks import read_candidate
 
     own = build_candidate(task, read_candidate(task.kernel, task))
@@ -226,7 +226,7 @@ def drawn_mutant(task: Any) -> tuple[Mutant | None, int]:
 def results(task: Any, text: str) -> list[bytes]:
     """What a kernel writes on the recorded contents, and on draws that no check makes."""
     from warpsight.devices.virtual import VirtualGpu
-    from warpsight.gate.check import build_candidate
+    from warpsight.gate.kernel import build_candidate
     from warpsight.gate.values import fresh_values
     from warpsight.tasks import evaluate_launch, launch_of, read_candidate
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from benchmarks.pairs import SIDES, Pair, Side, load_fresh, load_pairs
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.gate.check import kernel_values
+from warpsight.gate.kernel import build_candidate
 from warpsight.lens.findings import find
 from warpsight.lens.render import curated, raw, tokens
 from warpsight.nouns import Finding, Profile, Task

@@ -25,8 +25,9 @@ from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.opencl_build import build_opencl
 from warpsight.devices.opencl_lane import OpenClLane
 from warpsight.gate.compare_pair import measured_timing
-from warpsight.gate.evaluate import evaluate, timed_workload
+from warpsight.gate.evaluate import evaluate
 from warpsight.gate.fresh import FreshContents
+from warpsight.gate.kernel import timed_workload
 from warpsight.gate.timing import PairTimer, TimedSide
 from warpsight.nouns import Candidate, Task, Timing
 from warpsight.nouns.timing import Measurement

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from warpsight.devices.device import Value
 from warpsight.devices.memory import lay_out
-from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.gate.check import kernel_values
+from warpsight.gate.kernel import build_candidate
 from warpsight.nouns import Build
 from warpsight.tasks import LaunchSize, evaluate_launch, read_candidate, read_task
 from warpsight.vgpu import counters, machine

@@ -23,7 +23,8 @@ from benchmarks.mutations import OPERATORS, Mutant, mutants
 from benchmarks.same_bits import LAUNCHES, same_bits
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
-from warpsight.gate.check import build_candidate, check_candidate
+from warpsight.gate.check import check_candidate
+from warpsight.gate.kernel import build_candidate
 from warpsight.nouns import Build, Check, Task
 from warpsight.tasks import read_candidate, read_task
 

@@ -7,7 +7,8 @@ import time
 
 from benchmarks.kernels import TASKS
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.gate.check import kernel_values
+from warpsight.gate.kernel import build_candidate
 from warpsight.tasks import evaluate_launch, read_candidate, read_task
 from warpsight.vgpu.gpus import find_gpu
 

@@ -19,8 +19,8 @@ from warpsight.devices.opencl import OpenClDevice
 from warpsight.devices.opencl_build import build_opencl, worker_files
 from warpsight.devices.opencl_lane import GUARD_BYTES, LaneSettings, OpenClLane
 from warpsight.gate.check import check_candidate
-from warpsight.gate.compare_pair import compare_measured, kernel_on
-from warpsight.gate.evaluate import timed_workload
+from warpsight.gate.compare_pair import compare_measured
+from warpsight.gate.kernel import kernel_on, timed_workload
 from warpsight.jail import JailedWorker, Limits, wire, worker_io
 from warpsight.nouns import Build, Evaluation
 

@@ -17,8 +17,9 @@ from warpsight.devices.opencl_build import blocks_of, build_opencl, compile_open
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError, ToolchainError, UsageError
 from warpsight.gate.check import check_candidate
-from warpsight.gate.compare_pair import compare_measured, kernel_on
-from warpsight.gate.evaluate import evaluate, timed_workload
+from warpsight.gate.compare_pair import compare_measured
+from warpsight.gate.evaluate import evaluate
+from warpsight.gate.kernel import kernel_on, timed_workload
 from warpsight.nouns import Candidate, Evaluation, Task
 from warpsight.tasks import generate_inputs, read_candidate, read_task
 from warpsight.vgpu.gpus import find_gpu

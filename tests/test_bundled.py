@@ -39,7 +39,7 @@ def test_an_example_opens_from_any_folder_and_gives_way_to_ones_own(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert ws.open_task("saxpy").folder == ws.open_task("tasks/saxpy").folder == ROOT / "tasks" / "saxpy"
-    from warpsight.tasks import new_task
+    from warpsight.tasks.scaffold import new_task
 
     own = new_task(tmp_path / "tasks" / "saxpy", "saxpy")
     assert ws.open_task("saxpy").folder.samefile(own)

@@ -11,7 +11,8 @@ from warpsight.capture.launch_sites import cpp
 from warpsight.capture.patch import CannotPatch, make_patch
 from warpsight.capture.recording import CannotCapture
 from warpsight.nouns import Captured, Task
-from warpsight.tasks import new_task, read_task
+from warpsight.tasks import read_task
+from warpsight.tasks.scaffold import new_task
 
 SOURCE = """\
 #include <cstdio>

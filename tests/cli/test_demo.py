@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from warpsight.cli.app import main
-from warpsight.tasks import new_task
+from warpsight.tasks.scaffold import new_task
 from warpsight.verbs.demo import demo_job
 
 

@@ -23,7 +23,8 @@ from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import DeviceError, UsageError
 from warpsight.gate import rerun
 from warpsight.gate.certificate import read_certificate
-from warpsight.gate.evaluate import build_for, evaluate
+from warpsight.gate.evaluate import evaluate
+from warpsight.gate.kernel import build_for
 from warpsight.gate.ledger import Ledger
 from warpsight.jail import wire
 from warpsight.lens.profilers import compute_sanitizer, ncu, nsys, nvprof

@@ -16,8 +16,8 @@ from warpsight.devices.cuda_lane import LEFT_OUT
 from warpsight.devices.device import TimedDevice, Value, caveats, missing_walls
 from warpsight.devices.hip import HipDevice
 from warpsight.errors import DeviceError, ToolMissing, UsageError
-from warpsight.gate.compare_pair import kernel_on
-from warpsight.gate.evaluate import build_for, compare_on
+from warpsight.gate.evaluate import compare_on
+from warpsight.gate.kernel import build_for, kernel_on
 from warpsight.gate.time_alone import time_measured
 from warpsight.nouns import Build, Task
 from warpsight.tasks import LaunchSize, read_candidate, read_task

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from warpsight.devices.opencl_build import blocks_of
 from warpsight.errors import TaskError
 from warpsight.nouns import Build
-from warpsight.tasks import new_task, read_candidate, read_task
+from warpsight.tasks import read_candidate, read_task
+from warpsight.tasks.scaffold import new_task
 
 KERNEL = """// launch: grid=(ceil(N/256)) block=(256) shared=0
 __kernel void scale_kernel(__global const float* x, __global float* y, float alpha, int N) {

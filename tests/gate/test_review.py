@@ -15,11 +15,12 @@ from tests.gate.right.candidates import INDEX, PER_ELEMENT, VECTOR_ADD, changed,
 from warpsight.devices.device import Device
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError, UsageError
-from warpsight.gate.check import NO_SECRET_SIZE, build_candidate, check_candidate
+from warpsight.gate.check import NO_SECRET_SIZE, check_candidate
 from warpsight.gate.evaluate import evaluate
 from warpsight.gate.expected import ExpectedValues
 from warpsight.gate.families import family_inputs
 from warpsight.gate.identity import commitment
+from warpsight.gate.kernel import build_candidate
 from warpsight.gate.ledger import BrokenLedger, Ledger, read_ledger
 from warpsight.gate.plan import families_plan
 from warpsight.jail import scrubbed

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.gate.check import kernel_values
+from warpsight.gate.kernel import build_candidate
 from warpsight.lens import MODES, find_findings, rederive, render, tokens
 from warpsight.lens.derivation import limit_of, numbers_in
 from warpsight.lens.render import NOTHING, gain_note, number

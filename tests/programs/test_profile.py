@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.programs.conftest import SOURCES, Ran
 
-from warpsight.verbs.profile_program import is_program
+from warpsight.programs.recognise import is_program
 
 
 def asked(*words: str) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from warpsight.nouns import Task
-from warpsight.tasks import new_task, read_task
+from warpsight.tasks import read_task
+from warpsight.tasks.scaffold import new_task
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ import pytest
 from warpsight.cli.app import main
 from warpsight.errors import UsageError
 from warpsight.nouns import Task
-from warpsight.tasks import draft_task, read_task, write_draft
+from warpsight.tasks import read_task
+from warpsight.tasks.draft import draft_task
+from warpsight.tasks.draft_text import write_draft
 from warpsight.tasks.expressions import evaluate
 
 ROOT = Path(__file__).parents[2]

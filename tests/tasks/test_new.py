@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from warpsight.errors import UsageError
-from warpsight.tasks import generate_inputs, new_task, read_task, run_reference
+from warpsight.tasks import generate_inputs, read_task, run_reference
+from warpsight.tasks.scaffold import new_task
 
 
 def new(*words: str) -> subprocess.CompletedProcess[str]:

@@ -37,7 +37,10 @@ def new(
       warpsight new my_kernel --kernel blur.cu
     """
     from warpsight.errors import UsageError
-    from warpsight.tasks import draft_task, new_task, read_task, write_draft
+    from warpsight.tasks import read_task
+    from warpsight.tasks.draft import draft_task
+    from warpsight.tasks.draft_text import write_draft
+    from warpsight.tasks.scaffold import new_task
 
     guesses: tuple[str, ...] = ()
     folder = into / name

@@ -25,7 +25,7 @@ def optimize_if_program(
     out: Path | None, quiet: bool, as_json: bool, asked: dict[str, Any],
 ) -> None:  # fmt: skip
     """Where the target is a program, make it faster, which ends the command; a task takes no arguments."""
-    from warpsight.verbs.profile_program import is_program
+    from warpsight.programs.recognise import is_program
 
     if not is_program(target):
         if arguments or by_hand is not None:

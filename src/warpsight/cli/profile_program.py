@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def show_if_program(target: str, arguments: Sequence[str] | None, **asked: Any) -> None:
     """Where the target is a program, `show_program`, which ends the command; a task takes no arguments."""
-    from warpsight.verbs.profile_program import is_program
+    from warpsight.programs.recognise import is_program
 
     if is_program(target):
         show_program(target, arguments or (), **asked)

@@ -20,7 +20,8 @@ from warpsight.devices.device import Value
 from warpsight.devices.machine_code import machine_code, source_file, time_launch
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import WarpsightError
-from warpsight.gate.check import build_candidate, check_candidate, kernel_values
+from warpsight.gate.check import check_candidate, kernel_values
+from warpsight.gate.kernel import build_candidate
 from warpsight.nouns import Build, Candidate, Task, Workload
 from warpsight.session.parts import parts_digest
 from warpsight.tasks import evaluate_launch, read_candidate

@@ -14,7 +14,7 @@ from warpsight.corpus.looks import BadDefect, require_right
 from warpsight.corpus.specs import Spec
 from warpsight.corpus.truth import look_at
 from warpsight.corpus.variants import plant
-from warpsight.gate.check import build_candidate
+from warpsight.gate.kernel import build_candidate
 from warpsight.nouns import Noun
 from warpsight.tasks import read_candidate
 

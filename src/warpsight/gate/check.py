@@ -9,7 +9,6 @@ in them.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from warpsight.devices.device import Device, Execution, Value, caveats
-from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction
 from warpsight.gate.expected import ExpectedValues, shared_expected_values
 from warpsight.gate.families import ALL_FAMILIES, DECLARED, LONELY
@@ -26,6 +24,7 @@ from warpsight.gate.hidden import generated_workloads
 from warpsight.gate.hidden_far import FarWorkload, far_workloads
 from warpsight.gate.hidden_large import large_workloads
 from warpsight.gate.initial import CONTENTS, changed_starts, free_contents, start_told
+from warpsight.gate.kernel import build_candidate
 from warpsight.gate.placement import CROWDED, PLACEMENTS
 from warpsight.gate.plan import PlannedRun, contents_plan, declared_plan, families_plan, placements_of
 from warpsight.gate.precision import named_precision
@@ -34,51 +33,13 @@ from warpsight.gate.run import LaunchRefused, Skipped, Subject, Trial, prepare, 
 from warpsight.gate.run_far import Unjudged, run_far
 from warpsight.gate.values import fresh_values
 from warpsight.gate.weak import task_weakness
-from warpsight.nouns import Build, Candidate, Check, Diagnostic, Fault, SkippedFamily, Task, Workload, WorkloadResult
-from warpsight.tasks import kernel_name, read_candidate
-from warpsight.toolchain.compile import DEADLINE_S, compile_cuda
-from warpsight.toolchain.process import DeadlinePassed, MachineTooBusy, ProgramDied
-from warpsight.toolchain.triton_compile import build_triton
+from warpsight.nouns import Build, Candidate, Check, Fault, SkippedFamily, Task, Workload, WorkloadResult
+from warpsight.tasks import read_candidate
 
 Progress = Callable[[str], None]
 SECRET_BITS = 48
-BY_THE_TEXT = ("out_of_memory", "killed_by_signal", "cpu_limit", "too_much_output", "seccomp_violation")
 NO_SECRET_SIZE = "no size but the declared ones was tried: the axes, or the reference, take no other"
 TIME_USED_UP = ("deadline", "endless_loop", "launch_too_large")  # the next workload would take as long again
-
-
-def build_candidate(
-    task: Task, candidate: Candidate, gpu_arch: str | None = None, *, deadline_s: float = DEADLINE_S
-) -> Build:
-    """The candidate compiled: CUDA and Triton for `gpu_arch`, by default the task's own; OpenCL for this machine.
-
-    A text that the compiler does not survive, or does not finish in the processor time it is given, does not compile.
-    A machine too busy to give it that time is an error of the machine, and no verdict.
-    """
-    if candidate.language == "opencl":
-        return build_opencl(task, candidate)
-    arch = task.gpu_arch if gpu_arch is None else gpu_arch
-    name = kernel_name(task, candidate.language)
-    source, options = candidate.source, candidate.options
-    if candidate.language == "triton":
-        return build_triton(task, candidate, name=name, gpu_arch=arch, deadline_s=deadline_s)
-    try:
-        return compile_cuda(source, gpu_arch=arch, options=options, entry=task.entry, name=name, deadline_s=deadline_s)
-    except MachineTooBusy:
-        raise
-    except (DeadlinePassed, ProgramDied) as stopped:
-        if isinstance(stopped, ProgramDied) and (stopped.event is None or stopped.event.kind not in BY_THE_TEXT):
-            raise
-        told = Diagnostic(severity="error", file=name, line=None, column=None, message=stopped.message[:2000])
-        return Build(
-            ok=False,
-            source_sha256=hashlib.sha256(source.encode()).hexdigest(),
-            gpu_arch=arch,
-            options=options,
-            compiler="nvrtc",
-            diagnostics=(told,),
-            log="",
-        )
 
 
 def kernel_values(task: Task, workload: Workload, seed: int) -> tuple[dict[str, np.ndarray], tuple[Value, ...]]:

@@ -14,54 +14,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 
 import numpy as np
 
 from warpsight.devices.device import CannotProfile, Observed, Simulator, TimedDevice, Value
 from warpsight.devices.machine_code import FaultInLaunch
-from warpsight.errors import DeviceError, TaskError
+from warpsight.errors import DeviceError
 from warpsight.gate import likely, statistics
 from warpsight.gate.copy_floor import copy_roof
 from warpsight.gate.fresh import FreshContents
+from warpsight.gate.kernel import Kernel
 from warpsight.gate.machine_check import machine_code_difference
 from warpsight.gate.roofline_cap import simulated_roof
 from warpsight.gate.timing import PairTimer, Progress, TimedSide
 from warpsight.gate.values import verify_outputs
-from warpsight.nouns import HOST_CODE_NOTE, Build, Candidate, Profile, Task, Timing, Workload
+from warpsight.nouns import Profile, Task, Timing, Workload
 from warpsight.nouns.timing import Likelihood, Measurement, Roof, TimingReason
-from warpsight.tasks import LaunchSize, evaluate_launch, launch_of
 
 SIMULATED = "time model over the whole launch, at boost and base clock"
 LEAST_SPREAD, MOST_SPREAD = 0.01, 0.99
 """Two simulated times are never told apart more finely than the one; the other is no time at all."""
 MEASURED = "interleaved pairs, bootstrap of the trimmed mean of log ratios, fixed looks"
 MEASURED_ALONE = "calls of one kernel, not compared"
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel that can be timed on one workload."""
-
-    candidate: Candidate
-    build: Build
-    size: LaunchSize
-
-
-def kernel_on(candidate: Candidate, build: Build, workload: Workload) -> Kernel:
-    """The kernel with its launch for this workload; a launch that is impossible raises CannotProfile."""
-    try:
-        return Kernel(candidate, build, launch_of(build, evaluate_launch(candidate, workload.axes)))
-    except TaskError as impossible:
-        raise CannotProfile(f"the launch is not possible: {impossible.message}") from None
-
-
-def trusted(found: Timing, *builds: Build) -> Timing:
-    """The timing, trusted as far as the least trusted of its programs."""
-    if all(build.trust == "kernel" for build in builds):
-        return found
-    notes = found.notes if HOST_CODE_NOTE in found.notes else (*found.notes, HOST_CODE_NOTE)
-    return found.model_copy(update={"trust": "host_code", "notes": notes})
 
 
 def compare_simulated(

@@ -19,19 +19,17 @@ from warpsight.devices.device import (
     CannotProfile,
     Device,
     TimedDevice,
-    arch_of,
     caveats,
     missing_walls,
     simulator,
-    teach,
 )
-from warpsight.devices.opencl_build import build_opencl
 from warpsight.errors import BrokenMachine, UsageError
 from warpsight.gate import keys
 from warpsight.gate.certificate import environment, write_certificate
-from warpsight.gate.check import build_candidate, check_candidate
-from warpsight.gate.compare_pair import Kernel, compare_measured, compare_simulated, kernel_on, trusted
+from warpsight.gate.check import check_candidate
+from warpsight.gate.compare_pair import compare_measured, compare_simulated
 from warpsight.gate.identity import commitment, plain, sha256_of, task_sha256
+from warpsight.gate.kernel import Kernel, build_for, kernel_on, timed_workload, trusted
 from warpsight.gate.ledger import Ledger, LedgerLine
 from warpsight.gate.timing import Progress
 from warpsight.nouns import Build, Candidate, Check, Evaluation, Profile, Task, Timing, Workload
@@ -99,20 +97,6 @@ def evaluate(
         return found
     accepted = _certify(attempt, ledger, committed, result, build, found, missing)
     return found.model_copy(update={"certificate": accepted})
-
-
-def timed_workload(task: Task) -> Workload:
-    """The workload that is timed: the one flagged for profiles, else the last that is not hidden."""
-    shown = [w for w in task.workloads if not w.hidden] or list(task.workloads)
-    return next((w for w in shown if w.profile), shown[-1])
-
-
-def build_for(task: Task, candidate: Candidate, device: Device, *, unsafe: bool = False) -> Build:
-    """The candidate compiled for the device that will run it."""
-    if candidate.language == "opencl":
-        return build_opencl(task, candidate, unsafe=unsafe)
-    teach(device, candidate.source)
-    return build_candidate(task, candidate, gpu_arch=arch_of(device))
 
 
 def compare_on(

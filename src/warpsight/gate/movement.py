@@ -34,7 +34,7 @@ def movement(task: Task, workload: Workload, inputs: Mapping[str, np.ndarray], v
         near = {
             n: a if f is None else a.astype(np.float64) * f for (n, a), f in zip(inputs.items(), factors, strict=True)
         }
-        nearby = values.of(task, near, workload.axes)
+        nearby = values.once(task, near, workload.axes)
         for name, most in moved.items():
             with np.errstate(invalid="ignore"):  # an infinity that stays one did not move
                 np.maximum(most, np.nan_to_num(np.abs(nearby[name] - at_rest[name])), out=most)

@@ -168,7 +168,11 @@ def _suspects(task: Task, trial: Trial, execution: Execution, name: str, moved: 
     with np.errstate(invalid="ignore"):
         error = np.abs(execution.arrays[name].astype(np.float64) - expected)
         size = np.abs(expected)
-        unit = float_info(dtype).eps / 2 * (size + (np.nanmean(size) if size.size else 0.0))
+        mean = np.nanmean(size) if size.size else 0.0
+        half = float_info(dtype).eps / 2
+        if not (error > SUSPECT_UNITS * (half * mean)).any():  # as always: less than the least that would be suspect
+            return np.zeros(expected.shape, bool)
+        unit = half * (size + mean)
         marked = np.isfinite(expected) & (error > SUSPECT_UNITS * (unit if moved is None else unit + moved))
     marked &= _telling(expected)
     enough = np.count_nonzero(marked) >= SUSPECT_SHARE * np.count_nonzero(_telling(expected))

@@ -14,8 +14,9 @@ import numpy as np
 
 from warpsight.devices.device import CannotProfile, Simulator, TimedDevice, caveats
 from warpsight.devices.machine_code import FaultInLaunch
-from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, Kernel, rejected
+from warpsight.gate.compare_pair import MEASURED_ALONE, SIMULATED, rejected
 from warpsight.gate.fresh import Contents, FreshContents
+from warpsight.gate.kernel import Kernel
 from warpsight.gate.likely import LEVEL
 from warpsight.gate.timing import WARM_UP_CALLS, WARM_UP_S, BadCall, Progress, TimedSide, timed_call
 from warpsight.gate.values import verify_outputs

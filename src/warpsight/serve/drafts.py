@@ -11,7 +11,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from warpsight.serve.reply import ServedReply
-from warpsight.tasks import draft_task, read_task, write_draft
+from warpsight.tasks import read_task
+from warpsight.tasks.draft import draft_task
+from warpsight.tasks.draft_text import write_draft
 from warpsight.tools.describe import Schema
 
 NEW_TASK = "new_task"

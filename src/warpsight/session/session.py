@@ -15,7 +15,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from warpsight import jail
 from warpsight.cubin.elf import Elf
@@ -23,12 +23,8 @@ from warpsight.devices.device import CannotProfile, Device, Simulator, TimedDevi
 from warpsight.devices.machine_code import decode_ahead
 from warpsight.devices.virtual import spread_blocks
 from warpsight.errors import ParameterMismatch, TaskError, UnsupportedInstruction, UsageError
-from warpsight.gate.check import check_candidate
-from warpsight.gate.compare_pair import Kernel, kernel_on, trusted
-from warpsight.gate.evaluate import build_for, compare_on, evaluate, timed_workload
 from warpsight.gate.fresh import FreshContents
-from warpsight.gate.ledger import Ledger
-from warpsight.gate.time_alone import CALLS, time_measured, time_simulated
+from warpsight.gate.kernel import Kernel, build_for, build_together, kernel_on, timed_workload, trusted
 from warpsight.lens import find_findings
 from warpsight.lens.diagnosis import Diagnosis, diagnose
 from warpsight.lens.profilers.failures import NoSource
@@ -42,6 +38,7 @@ from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.what_if import WhatIf
 
 if TYPE_CHECKING:
+    from warpsight.gate.ledger import Ledger
     from warpsight.session.guided import GuidedSearch
     from warpsight.session.search import RewriteSearch
 
@@ -101,7 +98,7 @@ class Session:
         self.secret = secrets.randbits(SEED_BITS) if secret is None else secret
         self.feedback: Feedback = feedback
         self.decoys = decoys
-        self.ledger = None if ledger is None else Ledger(ledger)
+        self.ledger = None if ledger is None else _ledger(ledger)
         self.unsafe = unsafe
         self.keep_reports = keep_reports
         self.tells_sizes = tells_sizes
@@ -177,11 +174,8 @@ class Session:
         candidate = self.candidate(kernel)
 
         def make() -> Check:
-            return check_candidate(
-                self.task,
+            return self._checked(
                 candidate,
-                self.device,
-                build=self.build(candidate),
                 seed=self.seed,
                 secret_seed=self.secret,
                 once=self._drawn,
@@ -192,21 +186,22 @@ class Session:
         these = None if workloads is None else tuple(one.name for one in workloads)
         return self._checks.of((candidate.sha256, these), make)
 
+    def _checked(self, candidate: Candidate, *, progress: Say = _quiet, **asked: Any) -> Check:
+        from warpsight.gate.check import check_candidate  # here, like all that judges: a profile needs none of it
+
+        build = self.build(candidate)
+        return check_candidate(self.task, candidate, self.device, build=build, progress=progress, **asked)
+
     def quick_check(self, kernel: KernelLike = None) -> Check:
         """Declared inputs alone, no other families: is it worth going on with?"""
         candidate = self.candidate(kernel)
-        return check_candidate(
-            self.task, candidate, self.device, build=self.build(candidate), families=(), progress=self.step
-        )
+        return self._checked(candidate, families=(), progress=self.step)
 
     def check_small(self, candidate: Candidate, workloads: Sequence[Workload]) -> Check:
         """Declared inputs of these workloads alone, before the long check; kept, since causes share rewrites."""
 
         def make() -> Check:
-            return check_candidate(
-                self.task, candidate, self.device, build=self.build(candidate), workloads=workloads, families=(),
-                secret_seed=self.secret,
-            )  # fmt: skip
+            return self._checked(candidate, workloads=workloads, families=(), secret_seed=self.secret)
 
         return self._checks.of((candidate.sha256, "small", *(one.name for one in workloads)), make)
 
@@ -216,9 +211,7 @@ class Session:
         shown = [workload for workload in self.task.workloads if not workload.hidden]
 
         def make() -> Check:
-            return check_candidate(
-                self.task, candidate, self.device, build=self.build(candidate), workloads=shown, progress=self.step
-            )
+            return self._checked(candidate, workloads=shown, progress=self.step)
 
         return self._shown_checks.of(candidate.sha256, make)
 
@@ -272,11 +265,13 @@ class Session:
         candidate = self.candidate(kernel)
         return find_findings(self.counters(candidate), self.build(candidate))
 
-    def time(self, kernel: KernelLike = None, *, calls: int = CALLS) -> Timing:
+    def time(self, kernel: KernelLike = None, *, calls: int | None = None) -> Timing:
         """How long does it take, compared with nothing? REJECTED where a timed call gave a wrong output."""
         candidate = self.candidate(kernel)
 
         def make() -> Timing:
+            from warpsight.gate.time_alone import CALLS, time_measured, time_simulated
+
             ready = self._ready(candidate)
             self.step("timing")
             if self.simulator is not None:
@@ -284,7 +279,7 @@ class Session:
             else:
                 timed = cast(TimedDevice, self.device)
                 found = time_measured(
-                    self.task, self.workload, ready, timed, seed=self.seed, calls=calls, progress=self.step
+                    self.task, self.workload, ready, timed, seed=self.seed, calls=calls or CALLS, progress=self.step
                 )
             return trusted(found, ready.build)
 
@@ -303,8 +298,14 @@ class Session:
 
     def make_ready(self, kernels: Sequence[Candidate]) -> None:
         """Compile all of these and read their machine code at once, which is much cheaper than one after another."""
-        if self.simulator is not None and len(kernels) > 1:
-            decode_ahead([self.build(kernel) for kernel in kernels])
+        if self.simulator is None or len(kernels) < 2:
+            return
+        new = [one for one in kernels if one.language == "cuda" and self._builds.get(one.sha256) is None]
+        if len(new) > 1:
+            self.step("compiling")
+            for one, build in zip(new, build_together(self.task, new, self.device), strict=True):
+                self._builds.put(one.sha256, build)
+        decode_ahead([self.build(kernel) for kernel in kernels])
 
     def draft_us(self, kernel: KernelLike = None) -> float | None:
         """`foretold_us` from a few blocks alone, for an order to try kernels in. Machine code that is the same as that
@@ -339,6 +340,8 @@ class Session:
     def compare(self, kernel: KernelLike = None, *, seed: int | None = None) -> Evaluation:
         """Is it right and faster than the given one? The whole gate, with a secret seed unless one is given; with a
         ledger a winner gets a certificate."""
+        from warpsight.gate.evaluate import evaluate
+
         candidate = self.candidate(kernel)
         self.step("evaluating")
         found = evaluate(
@@ -413,6 +416,8 @@ class Session:
         return found.model_copy(update={"profile": lean, "findings": find_findings(found.profile, kernel_build)})
 
     def _time(self, candidate: Candidate) -> tuple[Timing, Profile | None]:
+        from warpsight.gate.evaluate import compare_on
+
         theirs = self.build(self.given)
         if not theirs.ok:
             raise UsageError("the given kernel does not compile: there is nothing to compare with")
@@ -422,6 +427,12 @@ class Session:
             return compare_on(self.task, self.workload, baseline, mine, self.device, seed=self.seed, progress=self.step)
         except CannotProfile as impossible:
             return _no_time(self.device, self.workload, impossible.message), None
+
+
+def _ledger(folder: Path) -> Ledger:
+    from warpsight.gate.ledger import Ledger
+
+    return Ledger(folder)
 
 
 def _meaning(build: Build) -> str:

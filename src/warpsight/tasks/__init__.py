@@ -15,30 +15,23 @@ from warpsight.tasks.candidate import (
     written_in,
 )
 from warpsight.tasks.compare import Comparison, compare
-from warpsight.tasks.draft import TaskDraft, draft_task
-from warpsight.tasks.draft_text import write_draft
 from warpsight.tasks.inputs import generate_inputs
 from warpsight.tasks.read import read_task
 from warpsight.tasks.reference import run_reference
-from warpsight.tasks.scaffold import new_task
 from warpsight.tasks.shapes import shape_of
 
 __all__ = [
     "Comparison",
     "LaunchSize",
-    "TaskDraft",
     "compare",
-    "draft_task",
     "evaluate_launch",
     "generate_inputs",
     "kernel_name",
     "language_of",
     "launch_of",
-    "new_task",
     "read_candidate",
     "read_task",
     "run_reference",
     "shape_of",
-    "write_draft",
     "written_in",
 ]

@@ -55,7 +55,9 @@ def run_reference(
 
 def widened(array: np.ndarray) -> np.ndarray:
     """The same numbers, floats as float64."""
-    return np.ascontiguousarray(array.astype(np.float64) if is_float(array.dtype) else array).reshape(array.shape)
+    return np.ascontiguousarray(array.astype(np.float64, copy=False) if is_float(array.dtype) else array).reshape(
+        array.shape
+    )
 
 
 def _unwidened(array: np.ndarray) -> np.ndarray:

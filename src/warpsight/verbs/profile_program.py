@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from warpsight.lens.diagnosis import Diagnosis, diagnose
 from warpsight.lens.whole_program import ProfiledSize, ProgramFinding, ProgramProfile
@@ -13,21 +12,6 @@ from warpsight.programs.timeline import Timeline
 from warpsight.tasks import LaunchSize
 from warpsight.verbs.run_program import ProgramQuestion, run_whole
 from warpsight.vgpu.gpus import find_gpu
-
-BUILDS = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
-
-
-def is_program(word: str | None) -> bool:
-    """Whether it names a program rather than a task: a .cu file with a main, a folder that is built, a binary."""
-    path = Path(word or "")
-    if not word or not path.exists():
-        return False
-    if path.is_dir():
-        return not (path / "task.toml").exists() and any((path / name).is_file() for name in BUILDS)
-    if path.suffix == ".cu":
-        return "main" in path.read_text(errors="replace")
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
 
 
 def profile_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> ProgramProfile:
@@ -47,4 +31,4 @@ def profile_whole(question: ProgramQuestion, *, output: Sink, errors: Sink) -> P
     return ProgramProfile(run, diagnoses, builds, sources, tuple(timeline.events), timeline.left_out)
 
 
-__all__ = ["ProgramFinding", "ProgramProfile", "is_program", "profile_whole"]
+__all__ = ["ProgramFinding", "ProgramProfile", "profile_whole"]

@@ -275,7 +275,7 @@ class _Chosen:
 
     @property
     def ids(self) -> list[int]:
-        return np.unique(np.concatenate([s for k in self.kinds for s in k.stretches])).tolist()
+        return sorted({int(block) for kind in self.kinds for stretch in kind.stretches for block in stretch})
 
 
 def _equal_blocks(grid: Grid, random: np.random.Generator) -> _Chosen:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.check import build_candidate, check_candidate, kernel_values
-from warpsight.gate.compare_pair import kernel_on
+from warpsight.gate.check import check_candidate, kernel_values
 from warpsight.gate.evaluate import evaluate
+from warpsight.gate.kernel import build_candidate, kernel_on
 from warpsight.lens import find_findings
 from warpsight.nouns import HOST_CODE_NOTE, Profile, Task, Workload
 from warpsight.tasks import read_candidate, read_task, run_reference

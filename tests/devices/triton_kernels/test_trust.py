@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from warpsight.gate.compare_pair import trusted
+from warpsight.gate.kernel import trusted
 from warpsight.nouns import HOST_CODE_NOTE, Build, Check, Evaluation, Noun, Profile, Timing
 
 BUILD = Build(

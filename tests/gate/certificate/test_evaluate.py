@@ -8,8 +8,9 @@ import pytest
 from tests.gate.certificate.conftest import SLOW, Accepted
 
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.evaluate import evaluate, timed_workload
+from warpsight.gate.evaluate import evaluate
 from warpsight.gate.identity import commitment
+from warpsight.gate.kernel import timed_workload
 from warpsight.gate.ledger import Ledger, read_ledger
 from warpsight.gate.values import fresh_values
 from warpsight.nouns import Evaluation, Task

@@ -121,7 +121,7 @@ def test_atomics_are_looked_for_in_code_and_not_in_comments(code: str, atomic: b
 
 
 def test_repeats_of_an_honest_kernel_agree() -> None:
-    from warpsight.gate.check import build_candidate
+    from warpsight.gate.kernel import build_candidate
 
     task = task_named("softmax")
     subject = Subject(task, own(task), build_candidate(task, own(task)), VirtualGpu(), ExpectedValues())

@@ -6,9 +6,10 @@ import pytest
 from tests.gate.right.candidates import TASKS, adds, changed, own, task_named
 
 from warpsight.devices.virtual import VirtualGpu
-from warpsight.gate.check import build_candidate, check_candidate, kernel_values
+from warpsight.gate.check import check_candidate, kernel_values
 from warpsight.gate.hidden import elements_of, largest_axes
 from warpsight.gate.hidden_far import BUDGETS, far_workloads, growth_of
+from warpsight.gate.kernel import build_candidate
 from warpsight.gate.run_far import NOT_JUDGED, OWN_IS_WRONG
 from warpsight.nouns import Axis, Check, Task
 from warpsight.tasks import evaluate_launch, launch_of, read_candidate

@@ -9,7 +9,7 @@ from warpsight.devices.device import Value
 from warpsight.devices.machine_code import machine_code
 from warpsight.devices.memory import lay_out
 from warpsight.devices.virtual import VirtualGpu, program_of
-from warpsight.gate.evaluate import timed_workload
+from warpsight.gate.kernel import timed_workload
 from warpsight.gate.machine_check import machine_code_difference
 from warpsight.nouns import Build, Task
 from warpsight.tasks import read_candidate, read_task

@@ -9,7 +9,8 @@ import pytest
 
 from warpsight.devices.virtual import VirtualGpu
 from warpsight.errors import TaskError
-from warpsight.gate.check import build_candidate, check_candidate
+from warpsight.gate.check import check_candidate
+from warpsight.gate.kernel import build_candidate
 from warpsight.gate.machine_check import MachineDifference, machine_code_difference
 from warpsight.gate.original import reference_outputs
 from warpsight.nouns import Task

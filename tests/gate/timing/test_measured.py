@@ -12,7 +12,8 @@ import pytest
 from tests.gate.timing.lanes import ProcessDevice
 
 from warpsight.devices.device import TimedDevice
-from warpsight.gate.compare_pair import Kernel, compare_measured, measured_timing
+from warpsight.gate.compare_pair import compare_measured, measured_timing
+from warpsight.gate.kernel import Kernel
 from warpsight.gate.time_alone import time_measured
 from warpsight.gate.verify import derive
 from warpsight.nouns import Build, Task, Timing, Workload

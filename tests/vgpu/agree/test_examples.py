@@ -14,7 +14,8 @@ from tests.vgpu.agree.both import assert_agree
 from tests.vgpu.run import Array
 
 from warpsight.devices.virtual import lay_out, program_of, spread_blocks
-from warpsight.gate.check import build_candidate, kernel_values
+from warpsight.gate.check import kernel_values
+from warpsight.gate.kernel import build_candidate
 from warpsight.nouns import Task, Workload
 from warpsight.tasks import LaunchSize, evaluate_launch, read_candidate, read_task
 from warpsight.vgpu import machine

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpsight.cli.asked import AskedKernel
 from warpsight.cli.output import emit
 from warpsight.cli.task_argument import document_of, origin_lines, sizes_text, usage_of
-from warpsight.cli.text import profile as profile_text
-from warpsight.cli.text.time import measured_facts, simulated_facts
 from warpsight.lens.diagnosis import Diagnosis
 from warpsight.tasks import LaunchSize
 from warpsight.vgpu.gpu import Gpu
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 REPORTS = (".ncu-rep", ".nsys-rep", ".nvvp", ".csv")
 
@@ -39,7 +40,6 @@ def show(
         kept = reports_since(reports_folder(build), began) if session.keep_reports else []
         document["reports"] = [str(path) for path in kept]
         head += [f"device     {profile.device}, measured", *(f"report     {path}" for path in kept)]
-        facts = tuple(measured_facts(profile))
     else:
         fits, roof = found.occupancy, found.roofline
         assert fits is not None
@@ -50,9 +50,17 @@ def show(
             "roofline": None if roof is None else document_of(roof),
         }
         head += _head(found, size, build.gpu_arch, gpu)
-        facts = tuple(simulated_facts(profile, gpu, fits, roof))
-    shown = profile_text.ShownProfile(tuple(head), facts, found.findings, lines, everything)
-    emit(document, as_json=as_json, render=lambda console: profile_text.render(console, profile, shown))
+
+    def render(console: Console) -> None:
+        from warpsight.cli.text import profile as profile_text  # here: JSON needs no rich
+        from warpsight.cli.text.time import measured_facts, simulated_facts
+
+        fits, roof = found.occupancy, found.roofline
+        facts = measured_facts(profile) if gpu is None or fits is None else simulated_facts(profile, gpu, fits, roof)
+        shown = profile_text.ShownProfile(tuple(head), tuple(facts), found.findings, lines, everything)
+        profile_text.render(console, profile, shown)
+
+    emit(document, as_json=as_json, render=render)
 
 
 def target_document(gpu: Gpu) -> dict[str, Any]:

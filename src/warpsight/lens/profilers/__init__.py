@@ -6,10 +6,13 @@ recorded or published output. `warpsight doctor` and docs/real-gpus.md say the s
 
 from __future__ import annotations
 
-from warpsight.lens.profilers.availability import Availability
-from warpsight.plugins import Plugin
+from typing import TYPE_CHECKING
 
-__all__ = ["Availability", "availabilities"]
+if TYPE_CHECKING:
+    from warpsight.lens.profilers.availability import Availability
+    from warpsight.plugins import Plugin
+
+__all__ = ["availabilities"]
 
 
 def availabilities() -> tuple[Availability, ...]:
@@ -23,5 +26,7 @@ def availabilities() -> tuple[Availability, ...]:
 
 
 def _of_other(plugin: Plugin) -> Availability:
+    from warpsight.lens.profilers.availability import Availability
+
     broken = Availability(plugin.name, reason=f"the plugin of {plugin.package} is broken", how="mend or remove it")
     return plugin.tried(lambda: plugin.value.available(), broken)

@@ -2,6 +2,7 @@
 #include "sm.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "sm_memory.hpp"
@@ -17,6 +18,7 @@ struct Sm : MemorySide {
     std::vector<SimWarp> warps;
     std::vector<SimBlock> blocks;
     std::vector<Scheduler> schedulers;
+    std::vector<Seat> seats;
     u64 now = 0, lsu_free = 0, barrier_free = 0;
     u32 local_each;
     u32 lsu_turn = 0, started = 0, finished = 0, wanted, warps_per_block;
@@ -41,7 +43,12 @@ struct Sm : MemorySide {
         for (u32 k = 0; k < code_lines; k++) code.insert(k, 0, true);  // a launch finds what the last one left
         for (Scheduler &s : schedulers) s.code = CodeCache(n.code_l0_bytes);
         result.stalls.resize(program.size());
-        for (u32 w = 0; w < warps.size(); w++) schedulers[w % n.schedulers].warps.push_back(w);
+        for (u32 w = 0; w < warps.size(); w++) {
+            schedulers[w % n.schedulers].warps.push_back(w);
+            schedulers[w % n.schedulers].wakes.push_back(kNever);
+            schedulers[w % n.schedulers].pipes.push_back(Pipe::none);
+            seats.push_back({w % n.schedulers, w / n.schedulers});
+        }
         for (u32 b = 0; b < n.resident_blocks; b++) start_block(b);
     }
 
@@ -65,6 +72,7 @@ struct Sm : MemorySide {
             w.done = t.warps[i].steps.empty();
             b.alive -= w.done;
             if (!w.done) fetch(b.first_warp + i);
+            set_wake(b.first_warp + i);
         }
         if (!b.alive) end_block(slot);
     }
@@ -106,8 +114,37 @@ struct Sm : MemorySide {
                 if (!w.at_barrier || w.barrier != id) continue;
                 w.at_barrier = false, b.waiting--;
                 w.next = std::max(w.next, barrier_free + n.latency_barrier);
+                set_wake(b.first_warp + i);
             }
         }
+    }
+
+    // The first cycle at which `blocked` has nothing more to say of the warp itself; what it says of units comes on
+    // top. Never where that hangs on what is not known yet: a request in a queue, a barrier.
+    u64 wake_of(const SimWarp &w) const {
+        if (w.done || w.at_barrier || w.step >= w.trace->steps.size()) return kNever;
+        const StaticStep &x = program[w.trace->steps[w.step] & ~kTouchesMemory];
+        u64 t = std::max(w.next, w.fenced);
+        for (u32 waits = x.wait_mask & 63u; waits; waits &= waits - 1) {
+            const int k = std::countr_zero(waits);
+            if (w.queued[k]) return kNever;
+            t = std::max(t, w.ready[k]);
+        }
+        if (x.kind != StepKind::async_wait) return t;
+        if (w.async_queued) return kNever;
+        for (size_t i = 0; i + x.keep_groups + 1 < w.groups.size(); i++) t = std::max(t, w.groups[i]);
+        return t;
+    }
+
+    // To be called whenever a warp has changed, so that nobody looks at warps that only wait.
+    void set_wake(u32 index) {
+        const Seat seat = seats[index];
+        Scheduler &s = schedulers[seat.scheduler];
+        const SimWarp &w = warps[index];
+        const u64 t = wake_of(w);
+        s.wakes[seat.at] = t;
+        s.soonest = std::min(s.soonest, t);
+        if (t != kNever) s.pipes[seat.at] = program[w.trace->steps[w.step] & ~kTouchesMemory].pipe;
     }
 
     // What keeps a warp from issuing its next instruction now; Stall::selected when nothing does.
@@ -129,7 +166,7 @@ struct Sm : MemorySide {
                        ? Stall::lg_throttle
                        : Stall::mio_throttle;
         }
-        return free_unit(x, s) < 0 ? Stall::math_pipe_throttle : Stall::selected;
+        return free_unit(x.pipe, s) < 0 ? Stall::math_pipe_throttle : Stall::selected;
     }
 
     bool groups_done(const SimWarp &w, u32 keep) const {
@@ -140,14 +177,14 @@ struct Sm : MemorySide {
     }
 
     // FP32 may go to either unit of a partition, integer multiply-adds only to the first.
-    int free_unit(const StaticStep &x, const Scheduler &s) const {
-        if (x.pipe == Pipe::none) return 0;
-        if (x.pipe == Pipe::fma) {
+    int free_unit(Pipe asked, const Scheduler &s) const {
+        if (asked == Pipe::none) return 0;
+        if (asked == Pipe::fma) {
             for (int u = (int)n.fma_units - 1; u >= 0; u--)
                 if (s.pipe_free[(int)Pipe::fma][(size_t)u] <= now) return u;
             return -1;
         }
-        const int pipe = x.pipe == Pipe::fma_heavy ? (int)Pipe::fma : (int)x.pipe;
+        const int pipe = asked == Pipe::fma_heavy ? (int)Pipe::fma : (int)asked;
         return s.pipe_free[(size_t)pipe][0] <= now ? 0 : -1;
     }
 
@@ -163,7 +200,7 @@ struct Sm : MemorySide {
         else {
             if (x.pipe != Pipe::none) {
                 const int pipe = x.pipe == Pipe::fma_heavy ? (int)Pipe::fma : (int)x.pipe;
-                s.pipe_free[(size_t)pipe][(size_t)free_unit(x, s)] = now + x.interval;
+                s.pipe_free[(size_t)pipe][(size_t)free_unit(x.pipe, s)] = now + x.interval;
                 result.pipe_busy[(size_t)x.pipe] += x.interval;
             }
             if (n.bank_window) s.banks.take(index, x, now);
@@ -177,8 +214,12 @@ struct Sm : MemorySide {
             w.next = now + (u64)(w.trace->memory[w.memory++].first_sector * n.clocks_per_ns) + 1;
         if (x.kind == StepKind::barrier && (step & kTouchesMemory))
             arrive(w, b, BarrierStep::of(w.trace->memory[w.memory++].first_sector));
-        if (w.step < w.trace->steps.size()) return fetch(index);
+        if (w.step < w.trace->steps.size()) {
+            fetch(index);
+            return set_wake(index);
+        }
         w.done = true;
+        set_wake(index);
         b.alive--;
         if (b.alive)
             release_barriers(b);
@@ -204,7 +245,7 @@ struct Sm : MemorySide {
         const u32 line = program[w.trace->steps[w.step] & ~kTouchesMemory].line;
         if (line == w.line || !n.code_l0_bytes) return;
         w.line = line;
-        w.fetched = line_ready(schedulers[index % n.schedulers], line);
+        w.fetched = line_ready(schedulers[seats[index].scheduler], line);
         w.next = std::max(w.next, w.fetched);
     }
 
@@ -316,6 +357,7 @@ struct Sm : MemorySide {
             w.groups[q.group] = std::max(w.groups[q.group], done);
             w.async_queued--;
         }
+        set_wake(q.warp);
         SimBlock &b = blocks[w.block];
         if (--b.outstanding == 0 && b.alive == 0 && b.active) end_block(w.block);
     }
@@ -344,9 +386,16 @@ struct Sm : MemorySide {
 
     // Greedy, then the youngest warp that can go.
     i64 choose(Scheduler &s) {
-        if (s.last >= 0 && can_go((u32)s.last, s)) return s.last;
-        for (size_t i = s.warps.size(); i-- > 0;)
-            if (can_go(s.warps[i], s)) return s.warps[i];
+        if (s.soonest > now) return -1;
+        const u32 open = open_pipes(s);
+        const auto can_go = [&](size_t at) { return s.wakes[at] <= now && (open >> (u32)s.pipes[at] & 1u); };
+        if (s.last >= 0 && can_go(seats[(size_t)s.last].at)) return s.last;
+        u64 soonest = kNever;
+        for (size_t i = s.warps.size(); i-- > 0;) {
+            if (can_go(i)) return s.warps[i];
+            soonest = std::min(soonest, s.wakes[i]);
+        }
+        s.soonest = soonest;
         return -1;
     }
 
@@ -359,9 +408,12 @@ struct Sm : MemorySide {
         return s.banks.late((u32)chosen, x, now, n.bank_window) ? -1 : chosen;
     }
 
-    bool can_go(u32 index, const Scheduler &s) const {
-        const SimWarp &w = warps[index];
-        return !w.done && w.next <= now && !w.at_barrier && blocked(w, s) == Stall::selected;
+    // A bit for each pipe that takes an instruction now.
+    u32 open_pipes(const Scheduler &s) const {
+        u32 open = 1u << (u32)Pipe::none;
+        for (const Pipe pipe : {Pipe::fma, Pipe::fma_heavy, Pipe::alu, Pipe::sfu, Pipe::fp64, Pipe::tensor})
+            if (free_unit(pipe, s) >= 0) open |= 1u << (u32)pipe;
+        return s.full(n.queue_depth) ? open : open | 1u << (u32)Pipe::memory;
     }
 
     void sample(const std::array<i64, 8> &picked) {
@@ -376,7 +428,7 @@ struct Sm : MemorySide {
             }
     }
 
-    // The next cycle at which something can change.
+    // The next cycle at which something can change that anybody waits for.
     u64 next_event() const {
         u64 t = kNever;
         auto consider = [&](u64 when) {
@@ -388,12 +440,10 @@ struct Sm : MemorySide {
             for (const auto &pipe : s.pipe_free)
                 for (u64 when : pipe) consider(when);
             if (std::max(s.banks.free[0], s.banks.free[1]) > now) consider(now + 1);
-        }
-        for (const SimWarp &w : warps) {
-            if (w.done || w.at_barrier) continue;
-            consider(w.next);
-            for (u64 when : w.ready) consider(when);
-            for (u64 when : w.groups) consider(when);
+            if (s.soonest > now)
+                consider(s.soonest);
+            else
+                for (u64 when : s.wakes) consider(when);
         }
         return t == kNever ? now + 1 : t;
     }

@@ -140,8 +140,17 @@ struct Banks {
     }
 };
 
+// Where a warp stands: with which scheduler, and at which place there.
+struct Seat {
+    u32 scheduler, at;
+};
+
 struct Scheduler {
     std::vector<u32> warps;
+    std::vector<u64>
+        wakes;  // of each warp: the first cycle at which nothing of its own holds it back, if that is known
+    std::vector<Pipe> pipes;  // that its next instruction goes to
+    u64 soonest = 0;          // no warp wakes before
     Banks banks;
     CodeCache code;
     std::deque<Request> queue;
