@@ -4,7 +4,8 @@
 #define EACH 4
 
 extern "C" __global__ void k(const float *A, const float *B, float *C, int n) {
-    __shared__ float a[DEEP][SIDE + 4], b[DEEP][SIDE];  // a is transposed; rows stay aligned to 16 bytes
+    // a is transposed; its rows stay aligned to 16 bytes, which not every compiler sees by itself
+    __shared__ __align__(16) float a[DEEP][SIDE + 4], b[DEEP][SIDE];
     const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;
     const int col0 = blockIdx.x * SIDE, row0 = blockIdx.y * SIDE;
     float sums[EACH][EACH] = {};
