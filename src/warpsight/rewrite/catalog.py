@@ -28,10 +28,14 @@ from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.registers import reloads
 from warpsight.rewrite.restructure.axes import sides_in_order
 from warpsight.rewrite.restructure.consecutive import outputs_in_a_row
+from warpsight.rewrite.restructure.halo import staged_with_halo
 from warpsight.rewrite.restructure.memory_sums import sums_in_registers
 from warpsight.rewrite.restructure.privatise import gathered_by_block
 from warpsight.rewrite.restructure.products import blocked_product
 from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row
+from warpsight.rewrite.restructure.staged_chunks import chunks_through_shared
+from warpsight.rewrite.restructure.staged_rows import rows_through_shared
+from warpsight.rewrite.restructure.warp_atomics import added_by_warp
 from warpsight.rewrite.shared import bank_conflicts, shared_hog
 from warpsight.rewrite.tiles import missing_tile
 from warpsight.rewrite.unrolling import missing_unroll
@@ -49,7 +53,7 @@ def _both(*rules: Rule) -> Rule:
 
 
 CAUSES: Mapping[str, Rule] = {
-    "uncoalesced": _both(uncoalesced, sides_in_order),
+    "uncoalesced": _both(uncoalesced, sides_in_order, chunks_through_shared),
     "missing_tile": _both(missing_tile, blocked_product),
     "bank_conflicts": bank_conflicts,
     "scalar_access": scalar_access,
@@ -58,7 +62,7 @@ CAUSES: Mapping[str, Rule] = {
     "shared_hog": shared_hog,
     "spills": spills,
     "divergence": divergence,
-    "contended_atomics": _both(contended_atomics, gathered_by_block),
+    "contended_atomics": _both(contended_atomics, gathered_by_block, added_by_warp),
     "accidental_double": accidental_double,
     "division_in_loop": division_in_loop,
     "slow_math": slow_math,
@@ -67,9 +71,9 @@ CAUSES: Mapping[str, Rule] = {
     "needless_barriers": needless_barriers,
     "too_few_blocks": too_few_blocks,
     "one_output_a_thread": one_output_a_thread,
-    "thread_per_row": thread_per_row,
+    "thread_per_row": _both(thread_per_row, rows_through_shared),
     "serial_loop": slices_of_a_column,
-    "overlapping_reads": outputs_in_a_row,
+    "overlapping_reads": _both(outputs_in_a_row, staged_with_halo),
 }
 
 

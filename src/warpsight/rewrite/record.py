@@ -31,6 +31,7 @@ class Facts:
     shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     values: Mapping[str, int] = field(default_factory=_none)
     scalars: Mapping[str, str] = field(default_factory=dict[str, str])  # the expression that each scalar holds
+    most: Mapping[str, int] = field(default_factory=_none)  # the largest size of each axis
 
     @property
     def has_double(self) -> bool:
@@ -48,4 +49,5 @@ def facts_of(task: Task) -> Facts:
         shapes={a.name: a.shape for a in task.arguments if a.shape},
         values={name: int(value) for name, value in scalars.items() if value.isdecimal()},
         scalars=scalars,
+        most={axis.name: axis.max for axis in task.axes},
     )

@@ -77,6 +77,25 @@ def accumulators(scope: Scope, loop: ForLoop) -> tuple[Accumulator, ...]:
     return tuple(sorted(found, key=lambda one: one.declarator.start_byte))
 
 
+def running(scope: Scope, loop: ForLoop) -> tuple[Accumulator, Node]:
+    """The one variable that a loop gathers and uses on its way, and the statement that changes it in every turn."""
+    tree = scope.kernel.tree
+    where = f"the loop in line {tree.line(loop.node)}"
+    outer = {
+        name: changes for name, changes in assigned(tree, loop.body).items() if _outside(tree, name, changes, loop)
+    }
+    if len(outer) != 1:
+        raise NotUnderstood(f"{where} does not carry one variable alone")
+    name, changes = next(iter(outer.items()))
+    one = _gathered(scope, loop, name, changes)
+    statement = changes[0].parent
+    if len(changes) != 1 or one.size or statement not in statements(loop.body) or statement is None:
+        raise NotUnderstood(f"line {tree.line(changes[0])}: {name} is not changed once in every turn")
+    if any(True for _ in within(loop.body, "continue_statement")):
+        raise NotUnderstood(f"{where} leaves turns early")
+    return one, statement
+
+
 def _outside(tree: SourceTree, name: str, changes: Iterable[Node], loop: ForLoop) -> bool:
     """Whether it is a variable of the kernel that lives longer than a turn; parameters and shared memory are not."""
     for change in changes:
@@ -316,4 +335,4 @@ def starts_at_nothing(scope: Scope, loop: ForLoop, one: Accumulator) -> bool:
     return zero and all(change.start_byte >= loop.node.start_byte for change in changes)
 
 
-__all__ = ["Accumulator", "Combine", "accumulators", "declared_name", "starts_at_nothing"]
+__all__ = ["Accumulator", "Combine", "accumulators", "declared_name", "running", "starts_at_nothing"]

@@ -16,7 +16,7 @@ from warpsight.source.tree import KernelTree, assigned, declaration_at, inner
 
 Product = tuple[str, ...]
 _WORD = re.compile(r"[A-Za-z_]\w*(?:\.[xyz]\b)?")
-_NUMBER = re.compile(r"^(0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]*$")
+_NUMBER = re.compile(r"^(-?0[xX][0-9a-fA-F]+|-?[0-9]+)[uUlL]*$")
 _DEEPEST = 60
 GRID = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
@@ -154,7 +154,7 @@ class Scope:
             return a * IndexForm.number(1 << b.value)
         if word == "/" and a.value is not None and b.value:
             return IndexForm.number(a.value // b.value)
-        return IndexForm.symbol(f"({a} {word} {b})")
+        return IndexForm.symbol(f"({_operand(a)} {word} {_operand(b)})")
 
     def _variable(self, node: Node, depth: int) -> IndexForm:
         tree = self.kernel.tree
@@ -197,15 +197,22 @@ class Scope:
         return IndexForm.symbol("".join(" ".join(parts).split()).replace(" ", "") if len(parts) > 1 else tree.of(node))
 
 
+def _operand(form: IndexForm) -> str:
+    """A form as one side of an operator."""
+    one = form.value is not None or [(len(product), count) for product, count in form.terms] == [(1, 1)]
+    return str(form) if one else f"({form})"
+
+
 def _operands(node: Node) -> list[Node]:
-    """The variables in an expression, the outermost of which stand for something."""
+    """The variables and sums in an expression, the outermost of which stand for something."""
     found: list[Node] = []
     stack = [node]
     while stack:
         one = stack.pop()
         parent = one.parent
         called = one.type == "identifier" and parent is not None and parent.child_by_field_name("function") == one
-        if (one.type == "identifier" and not called) or (one.type == "field_expression" and one is not node):
+        inside = one.type in ("field_expression", "binary_expression") and one is not node
+        if (one.type == "identifier" and not called) or inside:
             found.append(one)
         else:
             stack.extend(one.named_children)

@@ -258,3 +258,102 @@ FILTER = PlainTask(
     "def reference(x, taps):\n    return np.convolve(x, taps)[: len(x)]\n",
     "N = 1000", "N = 7", "N = 1048576", atol=1e-4,
 )  # fmt: skip
+
+CUMULATIVE = PlainTask(
+    "running_rows", ("in float32 x[R, C]", "out float32 y[R, C]", "scalar int32 R = R", "scalar int32 C = C"),
+    HEAD + 'extern "C" __global__ void running_rows(const float* x, float* y, int R, int C) {\n' + ROW +
+    """    float sum = 0.0f;
+    for (int c = 0; c < C; c++) {
+        y[row * C + c] = sum;
+        sum += x[row * C + c];
+    }
+}
+""",
+    "def reference(x):\n    s = np.cumsum(x.astype(np.float64), axis=1)\n"
+    "    return np.concatenate([np.zeros((len(x), 1)), s[:, :-1]], axis=1).astype(np.float32)\n",
+    "R = 37, C = 100", "R = 3, C = 1", "R = 2048, C = 256", atol=1e-3,
+)  # fmt: skip
+
+SMOOTHED = PlainTask(
+    "smooth_rows", ("in float32 x[R, C]", "out float32 y[R, C]", "scalar int32 R = R", "scalar int32 C = C"),
+    HEAD + 'extern "C" __global__ void smooth_rows(const float* x, float* y, int R, int C) {\n' + ROW +
+    """    float state = 0.0f;
+    for (int c = 0; c < C; c++) {
+        state = 0.75f * state + 0.25f * x[row * C + c];
+        y[row * C + c] = state;
+    }
+}
+""",
+    "def reference(x):\n    y = np.empty_like(x)\n    s = np.zeros(len(x), dtype=np.float32)\n"
+    "    for c in range(x.shape[1]):\n        s = np.float32(0.75) * s + np.float32(0.25) * x[:, c]\n"
+    "        y[:, c] = s\n    return y\n",
+    "R = 37, C = 100", "R = 3, C = 1", "R = 4096, C = 256",
+)  # fmt: skip
+
+PIXELS = PlainTask(
+    "luma", ("in uint8 rgba[N*12] fill integers low=0 high=256", "out int32 y[N*3]", "scalar int32 N = N"),
+    "// launch: grid=(ceil(N/256)) block=(256)\n"
+    'extern "C" __global__ void luma(const unsigned char* rgba, int* y, int N) {\n'
+    """    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= N) return;
+    for (int p = 0; p < 3; p++) {
+        y[i * 3 + p] = 0;
+        for (int c = 0; c < 4; c++) {
+            y[i * 3 + p] += (c + 1) * rgba[i * 12 + p * 4 + c];
+        }
+    }
+}
+""",
+    "def reference(rgba):\n"
+    "    weights = np.arange(1, 5, dtype=np.int32)\n"
+    "    return (rgba.reshape(-1, 4).astype(np.int32) * weights).sum(axis=1).astype(np.int32)\n",
+    "N = 1000", "N = 7", "N = 262144",
+)  # fmt: skip
+
+DEGREES = PlainTask(
+    "degrees",
+    ('in int32 ends[E] fill index high="V"', "inout int32 degree[V] fill zeros", "scalar int32 E = E",
+     "scalar int32 V = V"),
+    "// launch: grid=(ceil(E/256)) block=(256)\n"
+    'extern "C" __global__ void degrees(const int* ends, int* degree, int E, int V) {\n'
+    """    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e < E) atomicAdd(&degree[ends[e]], 1);
+}
+""",
+    "def reference(ends, degree):\n    return degree + np.bincount(ends, minlength=len(degree)).astype(np.int32)\n",
+    "E = 1000, V = 100", "E = 7, V = 20000", "E = 1048576, V = 256",
+)  # fmt: skip
+
+GROUPS = PlainTask(
+    "group_sum", ("in float32 x[G*S]", "inout float32 sum[G] fill zeros", "scalar int32 G = G", "scalar int32 S = S"),
+    "// launch: grid=(ceil(G*S/256)) block=(256)\n"
+    'extern "C" __global__ void group_sum(const float* x, float* sum, int G, int S) {\n'
+    """    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= G * S) return;
+    int group = i / S;
+    atomicAdd(&sum[group], x[i]);
+}
+""",
+    "def reference(x, sum):\n    return sum + x.reshape(len(sum), -1).sum(axis=1)\n",
+    "G = 9, S = 100", "G = 3, S = 1", "G = 16, S = 16384", atol=1e-2,
+)  # fmt: skip
+
+JACOBI = PlainTask(
+    "jacobi", ("in float32 x[H, W]", "out float32 y[H, W]", "scalar int32 H = H", "scalar int32 W = W"),
+    "// launch: grid=(ceil(W/32), ceil(H/8)) block=(32, 8)\n"
+    'extern "C" __global__ void jacobi(const float* x, float* y, int H, int W) {\n'
+    """    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    int r = blockIdx.y * blockDim.y + threadIdx.y;
+    if (r >= H || c >= W) return;
+    int i = r * W + c;
+    if (r == 0 || c == 0 || r == H - 1 || c == W - 1) {
+        y[i] = x[i];
+    } else {
+        y[i] = 0.25f * (x[i - W] + x[i + W] + x[i - 1] + x[i + 1]);
+    }
+}
+""",
+    "def reference(x):\n    y = x.copy()\n"
+    "    y[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])\n    return y\n",
+    "H = 33, W = 70", "H = 1, W = 2", "H = 512, W = 512",
+)  # fmt: skip

@@ -7,6 +7,7 @@ read elsewhere.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,14 +16,16 @@ from tree_sitter import Node
 from warpsight.rewrite.launch import LaunchLine, read_launch, write_launch
 from warpsight.rewrite.record import Facts, Rewrite
 from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name, tidied
-from warpsight.rewrite.restructure.layouts import SharingLayout, helper
+from warpsight.rewrite.restructure.layouts import SharingLayout, helper, regrid
 from warpsight.rewrite.restructure.outputs import WORKS_TOGETHER
 from warpsight.source.accesses import array_uses, place_of, pointer
 from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.tree import NotUnderstood, declared_name, inner, kernel_of, parse, statements, within
 
+DYNAMIC = 48 * 1024
 LARGEST = 40 * 1024  # of static shared memory
 BLOCKS = (216, 432, 1024)  # of the grid: a few for each multiprocessor of a large GPU
+WIDE = ((108, 1024), (216, 512))  # fewer and larger blocks, for large tables
 _START = {"atomicAdd": "0", "atomicSub": "0", "atomicOr": "0", "atomicXor": "0"}
 _COMBINE = {"atomicAdd": "value0 += other0;", "atomicOr": "value0 |= other0;", "atomicXor": "value0 ^= other0;"}
 _SIGN = {"atomicAdd": "+=", "atomicOr": "|=", "atomicXor": "^="}
@@ -40,6 +43,9 @@ class _Atomic:
     value: Node
     type: str
     size: int  # of the array, where it is a number; else 0
+    count: str  # of the array in words of the kernel, where it is no number
+    axis: str  # and in words of the launch
+    most: int  # what it is at most; 0 where that is not known
     spread: bool  # whether threads may add to different elements
 
 
@@ -64,6 +70,9 @@ def gathered_by_block(text: str, facts: Facts) -> Iterator[Rewrite]:
         found = _read(text, facts)
     except NotUnderstood:
         return
+    if any(one.count for one in found.atomics):
+        yield from _in_dynamic(found)
+        return
     for copies in (1, found.threads // 32):
         for blocks in BLOCKS:
             if copies > 1 and not any(one.spread for one in found.atomics):
@@ -74,6 +83,16 @@ def gathered_by_block(text: str, facts: Facts) -> Iterator[Rewrite]:
                 break
             each = "each warp" if copies > 1 else "each block"
             yield Rewrite(f"gathered by {each} first, {blocks} blocks over all elements", made, WHY)
+
+
+def _in_dynamic(found: _Elements) -> Iterator[Rewrite]:
+    """A table whose size the launch knows, in blocks of several sizes."""
+    for blocks, threads in (*WIDE, *((one, found.threads) for one in BLOCKS)):
+        try:
+            made = _written(dataclasses.replace(found, threads=threads), blocks, 1)
+        except NotUnderstood:
+            return
+        yield Rewrite(f"gathered by each block first, {blocks} blocks of {threads} over all elements", made, WHY)
 
 
 def why_not_gathered(text: str, facts: Facts) -> list[str]:
@@ -152,9 +171,26 @@ def _atomics(scope: Scope, body: list[Node], facts: Facts) -> list[_Atomic]:
             kind = kernel.parameters[place[0]].type
             shape = facts.shapes.get(place[0], ())
             size = int(shape[0]) if len(shape) == 1 and shape[0].isdecimal() else 0
+            axis = shape[0] if len(shape) == 1 and not size else ""
+            count = next((word for word, value in facts.scalars.items() if axis and value == axis), "")
             same = {name for name, one in kernel.parameters.items() if not one.pointer} | {"blockIdx.y", "blockIdx.z"}
             spread = not place[1].symbols <= same
-            found.append(_Atomic(call, call.parent, word, place[0], place[1], ones[1], kind, size, spread))
+            found.append(
+                _Atomic(
+                    call,
+                    call.parent,
+                    word,
+                    place[0],
+                    place[1],
+                    ones[1],
+                    kind,
+                    size,
+                    count,
+                    axis,
+                    facts.most.get(axis, 0),
+                    spread,
+                )
+            )
     if not found:
         raise NotUnderstood("there are no atomics")
     arrays = {one.array for one in found}
@@ -184,7 +220,13 @@ def _written(found: _Elements, blocks: int, copies: int) -> str:
                 name = shared[one.array, one.function] = fresh_name(tree.text, f"{one.array}_block")
                 _by_slots(found, one, name, slot, copies, top, end)
             row = f"threadIdx.x / 32 * {one.size + 1} + " if copies > 1 else ""
-            edits.replace(one.call, f"{one.function}(&{name}[{row}{_index(found, one)}], {tree.of(one.value)})")
+            own = f"{one.function}(&{name}[{row}{_index(found, one)}], {tree.of(one.value)})"
+            if one.count and not _always_fits(one):
+                fits = fresh_name(tree.text, f"{one.array}_fits")
+                own = f"if ({fits}) {{ {own}; }} else {{ {tree.of(one.call)}; }}"
+                edits.replace(one.statement, own)
+            else:
+                edits.replace(one.call, own)
         else:
             name = fresh_name(tree.text, f"{one.array}_part{number or ''}")
             _by_register(found, one, name, top, end, helpers)
@@ -210,7 +252,20 @@ def _written(found: _Elements, blocks: int, copies: int) -> str:
     text = whole.text()
     line = read_launch(text)
     assert line is not None
-    return write_launch(text, line._replace(grid=(f"min({line.grid[0]}, {blocks})", *line.grid[1:])))
+    before = found.line.threads or found.threads
+    grid = (f"min({regrid(line.grid[0], before, found.threads)}, {blocks})", *line.grid[1:])
+    dynamic = next((_dynamic_bytes(one) for one in found.atomics if one.spread and one.count), line.shared)
+    return write_launch(text, line._replace(grid=grid, block=(str(found.threads),), shared=dynamic))
+
+
+def _always_fits(one: _Atomic) -> bool:
+    return 0 < one.most * _BYTES.get(one.type, 8) <= LARGEST
+
+
+def _dynamic_bytes(one: _Atomic) -> str:
+    """Shared memory for a table whose size the launch knows; not more than every GPU has."""
+    width = _BYTES.get(one.type, 8)
+    return f"{width}*{one.axis}" if _always_fits(one) else f"{width}*min({one.axis}, {DYNAMIC // width})"
 
 
 def _index(found: _Elements, one: _Atomic) -> str:
@@ -234,6 +289,9 @@ def _index(found: _Elements, one: _Atomic) -> str:
 def _by_slots(
     found: _Elements, one: _Atomic, name: str, slot: str, copies: int, top: list[str], end: list[str]
 ) -> None:
+    if one.count:
+        _by_dynamic(found, one, name, slot, top, end)
+        return
     row = one.size + 1 if copies > 1 else one.size
     if not one.size or row * copies * _BYTES.get(one.type, 8) > LARGEST or one.type not in _BYTES:
         raise NotUnderstood(f"how many elements {one.array} has is not known, or they do not fit into a block")
@@ -251,6 +309,24 @@ def _by_slots(
         f"    if (total != 0) {{ {one.function}(&{one.array}[{slot}], total); }}",
         "}",
     ]
+
+
+def _by_dynamic(found: _Elements, one: _Atomic, name: str, slot: str, top: list[str], end: list[str]) -> None:
+    """A table in dynamic shared memory; where it does not fit, atomics go where they went."""
+    kernel, tree = found.scope.kernel, found.scope.kernel.tree
+    plain = kernel.parameters.get(one.count)
+    tables = {other.array for other in found.atomics if other.spread}
+    if plain is None or plain.pointer or one.type not in _BYTES or len(tables) != 1 or found.line.shared != "0":
+        raise NotUnderstood(f"how many elements {one.array} has is not known, or there are several tables")
+    size = one.count
+    if not _always_fits(one):
+        fits = fresh_name(tree.text, f"{one.array}_fits")
+        size = f"({fits} ? {one.count} : 0)"
+        top.append(f"const bool {fits} = {one.count} <= {DYNAMIC // _BYTES[one.type]};")
+    turn = f"for (int {slot} = threadIdx.x; {slot} < {size}; {slot} += {found.threads}) {{"
+    top += [f"extern __shared__ {one.type} {name}[];", f"{turn} {name}[{slot}] = 0; }}", "__syncthreads();"]
+    add = f"{one.function}(&{one.array}[{slot}], {name}[{slot}]);"
+    end += ["__syncthreads();", f"{turn} if ({name}[{slot}] != 0) {{ {add} }} }}"]
 
 
 def _by_register(

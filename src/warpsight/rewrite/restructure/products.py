@@ -278,7 +278,7 @@ def _stage(found: _Product, t: Tiling, n: dict[str, str], side: int) -> list[str
             f"const int {loop.variable} = {n['first']} + {depth};",
             f"const {plane.types[side]} {count} = {first} + {place};",
             f"const bool inside = {count} < {plane.sizes[side]} && {bound};",
-            f"{tile}{at}[{depth}][{place}] = inside ? {tree.of(use.node)} : {kind}(0);",
+            f"{tile}{at}[{depth}][{place}] = inside ? {tree.of(use.node)} : static_cast<{kind}>(0);",
             "}",
         ]
     return lines

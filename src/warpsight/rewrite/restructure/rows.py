@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warpsight.rewrite.record import Facts, Rewrite
+from warpsight.rewrite.restructure.carried_stores import carried_in_registers
 from warpsight.rewrite.restructure.layouts import SharingLayout
 from warpsight.rewrite.restructure.memory_sums import in_registers
 from warpsight.rewrite.restructure.sharing import SharedLoop, Walk, read_walk, share
@@ -19,7 +20,7 @@ WHY_SLICES = "few threads walk far: let several of a block walk a slice each"
 def thread_per_row(text: str, facts: Facts) -> Iterator[Rewrite]:
     """Loops over a row shared by a warp, by a block, by eight lanes."""
     try:
-        walk = read_walk(in_registers(text, facts.entry), facts.entry)
+        walk = read_walk(_normal(text, facts), facts.entry)
     except NotUnderstood:
         return
     layouts = [SharingLayout(walk.threads, block // lanes, lanes) for lanes, block in GROUPS]
@@ -29,7 +30,7 @@ def thread_per_row(text: str, facts: Facts) -> Iterator[Rewrite]:
 def slices_of_a_column(text: str, facts: Facts) -> Iterator[Rewrite]:
     """The same for threads that go side by side along columns."""
     try:
-        walk = read_walk(in_registers(text, facts.entry), facts.entry)
+        walk = read_walk(_normal(text, facts), facts.entry)
     except NotUnderstood:
         return
     yield from _shared(
@@ -40,12 +41,17 @@ def slices_of_a_column(text: str, facts: Facts) -> Iterator[Rewrite]:
 def why_not_rows(text: str, facts: Facts) -> list[str]:
     """Why no loop of a kernel is shared."""
     try:
-        walk = read_walk(in_registers(text, facts.entry), facts.entry)
+        walk = read_walk(_normal(text, facts), facts.entry)
         if walk.shared(outermost=True):
             return []
     except NotUnderstood as reason:
         return [str(reason)]
     return walk.reasons or ["there is no loop to share"]
+
+
+def _normal(text: str, facts: Facts) -> str:
+    """What loops keep in memory from turn to turn in registers."""
+    return in_registers(carried_in_registers(text, facts.entry), facts.entry)
 
 
 def _shared(walk: Walk, layouts: list[SharingLayout], why: str) -> Iterator[Rewrite]:

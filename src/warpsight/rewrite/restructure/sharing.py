@@ -15,8 +15,9 @@ from tree_sitter import Node
 from warpsight.rewrite.launch import LaunchLine, read_launch, write_launch
 from warpsight.rewrite.restructure.edits import TreeEdits, fresh_name
 from warpsight.rewrite.restructure.layouts import SharingLayout, helper
+from warpsight.rewrite.restructure.scans import COMBINE, NOTHING, require_scan, write_scan
 from warpsight.source.accesses import array_uses
-from warpsight.source.carried import Accumulator, accumulators, starts_at_nothing
+from warpsight.source.carried import Accumulator, accumulators, running, starts_at_nothing
 from warpsight.source.forms import IndexForm, Scope
 from warpsight.source.loops import ForLoop, read_loop
 from warpsight.source.tree import (
@@ -38,16 +39,6 @@ BLOCK_WORDS = frozenset(
 )  # fmt: skip
 THREAD, GRID_BLOCK = "threadIdx.x", "blockIdx.x"
 FEWEST_TURNS = 8  # a loop that is known to be shorter is not shared
-_COMBINE = {
-    "sum": "value0 += other0;",
-    "product": "value0 *= other0;",
-    "greatest": "value0 = other0 > value0 ? other0 : value0;",
-    "least": "value0 = other0 < value0 ? other0 : value0;",
-    "and": "value0 &= other0;",
-    "or": "value0 |= other0;",
-    "xor": "value0 ^= other0;",
-}
-_NOTHING = {"sum": "0", "product": "1", "xor": "0"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +47,7 @@ class SharedLoop:
 
     loop: ForLoop
     gathers: tuple[Accumulator, ...]
+    running: Node | None = None  # the statement that goes on with a sum that the loop needs on its way
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +83,23 @@ class Walk:
         try:
             loop = read_loop(self.kernel.tree, node)
             self._require_own_turns(loop)
-            return SharedLoop(loop, accumulators(self.scope, loop))
+            return self._gathering(loop)
         except NotUnderstood as reason:
             if str(reason) not in self.reasons:
                 self.reasons.append(str(reason))
             return None
+
+    def _gathering(self, loop: ForLoop) -> SharedLoop:
+        try:
+            return SharedLoop(loop, accumulators(self.scope, loop))
+        except NotUnderstood as reason:
+            try:
+                one, change = running(self.scope, loop)
+                require_scan(self.scope, loop, one, change)
+                return SharedLoop(loop, (one,), change)
+            except NotUnderstood as other:
+                self.reasons.append(str(other))
+            raise reason
 
     def _require_own_turns(self, loop: ForLoop) -> None:
         """The turns may be done by other threads: none leaves the loop, none reads what another one stored."""
@@ -187,6 +191,9 @@ def share(walk: Walk, layout: SharingLayout, loops: Sequence[SharedLoop]) -> str
         alone = one.loop.node.parent is not None and one.loop.node.parent.type != "compound_statement"
         if alone:
             edits.before(one.loop.node, "{ ")
+        if one.running is not None:
+            write_scan(walk.scope, one.loop, one.gathers[0], one.running, layout, lane, edits, helpers)
+            continue
         _stride(one.loop, layout, lane, edits)
         for gathered in one.gathers:
             _gather(walk.scope, one.loop, gathered, layout, lane, edits, helpers)
@@ -236,7 +243,7 @@ def _gather(
     group = "slices" if layout.slices else "row"
     name = fresh_name(text, f"{group}_{one.combine}")
     variables = [one.name, *(place for place, _ in one.places)]
-    combine = _COMBINE.get(one.combine, "")
+    combine = COMBINE.get(one.combine, "")
     if one.combine == "best":
         first = "<" if one.sign in (">", "<") else ">"
         better = f"other0 {one.sign[0]} value0 || (other0 == value0 && other1 {first} value1)"
@@ -245,7 +252,7 @@ def _gather(
         )
         combine = f"if ({better}) {{ {' '.join(f'value{at} = other{at};' for at in range(len(variables)))} }}"
     helpers.setdefault(f"{name}/{len(variables)}", helper(layout, name, len(variables), combine))
-    nothing = _NOTHING.get(one.combine)
+    nothing = NOTHING.get(one.combine)
     if one.size:
         at = fresh_name(text, "at")
         turn = f"for (int {at} = 0; {at} < {one.size}; ++{at})"
