@@ -34,7 +34,7 @@ SECTIONS = {
     "rewrite": "how often the rewrite for the right cause brings what removing the defect brings (rewrite:60 tasks)",
     "promised": "what findings promise, against what a better version gains (promised:NAME or SET,...)",
     "firsts": "kernels as written first, by the default search, beside versions by hand (firsts:FOLDER,NAME,NAME)",
-    "tools": "overhead of a tool call, kept results, first profiles, tokens raw and curated",
+    "tools": "overhead of a tool call, kept results, first profiles, tokens (tools:tokens for these alone)",
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
     "serving": "200 conversations with one tool server: lost, mixed, latency, memory (serving:clients=20,rate=50)",

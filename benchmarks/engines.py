@@ -157,7 +157,7 @@ def _line(engine: Engine, starts: Sequence[Row], some: Sequence[Row]) -> str:
     written = sum(len(row["tokens"]) for row in some) / sum(row["writing_cpu_s"] for row in some)
     return (
         f"| {NAMES[engine]} | {installed_mb(NEEDS[engine]):.0f} MB | {first['start_cpu_s']:.1f} | {read:.0f} "
-        f" | {written:.1f} | {max(row['memory_mb'] for row in some):.0f} MB | {len(some)} |"
+        f"| {written:.1f} | {max(row['memory_mb'] for row in some):.0f} MB | {len(some)} |"
     )
 
 

@@ -4,7 +4,8 @@ Overhead is measured with a tool that does nothing, so that only reading argumen
 cutting and keeping are left; then the same through the loop, from one tool call to the next, with a store in memory and
 with one on disk, each turn with a kernel of its own. Neither the model nor the tool takes time here, so flushing has
 nothing to hide behind. Wall times on a shared machine: medians, with the tenth and ninetieth percentile, and beside
-them the processor time, which other work on the machine changes less.
+them the processor time, which other work on the machine changes less. `tools:tokens` prints what tools take of a
+model's context and nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -30,10 +31,13 @@ from warpsight.reason.opening import opening_of
 from warpsight.runs.memory import MemoryStore
 from warpsight.runs.sqlite import SqliteStore
 from warpsight.runs.store import Store
+from warpsight.serve.listing import few_listing, listing, token_cost
 from warpsight.session.session import Session
+from warpsight.short.few import few_specs, names_for
 from warpsight.tasks import read_task
 from warpsight.tools import check as check_tool
 from warpsight.tools.answer import Answer
+from warpsight.tools.box import ToolSpec
 from warpsight.tools.describe import describe
 from warpsight.tools.open import open_box
 from warpsight.tools.task_box import TaskBox, specs, tools
@@ -153,15 +157,28 @@ def sizes(box: TaskBox) -> tuple[int, int]:
     return tokens(render(profile, findings, "raw", UNLIMITED)), tokens(render(profile, findings, "curated", UNLIMITED))
 
 
-def main() -> None:
+def told_of() -> None:
+    """What tools take of a model's context before anything is asked."""
+
+    def schemas(shown: Sequence[ToolSpec]) -> int:
+        return sum(tokens(spec.model_dump_json(exclude={"listed"})) for spec in shown)
+
+    few = few_specs(names_for(""))
+    print("tokens that a model is told of its tools, estimated high:")
+    whole = specs()
+    print(f"  full prompt:  {schemas(whole)} as schemas of {len(whole)} tools, {tokens(tool_lines(whole))} as a list")
+    print(f"  small prompt: {schemas(few)} as schemas of {len(few)} tools")
+    for name, offered in (("MCP", listing()), ("MCP --few", few_listing())):
+        print(f"  {name + ':':13} {sum(map(token_cost, offered))} as schemas of {len(offered)} tools")
+
+
+def main(argument: str = "") -> None:
+    told_of()
+    if argument == "tokens":
+        return
     task = read_task(TASKS / "transpose")
     print("overhead, without the tool's work (aim 2 ms or less):")
     overhead(task)
-    schemas = sum(tokens(spec.model_dump_json()) for spec in specs())
-    print(
-        f"tools as a model is told of them, at most: {schemas} tokens as schemas,"
-        f" {tokens(tool_lines(specs()))} as a list"
-    )
     print("the same call again (aim 5 ms or less):")
     kept(task)
     examples()

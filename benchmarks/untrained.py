@@ -113,13 +113,14 @@ def opened(task: Task, feedback: str) -> KeptBox:
     return KeptBox(box.session)
 
 
-def chosen() -> list[BenchTask]:
-    """The tasks, by the rule above; examples, corpus and first tries in turn, so that fewer are of all three."""
+def chosen() -> Iterator[BenchTask]:
+    """The tasks, by the rule above; examples, corpus and first tries in turn, so that fewer are of all three. Each is
+    looked at when it is asked for."""
     rows = {row.number for row in read_rows(ROOT / "results" / "test.jsonl") if row.truth.time_us <= LONGEST_US}
     corpus = [one for one in read_bench_tasks(ROOT / "results" / "test.jsonl") if one.number in rows]
     sets = (read_bench_tasks(ROOT / "tasks"), corpus, read_bench_tasks(ROOT / "examples" / "kernels"))
-    taken = [list(itertools.islice(filter(_leaves_something, some), OF_EACH)) for some in sets]
-    return [one for three in zip(*taken, strict=True) for one in three]
+    taken = [itertools.islice(filter(_leaves_something, some), OF_EACH) for some in sets]
+    yield from itertools.chain.from_iterable(zip(*taken, strict=True))
 
 
 def _leaves_something(one: BenchTask) -> bool:
@@ -171,7 +172,7 @@ def todo(words: Mapping[str, str]) -> Iterator[tuple[Unit, BenchTask]]:
     """Task after task, all arms of one beside each other: openings that begin alike are read once."""
     done = {Unit(*(row[name] for name in Unit._fields)).key for row in read_lines()}
     arms = words.get("arms", "small").split("+")
-    for one in chosen()[int(words.get("from", "0")) : int(words.get("n", "24"))]:
+    for one in itertools.islice(chosen(), int(words.get("from", "0")), int(words.get("n", "24"))):
         for arm, feedback in itertools.product(arms, words.get("feedback", "curated").split("+")):
             model = "none" if arm in NO_MODEL else words.get("model", "qwen2.5-coder-0.5b")
             unit = Unit(model, arm, feedback, one.key)
@@ -211,4 +212,4 @@ def main(argument: str = "") -> None:
             f"{row['model_seconds']:.1f} s of {time.process_time() - began:.1f} CPU s",
             flush=True,
         )
-    print_tables(read_lines(), chosen())
+    print_tables(read_lines())

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warpsight.bench.tasks import BenchTask
 from warpsight.nouns.timing import IMPROVEMENTS
 
 Row = Mapping[str, Any]
@@ -29,13 +28,13 @@ def speed_of(row: Row) -> float:
     return 1.0 if ratio is None else float(ratio)
 
 
-def print_tables(rows: Sequence[Row], tasks: Sequence[BenchTask]) -> None:
+def print_tables(rows: Sequence[Row]) -> None:
     """All tables, as Markdown."""
     found: dict[Condition, dict[str, Row]] = {}
     for row in rows:
         found.setdefault(Condition(row["model"], row["arm"], row["feedback"]), {})[row["task"]] = row
-    names = ", ".join(one.task.name + (f" #{one.number}" if one.right else "") for one in tasks)
-    print(f"\ntasks ({len(tasks)}): {names}\n")
+    tasks = dict.fromkeys(row["task"] for row in rows)
+    print(f"\ntasks ({len(tasks)}): {', '.join(key.partition('|')[0] for key in tasks)}\n")
     _head("model, arm, feedback, tasks, usable replies, right and faster, geometric mean (95 %), calls, tokens read, "
           "written, model CPU s")  # fmt: skip
     for condition, some in found.items():
