@@ -3,8 +3,9 @@
 24 tasks by one rule: example tasks, tasks of the test corpus and kernels as written first, eight of each, in turn; in
 the order of their files, without those at the roofline and corpus tasks above 100 us, whose checks take long. One line
 a unit goes to results/untrained.jsonl; what is there is not asked again. `feedback=time`, `until=07:40` or `for=300`
-seconds, and `table` for the tables alone (untrained_table.py). Tools' results are kept by content, so all arms and
-models share them. Times are simulated; a reply is usable when it has a call of a known tool whose arguments fit.
+seconds, `table` for the tables alone (untrained_table.py), `plan` for the whole experiment in stages (pull both models
+first). Tools' results are kept by content, so all arms and models share them. Times are simulated; a reply is usable
+when it has a call of a known tool whose arguments fit.
 """
 
 from __future__ import annotations
@@ -48,6 +49,17 @@ ROOT = Path(__file__).parents[1]
 FILE = ROOT / "results" / "untrained.jsonl"
 OF_EACH, LONGEST_US, SEED = 8, 100.0, 1
 SHOWN = 240  # characters of a step that are kept
+LARGER, SMALLER = {"model": "qwen2.5-coder-1.5b"}, {"model": "qwen2.5-coder-0.5b"}
+OFF = "unconstrained+only-tags+no-profile+long-results+hashes+fixed-example+named-example+no-next+same-turn+full"
+PLAN: tuple[dict[str, str], ...] = (
+    {**LARGER, "arms": "small", "n": "24"},
+    {"arms": "guided+script", "n": "24"},
+    {**LARGER, "arms": "small", "feedback": "time+none", "n": "24"},
+    {**LARGER, "arms": OFF, "n": "9"},
+    {**LARGER, "arms": "own-edits", "n": "9"},
+    {**SMALLER, "arms": "skill+no-skill", "n": "10"},
+    {**SMALLER, "arms": "small", "n": "24"},
+)
 
 
 class Unit(NamedTuple):
@@ -168,6 +180,13 @@ def _final(run: Run, box: KeptBox, store: MemoryStore) -> Evaluation | None:
     return found if better(found, run.submitted) else run.submitted
 
 
+def planned(words: Mapping[str, str]) -> Iterator[tuple[Unit, BenchTask]]:
+    """One stage, or with `plan` all of them, the one that says most first."""
+    if "plan" not in words:
+        return todo(words)
+    return itertools.chain.from_iterable(todo({**words, **stage}) for stage in PLAN)
+
+
 def todo(words: Mapping[str, str]) -> Iterator[tuple[Unit, BenchTask]]:
     """Task after task, all arms of one beside each other: openings that begin alike are read once."""
     done = {Unit(*(row[name] for name in Unit._fields)).key for row in read_lines()}
@@ -189,7 +208,7 @@ def main(argument: str = "") -> None:
     words = {name: value for name, _, value in cut}
     models: dict[str, Model] = {}
     ends = time.monotonic() + float(words.get("for", "inf"))
-    for unit, one in () if "table" in words else todo(words):
+    for unit, one in () if "table" in words else planned(words):
         if time.strftime("%H:%M") >= words.get("until", "99:99") or time.monotonic() >= ends:
             print("stopped at its time; the same command goes on")
             break

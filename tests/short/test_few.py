@@ -106,6 +106,20 @@ def test_the_call_in_the_prompt_fits_the_kernel_and_what_is_in_vain_is_answered_
     assert run.outcome == "submitted" and run.submitted.timing.improves and run.spent.tool_calls == 3
 
 
+def test_a_kernel_at_its_roofline_may_be_submitted_at_once() -> None:
+    task = read_task(TASK.folder.parent / "reduce_sum")
+    job, box = plan_job(task, model="scripted:demo", prompt="small").job, open_box(task, seed=1)
+    opened = open_few(job, box)
+    job = look(job, opened)
+    assert "at_roofline" in job.opening.user and look_at(box, task.kernel, ("rewrite", "submit")).is_done
+    wrong = opened.tools.call("rewrite", {"cause": "spills", "kernel": task.kernel})
+    assert wrong.text.endswith('Now call {"name":"submit","arguments":{}}.')
+    run = run_loop(
+        job, ScriptedModel([ScriptedTurn(calls=(ScriptedCall(name="submit"),))]), opened.tools, MemoryStore()
+    )
+    assert run.outcome == "submitted" and run.submitted is not None and run.submitted.check.verdict == "right"
+
+
 def test_a_profile_shows_only_causes_that_may_be_called() -> None:
     box = open_box(read_task(TASK.folder.parent / "histogram"), seed=1)
     named = look_at(box, box.session.given.source, ("rewrite", "submit"))

@@ -36,10 +36,12 @@ _NO_WORDS = re.compile(r"^  at \W*$\n?", re.MULTILINE)  # a quoted line that is 
 
 
 class Look(NamedTuple):
-    """A profile in few words, and the causes in it that may be called, the first one first."""
+    """A profile in few words, and the causes in it that may be called, the first one first. `is_done`: it says that the
+    kernel is as fast as it gets, and names nothing to try."""
 
     words: str
     causes: tuple[str, ...] = ()
+    is_done: bool = False
 
 
 NO_LOOK = Look("")
@@ -70,7 +72,8 @@ def look_at(box: TaskBox, kernel: str, names: Sequence[str]) -> Look:
     else:
         shown = found
     told = tuple(one.name for one in (*shown.findings, *shown.smaller)[:MOST_FINDINGS] if one.name in known_causes())
-    return Look(_NO_WORDS.sub("", profile_words(shown, kernel, smaller=True)), told)
+    is_done = not told and bool(found.findings) and found.findings[0].name in STOP
+    return Look(_NO_WORDS.sub("", profile_words(shown, kernel, smaller=True)), told, is_done)
 
 
 def _callable(findings: Sequence[Found]) -> tuple[Found, ...]:
@@ -119,6 +122,8 @@ class FewBox:
             return f"{cause} was tried on this kernel. {self.next_words(kernel)}"
         if name != SUBMIT or kernel != self._box.session.given.source:
             return ""
+        if look_at(self._box, kernel, self._names).is_done:
+            return ""
         if not self._tried[kernel]:
             return f"nothing was tried yet; call {self._names[0]} first. {self.next_words(kernel)}".strip()
         left = REWRITE in self._names and self.left(kernel)
@@ -131,7 +136,10 @@ class FewBox:
 
     def next_words(self, kernel: str) -> str:
         """The exact call to make now: small models write what they read last. Without a profile nobody knows it."""
-        if not look_at(self._box, kernel, self._names).causes:
+        seen = look_at(self._box, kernel, self._names)
+        if seen.is_done:
+            return f"Now call {form_of_call(SUBMIT)}."
+        if not seen.causes:
             return f"Name another cause, or call {SUBMIT}." if REWRITE in self._names else ""
         left = self.left(kernel)
         after = f" After it: {', '.join(left[1:])}." if left[1:] else ""
