@@ -53,6 +53,7 @@ def told(**changed: Any) -> dict[str, Any]:
         ({"end": "signal", "detail": "ended by SIGSEGV"}, "stopped"),
         ({"exit_code": 1}, "stopped"),
         ({"launches": 0}, "stopped"),
+        ({"launches": 0, "libraries": [{"name": "gemv"}], "output": "PASS\n"}, "passed"),
         ({"exit_code": 1, "launches": 0, "output": "error opening a.txt\n"}, "no data"),
         ({"output": "nan\nPASS\n"}, "passed"),
         ({"errors": "warpsight: warning in k at a.cu:3: errors in 3\n"}, "passed"),

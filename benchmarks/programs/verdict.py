@@ -94,13 +94,14 @@ def _own_word(told: dict[str, Any], text: str) -> tuple[str, str]:
     word, line = says(text)
     if NO_DATA.search(text) and (told["exit_code"] or not told["launches"] or word == "own check failed"):
         return "no data", NOT_THERE
-    if told["exit_code"] and not told["launches"]:
+    worked = told["launches"] or told.get("libraries")
+    if told["exit_code"] and not worked:
         kind = "usage: its arguments are not what it wants" if _USAGE.search(text) else last_line(text)
         return "stopped", f"exit code {told['exit_code']} before any launch: {kind}"
     if word == "own check failed":
         return word, line
     if told["exit_code"]:
         return "stopped", f"exit code {told['exit_code']}: {last_line(text)}"
-    if not told["launches"]:
+    if not worked:
         return "stopped", f"no launch: {last_line(text)}"
     return word, line

@@ -190,6 +190,25 @@ def test_a_build_may_make_links(run_source: RunSource, tmp_path: Path) -> None:
     assert (found.returncode, found.stdout) == (0, "linked\n"), found.stderr
 
 
+def test_a_build_starts_what_it_makes_and_a_program_does_not(run_source: RunSource, tmp_path: Path) -> None:
+    del run_source
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "main.cu").write_text(
+        '#include <cerrno>\n#include <cstdio>\n#include <fstream>\n#include <sys/stat.h>\n#include <unistd.h>\n'
+        '#include "size.h"\nint main() {\n  std::ofstream("copy") << std::ifstream("/proc/self/exe").rdbuf();\n'
+        '  chmod("copy", 0755);\n  if (access("copy", R_OK)) return 2;\n  execl("copy", "copy", nullptr);\n'
+        '  printf("%d %d\\n", SIZE, errno == EACCES);\n}\n'
+    )
+    (folder / "write.cpp").write_text('#include <cstdio>\nint main() { puts("#define SIZE 7"); }\n')
+    (folder / "script").write_text("#!/bin/bash\n./write > size.h\n")
+    (folder / "script").chmod(0o755)
+    (folder / "Makefile").write_text("all:\n\tg++ write.cpp -o write\n\t./script\n\tnvcc main.cu -o main\n")
+    command = [sys.executable, "-m", "warpsight.cli.app", "run", "--no-times", str(folder)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "7 1\n"), found.stderr
+
+
 def test_what_does_not_build_says_why(run_source: RunSource, tmp_path: Path) -> None:
     del run_source
     broken = tmp_path / "broken.cu"

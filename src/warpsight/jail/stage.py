@@ -209,11 +209,12 @@ def set_limits(limits: dict[str, int]) -> None:
 
 
 def landlock_rules(config: dict[str, Any], scratch: str) -> list[tuple[str, int]]:
-    """Read and start what is shown, change only what is in the scratch folder."""
+    """Read and start what is shown, change only what is in the scratch folder; a build starts what it makes there."""
     shown = [(path, kernel.FS_READ | kernel.FS_EXECUTE) for path in config["binds"]]
     devices = [(path, kernel.FS_READ_FILE | kernel.FS_WRITE_FILE) for path in DEVICES]
+    own = kernel.FS_EXECUTE if config["starts_own"] else 0
     # The folders above what is shown hold names only; Python looks through them for modules.
-    return [("/", kernel.FS_READ_DIR), *shown, *devices, (scratch, kernel.FS_SCRATCH)]
+    return [("/", kernel.FS_READ_DIR), *shown, *devices, (scratch, kernel.FS_SCRATCH | own)]
 
 
 def plan_landlock(build: _Setup) -> tuple[bool, bool, bool]:

@@ -82,7 +82,8 @@ class JailedWorker:
     `level` is the tightness the kernel must show before the first request: "tools" (may start programs), "serve" (may
     fork), "work" (threads only), "compute" (memory, time and open channels only). `without` leaves protections out on
     purpose, which needs `unsafe`. Descriptors in `passed` are the worker's too, from 6 on; the caller closes its own.
-    `links` are more names in its root, and the shown paths they lead to. `sets_ids` is for builds (see seccomp.py).
+    `links` are more names in its root, and the shown paths they lead to. With
+    `builds` it may set its user to the one it has (see seccomp.py) and start files in its scratch folder.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class JailedWorker:
         without: Collection[str] = (),
         passed: Sequence[int] = (),
         links: Sequence[tuple[str, str]] = (),
-        sets_ids: bool = False,
+        builds: bool = False,
     ) -> None:
         self.name, self.level, self.limits = name, level, limits
         self._unsafe = unsafe or told_unsafe()
@@ -109,7 +110,7 @@ class JailedWorker:
         requests_out, requests = os.pipe()
         answers, answers_in = os.pipe()
         try:
-            config = _config(argv, limits, readable, without, not self._unsafe, scratch, sets_ids)
+            config = _config(argv, limits, readable, without, not self._unsafe, scratch, builds)
             config["fds"] = {"requests": requests_out, "answers": answers_in}
             config["passed"] = list(passed)
             config["links"] = [*config["links"], *links]
@@ -261,13 +262,13 @@ def _config(
     without: Collection[str],
     strict: bool,
     scratch: str,
-    sets_ids: bool = False,
+    builds: bool = False,
 ) -> dict[str, Any]:
     if without and strict:
         raise ValueError("protections can be left out only with unsafe=True")
     left_out = {*without}
     try:
-        base, levels = _filters(platform.machine(), sets_ids)
+        base, levels = _filters(platform.machine(), builds)
     except seccomp.UnknownMachine as unknown:
         if strict:
             raise BrokenMachine(str(unknown), hint="--unsafe goes on without, and every result says so") from None
@@ -275,7 +276,7 @@ def _config(
     view = make_view(argv, readable)
     return {
         "argv": list(argv), "binds": view.binds, "links": view.links, "base": base, "levels": levels,
-        "scratch_bytes": limits.scratch_bytes, "scratch_folder": scratch,
+        "scratch_bytes": limits.scratch_bytes, "scratch_folder": scratch, "starts_own": builds,
         "strict": strict, "required": REQUIRED, "without": sorted(left_out),
         "limits": {
             "RLIMIT_AS": limits.memory_bytes + limits.shared_bytes,

@@ -90,7 +90,7 @@ class JailedProgram:
         try:
             self._worker = JailedWorker(
                 [sys.executable, "-I", "-S", str(WORKER)], limits=limits, readable=command.readable, level="tools",
-                name=Path(command.argv[0]).name, passed=fds, links=command.links, sets_ids=passed is None,
+                name=Path(command.argv[0]).name, passed=fds, links=command.links, builds=passed is None,
             )  # fmt: skip
         finally:
             for fd in (out_write, err_write, *([null] if null >= 0 else [])):
