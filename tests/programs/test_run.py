@@ -112,10 +112,10 @@ def test_what_was_set_is_written(run_source: RunSource) -> None:
 
 def test_repeats_are_skipped_and_change_nothing(run_source: RunSource) -> None:
     ran = run_source("repeats.cu", times=False)
-    assert ran.output == "21 8 10 1\n"
-    assert ran.run.skipped >= 15 and ran.run.launches == 50
+    assert ran.output == "21 8 10 1 60\n"
+    assert ran.run.skipped >= 15 and ran.run.launches == 90
     checked = run_source("repeats.cu", check="lenient", times=False)
-    assert checked.output == "21 8 10 1\n" and checked.run.skipped == 0
+    assert checked.output == "21 8 10 1 60\n" and checked.run.skipped == 0
 
 
 def test_a_launch_that_is_cut_off_has_no_answer(run_source: RunSource, tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_build_starts_what_it_makes_and_a_program_does_not(run_source: RunSour
     folder = tmp_path / "program"
     folder.mkdir()
     (folder / "main.cu").write_text(
-        '#include <cerrno>\n#include <cstdio>\n#include <fstream>\n#include <sys/stat.h>\n#include <unistd.h>\n'
+        "#include <cerrno>\n#include <cstdio>\n#include <fstream>\n#include <sys/stat.h>\n#include <unistd.h>\n"
         '#include "size.h"\nint main() {\n  std::ofstream("copy") << std::ifstream("/proc/self/exe").rdbuf();\n'
         '  chmod("copy", 0755);\n  if (access("copy", R_OK)) return 2;\n  execl("copy", "copy", nullptr);\n'
         '  printf("%d %d\\n", SIZE, errno == EACCES);\n}\n'
