@@ -53,6 +53,7 @@ def told(**changed: Any) -> dict[str, Any]:
         ({"end": "signal", "detail": "ended by SIGSEGV"}, "stopped"),
         ({"exit_code": 1}, "stopped"),
         ({"launches": 0}, "stopped"),
+        ({"launches": 0, "exit_code": 97, "output": "PASS", "errors": "warpsight: too much host memory\n"}, "stopped"),
         ({"launches": 0, "libraries": [{"name": "gemv"}], "output": "PASS\n"}, "passed"),
         ({"exit_code": 1, "launches": 0, "output": "error opening a.txt\n"}, "no data"),
         ({"output": "nan\nPASS\n"}, "passed"),

@@ -1,7 +1,7 @@
 """A program through `warpsight run`: compiled, ended, own check passed, stopped and why.
 
 Reduced arguments: the last number of the Makefile's line (most often how many times it repeats) is at most 2; a run
-that takes too long comes again with the other numbers divided by 16, then by 256.
+that takes too long, or too much memory, comes again with the other numbers divided by 16, then by 256.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def tried(folder: Path, way: str, most_s: float) -> dict[str, Any]:
         if words in tries[:i]:
             continue
         row = judged(folder, words, most_s)
-        if row["reason"] != "time_limit":
+        if row["reason"] != "time_limit" and cause(row) != TOO_LARGE:
             break
     return row
 
@@ -117,6 +117,7 @@ def needs(folder: Path) -> list[str]:
     return sorted(found)
 
 
+TOO_LARGE = "more memory than may be used"
 CAUSES = (
     ("too many CPU seconds", r"^time_limit"),
     ("a library that is not provided", r"^needs "),
@@ -130,7 +131,7 @@ CAUSES = (
     ("a function of the runtime that is missing", r"^cuda\w+(?:; cuda\w+)*$|not provided"),
     ("PTX or machine code that is not read", r"PTX|not read|cannot be read"),
     ("a fault in a launch", r"^(out_of_bounds|misaligned|assert_failed|deadlock|shuffle|barrier|endless|stack|bad_)"),
-    ("more memory than may be used", r"too_much_memory|OutOfMemory|out of memory|bad_alloc"),
+    (TOO_LARGE, r"too_much_memory|out_of_memory|OutOfMemory|out of memory|bad_alloc|too much host memory"),
     ("it crashed", r"^signal|^lost"),
     ("it ended before any launch", r"no launch|before any launch"),
     ("it says so by its exit code", r"^exit code"),

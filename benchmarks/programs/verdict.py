@@ -37,6 +37,7 @@ _SAID = re.compile(
 )  # fmt: skip
 _USAGE = re.compile(r"^\s*usage\b", re.IGNORECASE | re.MULTILINE)
 _NAN = re.compile(r"(?<![A-Za-z])-?nan(?![A-Za-z])", re.IGNORECASE)
+RUNTIME_GONE = 97
 NOT_THERE = "a file that is not in the repository"
 NO_DATA = re.compile(
     r"no such file|(can ?not|could not|couldn't|failed to|unable to|error) (open|read|load|find)|cannot find|"
@@ -91,6 +92,8 @@ def _ended(told: dict[str, Any], text: str) -> tuple[str, str] | None:
 
 
 def _own_word(told: dict[str, Any], text: str) -> tuple[str, str]:
+    if told["exit_code"] == RUNTIME_GONE:
+        return "stopped", last_line("\n".join(re.findall(r"warpsight: (.*)", told["errors"])))
     word, line = says(text)
     if NO_DATA.search(text) and (told["exit_code"] or not told["launches"] or word == "own check failed"):
         return "no data", NOT_THERE

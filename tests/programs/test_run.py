@@ -190,6 +190,16 @@ def test_a_build_may_make_links(run_source: RunSource, tmp_path: Path) -> None:
     assert (found.returncode, found.stdout) == (0, "linked\n"), found.stderr
 
 
+def test_too_much_host_memory_is_told(run_source: RunSource, tmp_path: Path) -> None:
+    source = tmp_path / "host.cu"
+    source.write_text(
+        "#include <sys/mman.h>\nint main() { int *x; mmap(0, 12ull << 30, PROT_READ | PROT_WRITE,"
+        " MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); return cudaMalloc(&x, 4); }\n"
+    )
+    ran = run_source(str(source), times=False)
+    assert ran.run.exit_code == 97 and "the program holds too much host memory" in ran.errors
+
+
 def test_a_build_starts_what_it_makes_and_a_program_does_not(run_source: RunSource, tmp_path: Path) -> None:
     del run_source
     folder = tmp_path / "program"

@@ -111,6 +111,8 @@ Device read_device() {
         *v = a.number();
     void *at = mmap((void *)kBase, d.arena_bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, memory, 0);
+    if (at == MAP_FAILED && errno == ENOMEM)
+        end_program("no room is left for device memory: the program holds too much host memory");
     if (at != (void *)kBase) end_program("cannot map device memory: the program uses its addresses for something else");
     return d;
 }
