@@ -41,9 +41,9 @@ NEUTRAL: dict[str, tuple[str, Callable[[str], str], bool]] = {
     "a parameter's name": ("transpose", lambda text: text.replace("int R,", "int R ,"), True),
     "another function": ("daxpy", lambda text: text + "\n__device__ int nobody(int x) { return x; }\n", True),
     "a macro that nobody uses": ("matmul_naive", lambda text: text + "\n#define NOBODY 1\n", True),
-    "two tests in another order": (
+    "indices without a sign": (
         "transpose",
-        lambda text: text.replace("r < R && c < C", "!(c >= C) && !(r >= R)"),
+        lambda text: text.replace("int c = blockIdx", "unsigned c = blockIdx").replace("int r = b", "unsigned r = b"),
         False,
     ),
     "an index in two steps": (
@@ -51,9 +51,9 @@ NEUTRAL: dict[str, tuple[str, Callable[[str], str], bool]] = {
         lambda text: text.replace("(int)(i % D)", "(int)(i - (long long)row * D)"),
         False,
     ),
-    "a later read of the shape": (
+    "another order of the same sum": (
         "reduce_sum",
-        lambda text: text.replace("threadIdx.x % 32", "threadIdx.x - 32 * (threadIdx.x / 32)"),
+        lambda text: text.replace("__shfl_down_sync", "__shfl_xor_sync"),
         False,
     ),
     "a sum the other way round": (

@@ -36,7 +36,7 @@ def test_shares(given: object, share: float) -> None:
         ("[guard\n", "warpsight.toml"),
         ('[guard]\nmax_regression = "much"\n' + KERNEL, '"3%"'),
         ("[guard]\nmax_regression = -1\n" + KERNEL, "max_regression"),
-        ("[other]\n" + KERNEL, "[guard] and [[kernel]]"),
+        ("[other]\n" + KERNEL, "[guard], [[kernel]] and [[program]]"),
         ('[[kernel]]\ntask = "k"\ngpu = "a100"\n', "gpu"),
         ('[[kernel]]\ntask = "../elsewhere"\n', "inside its folder"),
         ('[[kernel]]\ntask = "k"\nfile = "/etc/passwd"\n', "inside its folder"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from warpsight import __version__
 from warpsight.serve.skill import skill_text
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,8 @@ def read(path: Path) -> dict[str, Any]:
 def test_a_manifest_names_parts_that_are_there(client: str) -> None:
     found = read(PLUGIN / client / "plugin.json")
     assert re.fullmatch(r"[a-z][a-z0-9-]*", found["name"]) and found["description"] and found["author"]["name"]
-    assert "version" not in found  # it stands in one place; without it the commit is the version
+    # Codex wants a version. Elsewhere the commit is the version, so that users get each change.
+    assert found.get("version") == (__version__ if client == ".codex-plugin" else None)
     for key in ("skills", "mcpServers"):
         assert found[key].startswith("./") and (PLUGIN / found[key]).exists()
     started = read(PLUGIN / found["mcpServers"])["mcpServers"]["warpsight"]

@@ -1,4 +1,4 @@
-"""The baseline: each guarded kernel as it was accepted, text and numbers, in one JSON file that is committed.
+"""The baseline: each guarded kernel and program as it was accepted, text and numbers: a JSON file to commit.
 
 The text is there so that a change is judged against the kernel itself, timed anew by the tools of today. So a new
 version of the compiler or of the time model never looks like a regression. The numbers are for people who read the
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from warpsight import __version__
 from warpsight.errors import UsageError
 from warpsight.files import write_whole
-from warpsight.guard.config import GuardedKernel
+from warpsight.guard.config import GuardedKernel, GuardedProgram
 from warpsight.lens.diagnosis import Diagnosis
 from warpsight.nouns import Noun, Sha256
 
@@ -45,16 +45,38 @@ class AcceptedKernel(Noun):
     facts: KernelFacts
 
 
+class AcceptedProgram(Noun):
+    """One program on one GPU as it was accepted: its sources by path, what it printed, and what its kernels take."""
+
+    program: GuardedProgram
+    gpu: str
+    sources: dict[str, str]
+    exit_code: int
+    output: str
+    facts: KernelFacts
+    kernels: dict[str, KernelFacts]
+
+
 class GuardBaseline(Noun):
     """All that was accepted."""
 
     format: Literal[1] = 1
     made_with: str = f"warpsight {__version__}"
     accepted: tuple[AcceptedKernel, ...]
+    programs: tuple[AcceptedProgram, ...] = ()
 
     def of(self, kernel: GuardedKernel, gpu: str) -> AcceptedKernel | None:
         asked = _place(kernel, gpu)
         return next((one for one in self.accepted if _place(one.kernel, one.gpu) == asked), None)
+
+    def of_program(self, program: GuardedProgram, gpu: str) -> AcceptedProgram | None:
+        asked = program_place(program, gpu)
+        return next((one for one in self.programs if program_place(one.program, one.gpu) == asked), None)
+
+
+def program_place(program: GuardedProgram, gpu: str) -> tuple[str, tuple[str, ...], tuple[str, ...], str]:
+    """What a program is found by: with other arguments it is another question."""
+    return program.program, program.arguments, program.make, gpu
 
 
 def _place(kernel: GuardedKernel, gpu: str) -> tuple[str, str, str, str]:
@@ -86,7 +108,10 @@ def read_baseline(file: Path) -> GuardBaseline:
         raise UsageError(f"{file} is no baseline: {told}", hint="`warpsight guard update` writes it anew") from None
 
 
-def write_baseline(file: Path, accepted: Iterable[AcceptedKernel]) -> None:
-    ordered = sorted(accepted, key=lambda one: _place(one.kernel, one.gpu))
-    document = GuardBaseline(accepted=tuple(ordered)).model_dump(mode="json")
+def write_baseline(file: Path, accepted: Iterable[AcceptedKernel], programs: Iterable[AcceptedProgram] = ()) -> None:
+    made = GuardBaseline(
+        accepted=tuple(sorted(accepted, key=lambda one: _place(one.kernel, one.gpu))),
+        programs=tuple(sorted(programs, key=lambda one: program_place(one.program, one.gpu))),
+    )
+    document = made.model_dump(mode="json", exclude=None if made.programs else {"programs"})
     write_whole(file, json.dumps(document, indent=1, ensure_ascii=False) + "\n", durable=True)

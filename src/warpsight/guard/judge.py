@@ -9,8 +9,10 @@ a public seed, so the same change gives the same verdict everywhere.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
+
+from pydantic import Field
 
 from warpsight.cubin.elf import Elf
 from warpsight.errors import TaskError, UsageError
@@ -29,9 +31,10 @@ Say = Callable[[str], None]
 
 
 class GuardRow(Noun):
-    """One kernel on one GPU. `change` is what its simulated time grew by, as a share; `likely` is the range of that
-    change when measured."""
+    """One kernel, or one whole program, on one GPU. `change` is what its simulated time grew by, as a share; `likely`
+    is the range of that change when measured. Of a program `moves` tells its kernels, `finding_paths` the files."""
 
+    kind: Literal["kernel", "program"] = "kernel"
     task: str
     file: str
     path: str
@@ -44,6 +47,8 @@ class GuardRow(Noun):
     before: KernelFacts | None = None
     after: KernelFacts | None = None
     findings: tuple[Finding, ...] = ()
+    finding_paths: Mapping[str, str] = Field(default_factory=dict)
+    moves: tuple[str, ...] = ()
 
     @property
     def new_findings(self) -> tuple[Finding, ...]:
@@ -62,10 +67,6 @@ class GuardRow(Noun):
 def questions(guarded: GuardList, only: str = "") -> Iterator[tuple[GuardedKernel, Task, str]]:
     """Every kernel of the list with its task, once for each GPU."""
     asked = [one for one in guarded.kernels if not only or only in (one.task, one.task.rsplit("/", 1)[-1])]
-    if not asked:
-        raise UsageError(
-            f"no guarded kernel is called {only!r}", "one of " + ", ".join(k.task for k in guarded.kernels)
-        )
     for kernel in asked:
         task = open_task(guarded.folder / kernel.task)
         for gpu in kernel.gpus or (task.gpu,):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from warpsight import __version__
@@ -47,15 +48,16 @@ def moved(row: GuardRow) -> list[str]:
     if before.occupancy is not None and after.occupancy is not None and before.occupancy != after.occupancy:
         told.append(f"occupancy {100 * before.occupancy:.0f} -> {100 * after.occupancy:.0f} %")
     told += [f"new finding {one.name}" for one in row.new_findings]
-    return [*told, *(f"gone finding {name}" for name in row.gone_findings)]
+    return [*row.moves, *told, *(f"gone finding {name}" for name in row.gone_findings)]
 
 
 def verdict_words(rows: Sequence[GuardRow], strict: bool) -> str:
     failed = [row for row in rows if row.fails(strict)]
+    what = " and ".join(kind + "s" for kind in ("kernel", "program") if any(row.kind == kind for row in rows))
     if failed:
-        return f"{len(failed)} of {len(rows)} guarded kernels fail"
+        return f"{len(failed)} of {len(rows)} guarded {what} fail"
     changed = sum(row.status != "unchanged" for row in rows)
-    return f"{len(rows)} guarded kernels, {changed} changed, none fails"
+    return f"{len(rows)} guarded {what}, {changed} changed, none fails"
 
 
 def markdown(rows: Sequence[GuardRow], strict: bool) -> str:
@@ -109,12 +111,15 @@ def sarif(rows: Sequence[GuardRow], strict: bool) -> str:
         if row.fails(strict) or row.status == "likely_slower":
             told = "; ".join(filter(None, (f"{row.status} on {row.gpu}", change_words(row), row.detail)))
             results.append(
-                _result(f"guard/{row.status}", "error" if row.fails(strict) else "warning", told, row, row.line)
+                _result(f"guard/{row.status}", "error" if row.fails(strict) else "warning", told, row.path, row.line)
             )
         for one in row.findings:
             level = "warning" if one in row.new_findings else "note"
             line = next((evidence.line for evidence in one.evidence if evidence.line), None)
-            results.append(_result(f"finding/{one.name}", level, f"{one.message} Try: {one.suggestion}", row, line))
+            path = row.finding_paths.get(one.name, row.path)
+            line = line if row.kind == "kernel" or one.name in row.finding_paths else None
+            told = f"{one.message} Try: {one.suggestion}"
+            results.append(_result(f"finding/{one.name}", level, told, path, line))
     rules = [{"id": rule} for rule in sorted({result["ruleId"] for result in results})]
     driver = {"name": "warpsight", "version": __version__, "rules": rules}
     return (
@@ -126,8 +131,8 @@ def sarif(rows: Sequence[GuardRow], strict: bool) -> str:
     )
 
 
-def _result(rule: str, level: str, text: str, row: GuardRow, line: int | None) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": row.path}}
+def _result(rule: str, level: str, text: str, path: str, line: int | None) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(path)}}
     if line:
         place["region"] = {"startLine": line}
     return {"ruleId": rule, "level": level, "message": {"text": text}, "locations": [{"physicalLocation": place}]}

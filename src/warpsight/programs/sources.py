@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from warpsight.errors import UsageError
@@ -78,6 +78,16 @@ def near(source: Path) -> Iterator[Path]:
     for path in sorted(source.parent.iterdir()):
         if path != source and path.is_file() and path.suffix and path.suffix in SOURCES:
             yield path
+
+
+def require_inside(source: Path, inside: Callable[[Path], bool]) -> None:
+    """A program that a stranger wrote may show nothing from outside: neither by `../` in its sources nor by a link."""
+    for place in folders_beside(source).values():
+        if not inside(place):
+            raise UsageError(f"{source.name} names {place} with ../, which is outside of the allowed folders")
+    for path in source.rglob("*") if source.is_dir() else source.parent.iterdir():
+        if path.is_symlink() and not inside(path.resolve()):
+            raise UsageError(f"{path.name} beside {source.name} is a link that leads outside of the allowed folders")
 
 
 def folders_beside(source: Path) -> dict[str, Path]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warpsight.bench.metrics import MeanInterval
-from warpsight.report.bench_charts import compared, difference_said, difference_words, kind_of_model
-from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, measures_of, paired
+from warpsight.report.bench_charts import compared, difference_said, difference_words
+from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, kind_of_model, measures_of, paired
 from warpsight.report.html import Html, join, tag
 
 QUESTION = "Does a profile help a model make kernels faster?"

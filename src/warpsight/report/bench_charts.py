@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from warpsight.bench.apply import CEILING
 from warpsight.bench.metrics import MeanInterval
 from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, paired
 from warpsight.report.html import Html, join, tag
@@ -27,7 +26,6 @@ from warpsight.report.svg import (
 
 _MARGIN, _VALUES, _ROW, _HEAD, _FOOT = 62, 118, 20, 18, 46
 _MOST_ROWS = 14
-RIVAL = "rival:"
 SHAPES = 4
 
 
@@ -40,7 +38,7 @@ def means_figure(
     sides: Sequence[BenchCondition], shown: DrawnMeasure, number: Mapping[str, int], source: str, title: str
 ) -> Html:
     """A row for each condition, by model: its mean with the interval, and n."""
-    found = [(side, shown.of(side.outcomes)) for side in ordered(sides)]
+    found = [(side, shown.of(side.outcomes)) for side in sides]
     ticks = nice_ticks(max(interval.high for _, interval in found), about=4)
     wide = Scale(0, ticks[-1], _MARGIN, WIDTH - _VALUES)
     rows = [
@@ -92,17 +90,6 @@ def _mean_row(row: _MeanRow, y: float, wide: Scale) -> list[Html]:
         tag("g", told, whisker, mark(wide(row.found.value), middle, row.number)),
         words(WIDTH - 4, middle + 4, row.value, anchor="end", class_="small"),
     ]
-
-
-def ordered(sides: Sequence[BenchCondition]) -> list[BenchCondition]:
-    """Models, then scripts, then what the right answers would be worth; a model's conditions stay together."""
-    models = list(dict.fromkeys(side.model for side in sides))
-    return sorted(sides, key=lambda side: (kind_of_model(side.model), models.index(side.model)))
-
-
-def kind_of_model(model: str) -> int:
-    """0 a model, 1 a script, 2 the right answers themselves."""
-    return 2 if model == CEILING else 1 if model.startswith(RIVAL) else 0
 
 
 def pairs_figure(bench: Bench, suite: str, shown: DrawnMeasure, title: str) -> Html | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from warpsight.bench.apply import CEILING
 from warpsight.bench.metrics import MeanInterval, Measure, diagnosed, difference, log_speed, mean_of, scored
 from warpsight.bench.suite import read_outcomes
 from warpsight.bench.table import conditions
@@ -21,6 +22,7 @@ from warpsight.nouns.run import Run
 from warpsight.report.curves import Training, read_training
 from warpsight.session.feedback import MODES, Feedback
 
+RIVAL = "rival:"
 PairOf = tuple[str, str]
 
 
@@ -130,15 +132,24 @@ def read_bench(
     return found
 
 
+def kind_of_model(model: str) -> int:
+    """0 a model, 1 a script, 2 the right answers themselves."""
+    return 2 if model == CEILING else 1 if model.startswith(RIVAL) else 0
+
+
 def sides_of(outcomes: Sequence[BenchOutcome]) -> tuple[BenchCondition, ...]:
-    """Models in the order they came, feedback from none to wrong."""
+    """Models, then scripts, then the right answers; in the order they came, feedback from none to wrong."""
     order = {model: at for at, model in enumerate(dict.fromkeys(outcome.unit.label for outcome in outcomes))}
     found = [
         BenchCondition(suite, model, some[0].unit.feedback, tuple(some)) for (suite, model, _), some in _by(outcomes)
     ]
-    return tuple(
-        sorted(found, key=lambda s: (s.suite == "recommend", s.suite, order[s.model], MODES.index(s.feedback)))
-    )
+    modes = {mode: at for at, mode in enumerate(MODES)}
+
+    def place(side: BenchCondition) -> tuple[bool, str, int, int, int]:
+        recommends = side.suite == "recommend"
+        return recommends, side.suite, kind_of_model(side.model), order[side.model], modes[side.feedback]
+
+    return tuple(sorted(found, key=place))
 
 
 def paired(one: BenchCondition, other: BenchCondition, shown: DrawnMeasure) -> MeanInterval:

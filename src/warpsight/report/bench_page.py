@@ -6,8 +6,8 @@ from pathlib import Path
 
 from warpsight import __version__
 from warpsight.report.bench_answers import QUESTION, answers_section
-from warpsight.report.bench_charts import colours, kind_of_model, means_figure, pairs_figure
-from warpsight.report.bench_data import Bench, measures_of
+from warpsight.report.bench_charts import colours, means_figure, pairs_figure
+from warpsight.report.bench_data import Bench, kind_of_model, measures_of
 from warpsight.report.bench_failures import failures_section
 from warpsight.report.bench_tables import families_section, results_section
 from warpsight.report.curves import curve_figures

@@ -13,10 +13,9 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from warpsight.errors import UsageError
 from warpsight.nouns import WholeRun
 from warpsight.programs.build import BuildFailed
-from warpsight.programs.sources import SOURCES, folders_beside
+from warpsight.programs.sources import SOURCES, require_inside
 from warpsight.serve.reply import ServedReply, refused, shortened
 from warpsight.tools.describe import Schema
 from warpsight.verbs.profile_program import ProgramProfile, profile_whole
@@ -42,10 +41,8 @@ class ProgramCall:
 
 def run_for_client(call: ProgramCall, inside: Callable[[Path], bool], say: Callable[[str], None]) -> ServedReply:
     """Run it; a program that does not build, or faults, is a result and not an error."""
-    is_source = call.target.is_dir() or call.target.suffix in SOURCES - {""}
-    for place in folders_beside(call.target).values() if is_source else ():
-        if not inside(place):
-            raise UsageError(f"{call.target.name} names {place} with ../, which is outside of the allowed folders")
+    if call.target.is_dir() or call.target.suffix in SOURCES - {""}:
+        require_inside(call.target, inside)
     printed = bytearray()
     question = ProgramQuestion(
         call.target, call.arguments, gpu=call.gpu, check="lenient" if call.how == "check" else None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from warpsight.guard.baseline import AcceptedKernel
+from warpsight.guard.baseline import AcceptedKernel, AcceptedProgram
 from warpsight.guard.config import GuardList
 from warpsight.guard.judge import GuardRow
 from warpsight.guard.reports import SIMULATED, change_words, micros, moved, verdict_words
@@ -32,16 +32,15 @@ def render_check(console: Console, rows: Sequence[GuardRow], strict: bool) -> No
 
 
 def render_update(
-    console: Console, guarded: GuardList, kept: Sequence[AcceptedKernel], wrong: Sequence[GuardRow]
+    console: Console, guarded: GuardList, kept: Sequence[AcceptedKernel | AcceptedProgram], wrong: Sequence[GuardRow]
 ) -> None:
     for one in kept:
         findings = ", ".join(one.facts.findings[:3]) or "no findings"
-        console.print(
-            escape(f"{one.kernel.task} on {one.gpu}: right, {micros(one.facts.time_us)} simulated; {findings}")
-        )
+        name = one.kernel.task if isinstance(one, AcceptedKernel) else one.program.label
+        console.print(escape(f"{name} on {one.gpu}: right, {micros(one.facts.time_us)} simulated; {findings}"))
     for row in wrong:
         console.print(f"[red]{escape(row.path)} on {row.gpu}: {escape(row.detail)}[/]")
     if wrong:
-        console.print("\n[bold red]nothing was written[/]: a baseline is of right kernels alone")
+        console.print("\n[bold red]nothing was written[/]: a baseline has only what is right")
     else:
         console.print(f"\nwrote {escape(str(guarded.baseline_file))}: commit it")
