@@ -58,7 +58,17 @@ def test_a_report_beside_the_virtual_gpu(tmp_path: Path, capfd: pytest.CaptureFi
     document = json.loads(told(capfd, "--from", str(path), "--against", "saxpy", "--gpu", "rtx-3070", "--json"))
     assert document["sources"] == ["measured", "simulated"]
     assert "instructions" in {one["counter"] for one in document["counters"]}
-    assert "Compare launches of one size" in told(capfd, "--from", str(path), "--against", "saxpy", "--gpu", "rtx-3070")
+    shown = told(capfd, "--from", str(path), "--against", "saxpy", "--gpu", "rtx-3070")
+    assert "Compare launches of one size" in shown and "--workload NAME" in shown and "the launch itself" in shown
+
+
+def test_a_part_of_a_name_is_enough_where_it_is_of_one_kernel(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = report(tmp_path, "one.csv", ns=100_000, ran=1_000_000)
+    path.write_text(path.read_text() + ROW.format(ns=1, ran=1, blocks=1).replace("saxpy", "daxpy") + "\n")
+    assert "kernel daxpy" in told(capfd, "--from", str(path), "--kernel-name", "dax")
+    assert "no kernel `axpy`" in told(capfd, "--from", str(path), "--kernel-name", "axpy", ends=2)
 
 
 def test_what_does_not_go_together_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

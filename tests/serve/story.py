@@ -51,6 +51,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "right": ("check", MINE),
     "time": ("time", MINE),
     "compare": ("compare", MINE),
+    "gain": ("what_if", TASK),
+    "rewritten": ("rewrite", {**TASK, "cause": "uncoalesced"}),
     "sass": ("inspect", {**MINE, "view": "sass"}),
     "submit": (
         "submit",

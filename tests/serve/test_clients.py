@@ -15,6 +15,8 @@ from warpsight.serve.listing import listing
 from warpsight.serve.server import INSTRUCTIONS
 from warpsight.serve.skill import skill_text
 
+KEYS = {"codex": "mcp_servers", "vscode": "servers"}
+
 
 def run(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as end:
@@ -28,11 +30,11 @@ def test_settings_are_what_the_client_reads(client: str, tmp_path: Path, capfd: 
     code, out, err = run(capfd, "mcp", "config", client, "--root", str(tmp_path))
     assert code == 0 and CLIENTS[client].file in err
     document = tomllib.loads(out) if client == "codex" else json.loads(out)
-    entry = document["mcp_servers" if client == "codex" else "mcpServers"]["warpsight"]
+    entry = document[KEYS.get(client, "mcpServers")]["warpsight"]
     assert Path(entry["command"]).name == "warpsight" and entry["args"] == ["mcp", "--root", str(tmp_path)]
     code, out, err = run(capfd, "mcp", "config", client, "--http", "--port", "9000")
     document = tomllib.loads(out) if client == "codex" else json.loads(out)
-    entry = document["mcp_servers" if client == "codex" else "mcpServers"]["warpsight"]
+    entry = document[KEYS.get(client, "mcpServers")]["warpsight"]
     assert code == 0 and entry["url"] == "http://127.0.0.1:9000/mcp"
     assert TOKEN_VARIABLE in str(entry) and TOKEN_VARIABLE in err
 
@@ -43,18 +45,18 @@ def test_settings_are_written_beside_what_is_there(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    toml = client == "codex"
+    toml, key = client == "codex", KEYS.get(client, "mcpServers")
     path = tmp_path / CLIENTS[client].file
     path.parent.mkdir(exist_ok=True)
     path.write_text(
         '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "o"\n'
         if toml
-        else '{"theme": "dark", "mcpServers": {"other": {"command": "o"}}}'
+        else f'{{"theme": "dark", "{key}": {{"other": {{"command": "o"}}}}}}'
     )
 
     def servers(where: Path = path) -> dict[str, Any]:
         text = where.read_text()
-        return tomllib.loads(text)["mcp_servers"] if toml else json.loads(text)["mcpServers"]
+        return (tomllib.loads(text) if toml else json.loads(text))[key]
 
     assert run(capfd, "mcp", "config", client, "--write")[0] == 0
     assert servers()["other"]["command"] == "o" and servers()["warpsight"]["args"] == ["mcp"]

@@ -49,6 +49,13 @@ def test_every_tool_is_listed_with_schemas_and_annotations(story: Story) -> None
     assert "profile" in story.told.instructions
 
 
+def test_a_session_goes_through_every_tool(story: Story) -> None:
+    """These and the ones that need no task (`test_without_task.py`); `more` and `job` come at the end of the story."""
+    called = {tool for tool, _ in CALLS.values()}
+    assert called | {"more", "job", "new_task", "run_program", "read_report"} == {t.name for t in story.told.tools}
+    assert record(story.told, "gain")["result"] and record(story.told, "rewritten")["result"]
+
+
 def test_every_result_fits_its_schema_and_is_short(story: Story) -> None:
     schemas = {tool.name: tool.output_schema for tool in story.told.tools}
     for name, (tool, _) in CALLS.items():

@@ -12,9 +12,10 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, get_args, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from warpsight import __version__
 from warpsight.cli import output
@@ -167,18 +168,37 @@ def main(argv: Sequence[str] | None = None) -> None:
             sys.exit(code)
         if not isinstance(problem, Exception):
             raise
-        sys.exit(output.fail(problem, as_json="--json" in words, verb=_verb_of(words)))
+        sys.exit(output.fail(problem, as_json="--json" in ours, verb=_verb_of(words)))
 
 
 def _ours(words: list[str]) -> tuple[list[str], list[str]]:
-    """The words that are for us, and those of the program that a verb runs: its options are its own."""
-    if not any(verb.passes_on and verb.name == _verb_of(words) for verb in VERBS):
-        return words, []
-    begin = words.index(_verb_of(words) or "") + 1
-    for at, word in enumerate(words[begin:], begin):
-        if word == "--" or word.endswith(".cu") or (not word.startswith("-") and os.path.exists(word)):  # noqa: PTH110
+    """The words that are for us, and those of the program that a verb runs: its options are its own.
+
+    Theirs begin at `--`, and of a verb that runs a program at its first word that is neither an option of ours nor the
+    value of one. What is there on the disk plays no part.
+    """
+    verb = next((verb for verb in VERBS if verb.passes_on and verb.name == _verb_of(words)), None)
+    end = words.index("--") if "--" in words else len(words)
+    if verb is None:
+        return words[:end], words[end:]
+    with_value = _options_with_value(verb)
+    at = words.index(verb.name) + 1
+    while at < end:
+        if not words[at].startswith("-"):
             return words[:at], words[at:]
-    return words, []
+        at += 2 if words[at] in with_value else 1
+    return words[:end], words[end:]
+
+
+def _options_with_value(verb: Verb) -> set[str]:
+    """The options of a verb after which another word belongs to them."""
+    module = importlib.import_module(f"warpsight.cli.{verb.module or verb.name}")
+    found: set[str] = set()
+    for name, annotation in get_type_hints(getattr(module, verb.module or verb.name), include_extras=True).items():
+        kind, *said = get_args(annotation) or (None,)
+        if said and isinstance(said[0], OptionInfo) and kind is not bool:
+            found |= {*(said[0].param_decls or ()), f"--{name.replace('_', '-')}"}
+    return found
 
 
 def _being_completed() -> list[str]:

@@ -32,7 +32,7 @@ def capture(
     cores: Annotated[int, typer.Option(min=0, help="CPU cores to use; 0 for all.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Record one launch of a program's kernel as a task folder. Options of ours stand before PROGRAM.
+    """Record one launch of a program's kernel as a task folder. Our options come first.
 
     \b
     Examples:

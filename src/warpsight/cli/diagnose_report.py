@@ -91,6 +91,7 @@ def _show_difference(one: Profile, other: Profile, out: Path | None, *, as_json:
         write_whole(out, json.dumps(document, indent=1) + "\n")
 
     def render(console: Console) -> None:
+        raw: dict[str, Any] = {"markup": False, "highlight": False}
         heads = (f"first ({one.source})", f"second ({other.source})")
         console.print(f"{'':32}{heads[0]:>20}{heads[1]:>20}{'ratio':>8}", highlight=False)
         for move in moves[:MOST_SHOWN]:
@@ -102,6 +103,14 @@ def _show_difference(one: Profile, other: Profile, out: Path | None, *, as_json:
         sizes = [profile.counters.get("blocks") for profile in (one, other)]
         if sizes[0] != sizes[1]:
             console.print(f"The launches differ: {sizes[0]} and {sizes[1]} blocks. Compare launches of one size.")
+            if other.source == "simulated":
+                console.print(
+                    "For a task: add a [[workloads]] of that size to its task.toml, and --workload NAME.", **raw
+                )
+        overhead = other.counters.get("launch_overhead_us")
+        if one.source == "measured" and overhead:
+            said = "us for the launch itself; its cycles are without it"
+            console.print(f"duration_us of the simulation includes {number(overhead)} {said}.", **raw)
         for said, names in (("only the first", gone), ("only the second", new)):
             if names:
                 console.print(f"findings of {said}: {', '.join(names)}")

@@ -74,7 +74,7 @@ def serve(
 
 @mcp.command()
 def config(
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude-code, codex or cursor.")],
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude-code, codex, cursor or vscode.")],
     http: Annotated[bool, typer.Option("--http", help="For a server that runs already.")] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port of that server.")] = HTTP_PORT,
     root: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help=ROOT_HELP)] = None,

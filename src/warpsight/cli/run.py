@@ -43,7 +43,7 @@ def run(
     driver: Annotated[bool, typer.Option("--driver", help=DRIVER_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, output included.")] = False,
 ) -> None:
-    """Run a CUDA program on the virtual GPU. Options of ours stand before PROGRAM.
+    """Run a CUDA program on the virtual GPU. Our options come first; all words after PROGRAM are for the program.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ skills = typer.Typer(
 @skills.command()
 def install(
     client: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="claude-code, codex or cursor; can be repeated; else all.")
+        list[str] | None, typer.Option(metavar="NAME", help="claude-code, codex, cursor, vscode; repeat it; else all.")
     ] = None,
     folder: Annotated[
         Path, typer.Option("--dir", metavar="FOLDER", help="A project, or your home folder for all projects.")
@@ -37,7 +37,8 @@ def install(
 
     if not folder.is_dir():
         raise UsageError(f"expected a folder, {folder} is none")
-    for found in [find_client(name) for name in client or CLIENTS]:
+    asked = [find_client(name) for name in client or CLIENTS]
+    for found in {one.skills: one for one in asked}.values():  # some share a folder
         print(install_skill(found, folder, force=force))
 
 

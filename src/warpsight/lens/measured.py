@@ -39,13 +39,17 @@ class MeasuredLaunch:
 
 
 def choose(kernels: Sequence[str], wanted: str | int | None, file: str) -> tuple[int, tuple[str, ...]]:
-    """Which launch is meant, and what to note about that. A name means the first launch of it."""
+    """Which launch is meant, and what to note about that. A name means the first launch of it, and so does a part of
+    one that no other kernel has."""
     listed = "; ".join(f"{index}: {name}" for index, name in enumerate(kernels[:20]))
     if wanted is None:
         if len(kernels) == 1:
             return 0, ()
         raise UsageError(f"{file} has {len(kernels)} kernels, expected which one", f"--kernel-name, of {listed}")
     named = [index for index, name in enumerate(kernels) if wanted in (name, plain_name(name))]
+    if not named and not str(wanted).isdecimal():
+        parts = [index for index, name in enumerate(kernels) if str(wanted) in plain_name(name)]
+        named = parts if len({kernels[index] for index in parts}) == 1 else []
     if named:
         more = f"{file} has {len(named)} launches of {kernels[named[0]]}; this is the first, index {named[0]}"
         return named[0], (more,) if len(named) > 1 else ()

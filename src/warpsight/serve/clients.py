@@ -80,6 +80,16 @@ CLIENTS = {
             lambda words: _json("mcpServers", {"type": "stdio", "command": words[0], "args": words[1:]}),
             lambda url: _json("mcpServers", {"url": url, "headers": _bearer(f"${{env:{TOKEN_VARIABLE}}}")}),
         ),
+        Client(
+            "vscode",
+            ".vscode/mcp.json",
+            ".config/Code/User/mcp.json",
+            ".agents/skills",
+            lambda words: _json("servers", {"type": "stdio", "command": words[0], "args": words[1:]}),
+            lambda url: _json(
+                "servers", {"type": "http", "url": url, "headers": _bearer(f"${{env:{TOKEN_VARIABLE}}}")}
+            ),
+        ),
     )
 }
 
