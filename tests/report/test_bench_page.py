@@ -62,6 +62,12 @@ def test_the_page_has_every_part_and_every_condition(made: Made, command: Comman
     assert all(row.spec.family in found.ids["by-family-recommend"] for row in some_rows())
 
 
+def test_models_come_before_scripts_and_the_right_answers_come_last() -> None:
+    came = ("rival:random", "always-right", "tools", "rival:tries", "text")
+    found = [side.model for side in sides_of([outcome(1, model) for model in came])]
+    assert found == ["tools", "text", "rival:random", "rival:tries", "always-right"]
+
+
 def test_pairs_are_those_of_the_metrics(made: Made) -> None:
     bench = read_bench([made.outcomes], pairs=[(f"{FOLLOWER}:curated", f"{DRAWER}:curated")])
     named = {(one.name, other.name): (one, other) for one, other in compared(bench, "recommend")}

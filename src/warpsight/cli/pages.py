@@ -40,6 +40,7 @@ ERRORS: Mapping[str, str] = {
     "StoreConflict": "runs.md",
     "RunBusy": "runs.md",
     "NoSuchRun": "runs.md",
+    "CannotLoad": "programs.md",
     "BadRequest": "programs.md",
     "BuildFailed": "programs.md",
     "NoPtx": "programs.md",

@@ -123,7 +123,13 @@ def _nothing(story: Story) -> Html:
     said = OUTCOMES.get(story.run.outcome, story.run.outcome or "")
     why = story.run.reason
     reason = f"{said}: {why}" if why and why != said else said
-    big = tag("div", tag("strong", title), tag("span", reason), class_="card big none", id="card-ratio")
+    big = tag(
+        "div",
+        tag("strong", title),
+        tag("span", reason),
+        class_="card big wait" if going else "card big none",
+        id="card-ratio",
+    )
     return tag("section", tag("div", big, class_="cards"), _submitted_why(story), _cause(story), id="result")
 
 

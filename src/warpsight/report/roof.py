@@ -114,7 +114,8 @@ def roofline_figure(attempts: Sequence[Attempt], winner: int | None) -> Html | N
     caption = (
         f"Roofs of {gpu.name} from its data sheet at the boost clock: DRAM {gpu.dram_gb_per_s:,.0f}, L2 "
         f"{gpu.l2_gb_per_s():,.0f}, L1 {levels[2].gb_per_s:,.0f} GB/s. Points are {profiled[0][1].source}, by attempt, "
-        "with the launch overhead in their time. A point is at the bytes that the kernel moved at that level."
+        "with the launch overhead in their time. A point is at the bytes that the kernel moved at that level. "
+        "The filled green one is the kernel that won."
     )
     axes = {"data_x": f"log,{wide.low:g},{wide.high:g}", "data_y": f"log,{high.low:g},{high.high:g}"}
     above = join(_choices(levels, points), zoom_buttons())
