@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
+from jsonschema.validators import validator_for
 
 from warpsight.guard.judge import GuardRow
 from warpsight.guard.reports import sarif
@@ -56,5 +56,5 @@ PUBLISHED: dict[str, Callable[[], Any]] = {
 def test_what_is_published_for_it_takes_it(schema: str) -> None:
     rules = json.loads((Path(SCHEMAS) / f"{schema}.json").read_text(encoding="utf-8"))
     found = PUBLISHED[schema]()
-    faults = [fault.message for fault in jsonschema.validators.validator_for(rules)(rules).iter_errors(found)]
+    faults = [fault.message for fault in validator_for(rules)(rules).iter_errors(found)]
     assert not faults

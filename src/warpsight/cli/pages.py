@@ -44,7 +44,6 @@ ERRORS: Mapping[str, str] = {
     "BadRequest": "programs.md",
     "BuildFailed": "programs.md",
     "NoPtx": "programs.md",
-    "CannotLoad": "programs.md",
     "CannotCapture": "make-my-program-faster.md",
     "BelowRoof": "corpus.md",
     "BadDefect": "corpus.md",

@@ -117,9 +117,9 @@ def roofline_figure(attempts: Sequence[Attempt], winner: int | None) -> Html | N
         "with the launch overhead in their time. A point is at the bytes that the kernel moved at that level. "
         "The filled green one is the kernel that won."
     )
-    axes = {"data_x": f"log,{wide.low:g},{wide.high:g}", "data_y": f"log,{high.low:g},{high.high:g}"}
+    x, y = (f"log,{scale.low:g},{scale.high:g}" for scale in (wide, high))
     above = join(_choices(levels, points), zoom_buttons())
-    return figure("Roofline", caption, drawn, says=_says(points, roofs), above=above, **axes)
+    return figure("Roofline", caption, drawn, says=_says(points, roofs), above=above, data_x=x, data_y=y)
 
 
 def _scales(points: Sequence[Point], levels: Sequence[Level], roofs: Roofs) -> tuple[Scale, Scale]:
