@@ -30,6 +30,7 @@ from warpsight.rewrite.restructure.axes import sides_in_order
 from warpsight.rewrite.restructure.consecutive import outputs_in_a_row
 from warpsight.rewrite.restructure.halo import staged_with_halo
 from warpsight.rewrite.restructure.memory_sums import sums_in_registers
+from warpsight.rewrite.restructure.packed_dots import packed_dots
 from warpsight.rewrite.restructure.privatise import gathered_by_block
 from warpsight.rewrite.restructure.products import blocked_product
 from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row
@@ -56,7 +57,7 @@ CAUSES: Mapping[str, Rule] = {
     "uncoalesced": _both(uncoalesced, sides_in_order, chunks_through_shared),
     "missing_tile": _both(missing_tile, blocked_product),
     "bank_conflicts": bank_conflicts,
-    "scalar_access": scalar_access,
+    "scalar_access": _both(scalar_access, packed_dots),
     "block_too_small": block_too_small,
     "block_too_large": block_too_large,
     "shared_hog": shared_hog,

@@ -32,6 +32,7 @@ class Facts:
     values: Mapping[str, int] = field(default_factory=_none)
     scalars: Mapping[str, str] = field(default_factory=dict[str, str])  # the expression that each scalar holds
     most: Mapping[str, int] = field(default_factory=_none)  # the largest size of each axis
+    multiples: Mapping[str, int] = field(default_factory=_none)  # what each axis is a multiple of
 
     @property
     def has_double(self) -> bool:
@@ -49,5 +50,6 @@ def facts_of(task: Task) -> Facts:
         shapes={a.name: a.shape for a in task.arguments if a.shape},
         values={name: int(value) for name, value in scalars.items() if value.isdecimal()},
         scalars=scalars,
+        multiples={axis.name: axis.multiple_of for axis in task.axes},
         most={axis.name: axis.max for axis in task.axes},
     )

@@ -32,7 +32,10 @@ MOST_STEPS = 10
 MOST_STARTS = 4  # where the gate refuses every step
 AT_ROOF = "at_roofline"
 MOST_OF_A_CAUSE = 14
-STRUCTURAL = ("thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced", "overlapping_reads")
+STRUCTURAL = (
+    "thread_per_row", "serial_loop", "contended_atomics", "missing_tile", "uncoalesced", "overlapping_reads",
+    "scalar_access",
+)  # fmt: skip
 ENOUGH = 1.05  # a roof that leaves less ends the search
 WORTH = 1.02  # a step must gain so much
 

@@ -37,7 +37,7 @@ _BY_SIGN: dict[str, Combine] = {
 _BY_CALL: dict[str, Combine] = {
     "fmaxf": "greatest", "fmax": "greatest", "max": "greatest", "fminf": "least", "fmin": "least", "min": "least",
 }  # fmt: skip
-_FUSED = ("fmaf", "fma", "__fmaf_rn", "__fma_rn")
+_FUSED = ("fmaf", "fma", "__fmaf_rn", "__fma_rn", "__dp4a")
 _GREATER = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 

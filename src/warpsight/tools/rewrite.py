@@ -26,11 +26,11 @@ MOST_LINES = 16
 
 
 RESTRUCTURING = {
-    "thread_per_row": "a warp or block for each row",
+    "thread_per_row": "warp or block for a row, scans",
     "serial_loop": "a loop split over threads",
-    "contended_atomics": "sums in registers or shared memory first",
+    "contended_atomics": "sums by block or warp first",
     "missing_tile": "a shared tile",
-    "overlapping_reads": "several outputs a thread",
+    "overlapping_reads": "more outputs a thread, halos",
     "uncoalesced": "lanes along the fastest axis",
 }
 """What the edits do that change who does which work; the others are named by findings."""

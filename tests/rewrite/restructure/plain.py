@@ -357,3 +357,22 @@ JACOBI = PlainTask(
     "    y[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])\n    return y\n",
     "H = 33, W = 70", "H = 1, W = 2", "H = 512, W = 512",
 )  # fmt: skip
+
+BYTE_DOTS = PlainTask(
+    "byte_dots",
+    ("in int8 a[M, 64] fill integers low=-9 high=9", "in int8 b[N, 64] fill integers low=-9 high=9",
+     "out int32 y[M, N]", "scalar int32 M = M", "scalar int32 N = N"),
+    "// launch: grid=(ceil(N/16), ceil(M/16)) block=(16, 16)\n"
+    'extern "C" __global__ void byte_dots(const signed char* a, const signed char* b, int* y, int M, int N) {\n'
+    """    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < M && j < N) {
+        int sum = 0;
+        for (int k = 0; k < 64; k++) sum += (int)a[i * 64 + k] * (int)b[j * 64 + k];
+        y[i * N + j] = sum;
+    }
+}
+""",
+    "def reference(a, b):\n    return a.astype(np.int32) @ b.astype(np.int32).T\n",
+    "M = 70, N = 50", "M = 1, N = 3", "M = 256, N = 384",
+)  # fmt: skip

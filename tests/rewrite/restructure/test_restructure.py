@@ -13,6 +13,7 @@ from warpsight.rewrite.record import Facts, Rewrite, facts_of
 from warpsight.rewrite.restructure.axes import sides_in_order
 from warpsight.rewrite.restructure.consecutive import outputs_in_a_row
 from warpsight.rewrite.restructure.halo import staged_with_halo, why_no_halo
+from warpsight.rewrite.restructure.packed_dots import packed_dots, why_not_packed
 from warpsight.rewrite.restructure.privatise import gathered_by_block, why_not_gathered
 from warpsight.rewrite.restructure.products import blocked_product, why_not_product
 from warpsight.rewrite.restructure.rows import slices_of_a_column, thread_per_row, why_not_rows
@@ -37,6 +38,7 @@ CASES: list[tuple[plain.PlainTask, Rule, float]] = [
     (plain.BLUR, staged_with_halo, 1.1),
     (plain.FILTER, staged_with_halo, 1.1),
     (plain.JACOBI, staged_with_halo, 0.5),
+    (plain.BYTE_DOTS, packed_dots, 1.5),
     (plain.DEGREES, gathered_by_block, 1.5),
     (plain.GROUPS, added_by_warp, 1.5),
     (plain.CUMULATIVE, thread_per_row, 5.0),
@@ -106,6 +108,20 @@ def test_a_halo_refuses_what_does_not_go_with_the_block() -> None:
     assert "is not signed" in why_no_halo(kernel.replace("int c = block", "unsigned c = block"), facts)[0]
     assert "not known" in why_no_halo(kernel, Facts("blur", scalars={"H": "H"}))[0]
     assert "work together" in why_no_halo(kernel.replace("int sum = 0;", "__syncthreads(); int sum = 0;"), facts)[0]
+
+
+def test_bytes_are_packed_where_words_are_sure() -> None:
+    facts, kernel = Facts("byte_dots", scalars={"K": "K"}), plain.BYTE_DOTS.kernel
+    assert why_not_packed(kernel, facts) == []
+    assert "no multiple of 4" in why_not_packed(kernel.replace("a[i * 64 +", "a[i * 63 +"), facts)[0]
+    assert "of one sign" in why_not_packed(kernel.replace("const signed char* b", "const unsigned char* b"), facts)[0]
+    assert "used elsewhere" in why_not_packed(kernel.replace("= sum;", "= sum + a[0];"), facts)[0]
+    sized = kernel.replace("int N)", "int N, int K)").replace("64", "K")
+    assert "is not promised" in why_not_packed(sized, facts)[0]
+    assert why_not_packed(sized, Facts("byte_dots", scalars={"K": "K"}, multiples={"K": 8})) == []
+    tiled = next(iter(packed_dots(sized, Facts("byte_dots", scalars={"K": "K"}, multiples={"K": 8})))).text
+    known = Facts("byte_dots", scalars={"M": "M", "N": "N", "K": "K"}, axes=("M", "N", "K"))
+    assert why_not_product(tiled, known) == []
 
 
 NOT_STAGED = {
