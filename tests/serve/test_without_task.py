@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from tests.lens.profilers.recorded import ROCPROFV3_COUNTERS
 from tests.serve.story import finished, text
-from tests.serve.transports import Served, over_stdio, place
+from tests.serve.transports import ROOT, Served, over_stdio, place
 
 from warpsight.errors import ToolMissing
 from warpsight.programs.build import require_compiler
@@ -78,6 +79,23 @@ def test_a_kernel_becomes_a_task_that_is_right(served: Served) -> None:
     assert again.is_error and "there already" in text(again)
     assert outside.is_error and "expected a name" in text(outside)
     assert checked.structured_content["result"]["verdict"] == "right", text(checked)
+
+
+def test_a_triton_kernel_is_a_path_too(served: Served) -> None:
+    pytest.importorskip("triton")
+    folder = served.root / "tasks" / "triton_vector_add"
+    shutil.copytree(ROOT / "tasks" / "triton_vector_add", folder)
+    text_of = (folder / "kernel.py").read_text()
+    (served.root / "mine.py").write_text(text_of)
+    (served.root / "wrong.py").write_text(text_of.replace("x + y", "x - y"))
+
+    async def work(client: Client) -> list[types.CallToolResult]:
+        files = ("mine.py", "wrong.py")
+        return [await call(client, "check", task="triton_vector_add", kernel_file=name) for name in files]
+
+    right, wrong = in_client(served, work)
+    assert right.structured_content["result"]["verdict"] == "right", text(right)
+    assert wrong.structured_content["result"]["verdict"] == "wrong", text(wrong)
 
 
 def test_a_report_is_read_by_path(served: Served) -> None:

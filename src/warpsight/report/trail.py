@@ -33,7 +33,8 @@ def _timed(store: Store, run_id: str) -> Iterator[TimedKernel]:
         if record.kind != "result" or TIMED not in record.body:
             continue
         result = cast("dict[str, Any]", json.loads(record.body)["result"])
-        timing = cast("dict[str, Any]", (result.get("evaluation") or {}).get("timing") or {})
+        evaluation = cast("dict[str, Any]", result.get("evaluation") or {})
+        timing = cast("dict[str, Any]", evaluation.get("timing") or {})
         ratio = timing.get("ratio")
         if isinstance(ratio, (int, float)):
             yield TimedKernel(float(ratio), timing.get("decision") in IMPROVEMENTS)

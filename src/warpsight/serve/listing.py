@@ -26,7 +26,7 @@ from warpsight.tools.task_box import tools
 MORE, JOB, LIST_TASKS, READ_TASK = "more", "job", "list_tasks", "read_task"
 TASK, KERNEL_FILE, GPU, WAIT, HANDLE, CANCEL = "task", "kernel_file", "gpu", "wait_seconds", "handle", "cancel"
 _TASK: Schema = {"type": "string", "description": "task folder or name; list_tasks tells which there are"}
-_KERNEL_FILE: Schema = {"type": "string", "description": "instead of `kernel`: path of a .cu or .cl file to read"}
+_KERNEL_FILE: Schema = {"type": "string", "description": "instead of `kernel`: path of a .cu, .cl or Triton .py file"}
 _GPU: Schema = {"type": "string", "description": "kind of GPU, such as a100; by default the task's"}
 _WAIT: Schema = {
     "type": "number",
