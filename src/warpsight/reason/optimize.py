@@ -148,6 +148,7 @@ def open_tools(
         secret=asked.seed,
         ledger=ledger,
         unsafe=asked.unsafe,
+        ahead=True,
         shelf=Shelf(find=lambda handle: _stored_text(store, job.id, handle)),
     )
     if say is not None:

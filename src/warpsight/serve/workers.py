@@ -86,7 +86,7 @@ class Boxes:
             asked = self._settings
             box = self._boxes[work.key] = open_box(
                 work.task, device=asked.device, gpu=work.gpu, feedback=asked.feedback, ledger=asked.data / LEDGER,
-                unsafe=asked.unsafe, cores=self._cores, shelf=self._aside,
+                unsafe=asked.unsafe, cores=self._cores, shelf=self._aside, ahead=True,
             )  # fmt: skip
         self._boxes.move_to_end(work.key)
         if len(self._boxes) > MOST_BOXES:

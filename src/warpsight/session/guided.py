@@ -92,14 +92,14 @@ def _climb(session: Session, current: Candidate, state: _State, most: int) -> st
         findings = session.diagnose(current)
         if _at_roof(findings):
             return "the roofline is near"
-        session.say(f"sees: {_seen(findings)}")
+        session.tell(f"sees: {_seen(findings)}")
         step = _next_step(session, current, findings, state, most)
         if step is None:
             tried_all = len(state.seen) >= most
             return f"{most} kernels were tried" if tried_all else "no rewrite that is known helps further"
         state.steps.append(step)
         current = step.candidate
-        session.say(f"kept: {step.rewrite.name} for {step.cause}, {step.ratio:.2f}x")
+        session.tell(f"kept: {step.rewrite.name} for {step.cause}, {step.ratio:.2f}x")
     return f"{MOST_STEPS} steps were taken"
 
 
@@ -157,7 +157,7 @@ def _fastest(
             pool[one.text] = (cause, one, session.candidate(one.text))
         except TaskError:
             state.tried.append(as_try(one, "no valid kernel"))
-    session.say(f"trying {len(pool)} kernels for {', '.join(dict.fromkeys(cause for cause, _, _ in pool.values()))}")
+    session.tell(f"trying {len(pool)} kernels for {', '.join(dict.fromkeys(cause for cause, _, _ in pool.values()))}")
     told: dict[str, Try] = {}
     ready = [(one._replace(name=f"{cause}: {one.name}"), candidate) for cause, one, candidate in pool.values()]
     before = speed_over_given(session, current)
@@ -197,7 +197,7 @@ def _judge_from_the_last(session: Session, base: Candidate, state: _State) -> tu
         foretold = speed_over_given(session, step.candidate) / start
         if best is not None and (best.ratio or 0.0) * LEAST_GAIN >= foretold:
             break
-        session.say(f"judging step {count}: {step.rewrite.name}")
+        session.tell(f"judging step {count}: {step.rewrite.name}")
         winner = judge_rewrite(session, step.rewrite, step.candidate, start, told)
         if winner is not None and (best is None or (winner.ratio or 0.0) > (best.ratio or 0.0)):
             best, steps = winner, count

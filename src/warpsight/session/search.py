@@ -80,7 +80,7 @@ def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str
     drafts: dict[str, Iterator[Winner]] = {}
     winners: dict[str, Winner | None] = {}
     for cause, (_, _, ready, tried) in known.items():
-        session.say(f"trying {cause}")
+        session.tell(f"trying {cause}")
         drafts[cause] = _drafts(session, base, ready, tried)
         winners[cause] = next(drafts[cause], None)
     start = speed_over_given(session, base)
@@ -88,7 +88,7 @@ def search_all(session: Session, kernel: str, causes: Sequence[str]) -> dict[str
         winner, tried = winners[best], known[best][3]
         if winner is None or winner.evaluation is not None:
             break
-        session.say(f"judging {best}: {winner.rewrite.name}")
+        session.tell(f"judging {best}: {winner.rewrite.name}")
         judged = judge_rewrite(session, winner.rewrite, winner.candidate, start, tried)
         winners[best] = judged if judged is not None else next(drafts[best], None)
     return {
@@ -188,7 +188,7 @@ def judge_rewrite(
     tried[one.name] = as_try(one, f"right, {ratio:.3f}x" if better else "right, not faster")
     if timing.decision == "REJECTED":
         tried[one.name] = as_try(one, f"{REFUSED}{timing.reason.replace('_', ' ')}")
-        session.say(f"{one.name}: {tried[one.name].outcome}")
+        session.tell(f"{one.name}: {tried[one.name].outcome}")
     return Winner(one, candidate, evaluation, ratio) if better else None
 
 

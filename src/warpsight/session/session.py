@@ -32,7 +32,7 @@ from warpsight.nouns import Build, Candidate, Check, Evaluation, Finding, Profil
 from warpsight.session.feedback import Feedback
 from warpsight.session.keep import Keep
 from warpsight.session.opening import given_kernel, open_for, open_task, read_kernel
-from warpsight.session.until import require_time
+from warpsight.session.until import is_ahead, require_time
 from warpsight.tasks import LaunchSize, evaluate_launch, kernel_name, launch_of
 from warpsight.vgpu.gpu import Gpu
 from warpsight.vgpu.what_if import WhatIf
@@ -131,7 +131,12 @@ class Session:
     def step(self, text: str) -> None:
         """Say what is done next; not begun when the time is over."""
         require_time(text)
-        self.say(text)
+        self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Say it to whoever watches; work ahead has nobody who does."""
+        if not is_ahead():
+            self.say(text)
 
     @property
     def gpu(self) -> Gpu | None:

@@ -6,6 +6,7 @@ thread. What it does not do: stop a step inside the native core, around which no
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import ClassVar
 from warpsight.errors import WarpsightError
 
 _ends_at: ContextVar[float | None] = ContextVar("ends_at", default=None)
+_given_up: ContextVar[threading.Event | None] = ContextVar("given_up", default=None)
 
 
 class OutOfTime(WarpsightError):
@@ -33,8 +35,26 @@ def time_limit(seconds: float | None) -> Generator[None]:
         _ends_at.reset(token)
 
 
+@contextmanager
+def unless(given_up: threading.Event) -> Generator[None]:
+    """What is asked for in here, of this thread, is work ahead: it goes on until it is given up, and says nothing."""
+    token = _given_up.set(given_up)
+    try:
+        yield
+    finally:
+        _given_up.reset(token)
+
+
+def is_ahead() -> bool:
+    """Whether this thread works ahead: nobody has asked for what it does."""
+    return _given_up.get() is not None
+
+
 def require_time(step: str) -> None:
     """Go no further when the time is over; `step` is what is not begun."""
+    given_up = _given_up.get()
+    if given_up is not None and given_up.is_set():
+        raise OutOfTime(f"given up before {step}: something else is wanted")
     ends_at = _ends_at.get()
     if ends_at is not None and time.monotonic() >= ends_at:
         raise OutOfTime(f"cut off before {step}: the seconds of this run are over")

@@ -24,6 +24,7 @@ from warpsight.session.keep import Keep
 from warpsight.session.session import Session
 from warpsight.session.until import OutOfTime
 from warpsight.tools import check, compare, compile, device, inspect, more, profile, rewrite, submit, time, what_if
+from warpsight.tools.ahead import WorkAhead
 from warpsight.tools.answer import Answer, result_of
 from warpsight.tools.box import ToolResult, ToolSpec, cut_result
 from warpsight.tools.describe import Described, Schema, describe
@@ -123,13 +124,22 @@ class TaskBox:
         shelf: Shelf | None = None,
         budget_tokens: int = PAGE_TOKENS,
         only: Mapping[str, Described] | None = None,
+        ahead: bool = False,
     ) -> None:
-        self.session = session
+        self._session = session
+        self.ahead = WorkAhead(session) if ahead else None
         self._tools = tools() if only is None else only
         self.shelf = shelf or Shelf(budget_tokens)
         self._results: Keep[ToolResult] = Keep(most=512)
         self._lock = threading.RLock()
         self._memory = KernelMemory(session.given.source)
+
+    @property
+    def session(self) -> Session:
+        """The session, for whoever asks for it alone: work ahead is given up."""
+        if self.ahead is not None:
+            self.ahead.end()
+        return self._session
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return offer_all([tool.spec for tool in self._tools.values()])
@@ -148,17 +158,23 @@ class TaskBox:
         if tool is None:
             return _refused(f"no tool {name[:80]!r}; the tools are {', '.join(self._tools)}")
         with self._lock:
+            if self.ahead is not None:
+                self.ahead.end()
             return refusal_of(tool, lambda: self._call(tool, arguments))
 
     def perform(self, name: str, whole: Mapping[str, JsonValue]) -> ToolResult:
         """Run a call that `resolve` made, for a caller that remembers its own kernels."""
         tool = self._tools[name]
         with self._lock:
-            return refusal_of(tool, lambda: self._run(tool, _fields(tool, whole)))
+            if self.ahead is not None:
+                self.ahead.end()
+            done = refusal_of(tool, lambda: self._run(tool, _fields(tool, whole)))
+            self._go_on(whole.get(KERNEL), done)
+            return done
 
     def close(self) -> None:
         """End what the device holds, if anything."""
-        close = getattr(self.session.device, "close", None)
+        close = getattr(self.session.device, "close", None)  # and with it what works ahead
         if close is not None:
             close()
 
@@ -168,12 +184,19 @@ class TaskBox:
         if found is None:
             found = self._results.put(asked.key, self._run(tool, _fields(tool, asked.whole)))
         self._memory.note(asked.kernel, found.made, found.evaluation)
+        self._go_on(asked.kernel, found)
         return found
+
+    def _go_on(self, kernel: JsonValue, done: ToolResult) -> None:
+        """While nobody asks: what is likely to be asked of the kernel that this call was about, or made."""
+        about = done.made or kernel
+        if self.ahead is not None and isinstance(about, str) and not (done.is_error or done.submitted):
+            self.ahead.begin(about)
 
     def _run(self, tool: Described, given: dict[str, Any]) -> ToolResult:
         if tool.name == more.more.__name__:
             return result_of(answer := more.more(self.shelf, **given), answer.text)
-        answer = tool.function(self.session, **given)
+        answer = tool.function(self._session, **given)
         if len(pages(answer.text, self.shelf.budget)) == 1:
             return result_of(answer, answer.text)
         self.shelf.put(answer.text)
