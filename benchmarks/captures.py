@@ -3,7 +3,8 @@
 `captures:PATH` with the path of a checkout; `,n=60` stops after so many tasks, `,per=4` takes so many kernels of a
 program, `,rows=FILE` takes programs that ended well in the rows of the bench `programs`, with their arguments, `,quick`
 those alone that build quickly: little source, no library, no input file. `,only=NAME+NAME` takes some, `,again=refused`
-runs programs with this outcome again where the code has changed since, `,show` prints the table alone.
+runs programs with this outcome again where the code has changed since, `,for=300` begins no other program after so many
+seconds, `,show` prints the table alone.
 The largest launches that a check can repeat come first. Of its mutants one is planted, drawn with a fixed
 seed among those that change a bit of the results on what was recorded or on three other draws. Rows go to
 build/captures.jsonl, one for each program, and a second run goes on there.
@@ -19,6 +20,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -49,8 +51,9 @@ def main(argument: str = "") -> None:
         return
     source, most = Path(first) / "src", int(options.get("n", 60))
     rows = Rows(OUT, lambda row: (row["program"],), frozenset(filter(None, options.get("again", "").split("+"))))
+    until = time.monotonic() + float(options.get("for", math.inf))
     for name, arguments in programs(source, options):
-        if "show" in options or len(tasks(rows.found.values())) >= most:
+        if "show" in options or len(tasks(rows.found.values())) >= most or time.monotonic() > until:
             break
         if rows.wanted({"program": name}):
             row = apart(source / name, arguments, int(options.get("per", 4)))

@@ -3,8 +3,8 @@
 `faster:PATH` with the path of a checkout takes the programs of build/captures.jsonl that a kernel was captured of, with
 those arguments; `,only=NAME+NAME` takes some, `,by=4` divides the numbers of their Makefile's arguments instead,
 `,n=20` stops after so many that got faster, `,cpu=150` ends one after so many processor seconds, `,seconds=60` is the
-budget of the search for one kernel, `,again=OUTCOME` runs these again where the code has changed, `,show` prints the
-table alone. Kernel and whole program are timed in simulation. A patch is tried as a user would: `git apply` in a fresh
+budget of the search for one kernel, `,again=OUTCOME` runs these again where the code has changed, `,for=300` begins no
+other program after so many seconds, `,show` prints the table alone. Kernel and whole program are timed in simulation. A patch is tried as a user would: `git apply` in a fresh
 copy of the sources, which is then built. Rows go to build/faster.jsonl, and a second run goes on there.
 """
 
@@ -40,8 +40,10 @@ def main(argument: str = "") -> None:
         return
     source, most = Path(first) / "src", int(options.get("n", 20))
     rows = Rows(OUT, lambda row: (row["program"],), frozenset(filter(None, options.get("again", "").split("+"))))
+    until = time.monotonic() + float(options.get("for", math.inf))
     for name, arguments in programs(source, options):
-        if "show" in options or sum(row["outcome"] == "faster" for row in rows.found.values()) >= most:
+        done = sum(row["outcome"] == "faster" for row in rows.found.values()) >= most
+        if "show" in options or done or time.monotonic() > until:
             break
         if rows.wanted({"program": name}):
             row = apart(source / name, arguments, options)
