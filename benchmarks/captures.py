@@ -50,7 +50,8 @@ def main(argument: str = "") -> None:
         print("left out: name a checkout of HeCBench, captures:PATH")
         return
     source, most = Path(first) / "src", int(options.get("n", 60))
-    rows = Rows(OUT, lambda row: (row["program"],), frozenset(filter(None, options.get("again", "").split("+"))))
+    again = frozenset(filter(None, options.get("again", "").split("+")))
+    rows = Rows(OUT, lambda row: (row["program"],), again=again)
     until = time.monotonic() + float(options.get("for", math.inf))
     for name, arguments in programs(source, options):
         if "show" in options or len(tasks(rows.found.values())) >= most or time.monotonic() > until:

@@ -39,7 +39,8 @@ def main(argument: str = "") -> None:
         print("left out: name a checkout of HeCBench, faster:PATH")
         return
     source, most = Path(first) / "src", int(options.get("n", 20))
-    rows = Rows(OUT, lambda row: (row["program"],), frozenset(filter(None, options.get("again", "").split("+"))))
+    again = frozenset(filter(None, options.get("again", "").split("+")))
+    rows = Rows(OUT, lambda row: (row["program"],), again=again)
     until = time.monotonic() + float(options.get("for", math.inf))
     for name, arguments in programs(source, options):
         done = sum(row["outcome"] == "faster" for row in rows.found.values()) >= most

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import captures, faster
 from benchmarks.programs.outcomes import lacks, why_not_compiled
 from benchmarks.programs.rows import Rows
 from benchmarks.programs.run_lines import arguments_of, lines_of, reduced
@@ -112,3 +113,14 @@ def test_why_a_program_was_not_built_or_has_no_data(tmp_path: Path) -> None:
     assert lacks(tmp_path, ["./data", "2"]) and lacks(tmp_path, ["in.txt"])
     (tmp_path / "data.tar.gz.dvc").touch()
     assert lacks(tmp_path, ["2"]) and not lacks(tmp_path, ["2"], launches=3)
+
+
+@pytest.mark.parametrize("bench", [captures, faster])
+def test_benches_of_programs_start_on_rows_that_are_there(
+    bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"program": "a-cuda", "outcome": "not run", "reason": "no end", "kernels": [], "commit": "old"}
+    (tmp_path / "rows").write_text(json.dumps(row) + "\n")
+    monkeypatch.setattr(bench, "OUT", tmp_path / "rows")
+    bench.main(f"{tmp_path},again=refused,for=0")
+    assert "old (1)" in capsys.readouterr().out

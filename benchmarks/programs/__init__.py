@@ -54,7 +54,7 @@ class Asked:
 
     def rows(self, name: str, key: Callable[[Row], tuple[str, ...]], kept: Path | None = None) -> Rows:
         again = frozenset(filter(None, self.words.get("again", "").split("+")))
-        return Rows(BUILD / name, key, kept, again, "older" in self.words)
+        return Rows(BUILD / name, key, kept=kept, again=again, older="older" in self.words)
 
     def ran(self) -> Rows:
         return self.rows("programs.jsonl", lambda row: (row["program"], row["way"]), KEPT)

@@ -11,7 +11,7 @@ import json
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ class Rows:
 
     path: Path
     key: Callable[[Row], tuple[str, ...]]
+    _: KW_ONLY
     kept: Path | None = None  # rows that are in the repository
     again: frozenset[str] = frozenset()  # outcomes to run once more
     older: bool = False  # run again what another commit has made
