@@ -43,6 +43,7 @@ SECTIONS = {
     "serving": "200 conversations with one tool server: lost, mixed, latency, memory (serving:clients=20,rate=50)",
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
+    "driver_api": "examples of cuda-python and numba-cuda on the stand-in driver (driver_api:PATH; python=, only=)",
     "untrained": "untrained models with the tools; what each part of the prompt is worth (untrained:model=NAME)",
     "engines": "the light engine beside transformers: size, start, speed, the same tokens (engines:for=300)",
     "faster": "those programs by the default `warpsight optimize PROGRAM`, patch included (faster:PATH; n=, only=)",

@@ -4,8 +4,9 @@
 those arguments; `,only=NAME+NAME` takes some, `,by=4` divides the numbers of their Makefile's arguments instead,
 `,n=20` stops after so many that got faster, `,cpu=150` ends one after so many processor seconds, `,seconds=60` is the
 budget of the search for one kernel, `,again=OUTCOME` runs these again where the code has changed, `,for=300` begins no
-other program after so many seconds, `,show` prints the table alone. Kernel and whole program are timed in simulation. A patch is tried as a user would: `git apply` in a fresh
-copy of the sources, which is then built. Rows go to build/faster.jsonl, and a second run goes on there.
+other program after so many seconds, `,show` prints the table alone. Kernel and whole program are timed in simulation.
+A patch is tried as a user would: `git apply` in a fresh copy of the sources, which is then built. Rows go to
+build/faster.jsonl, and a second run goes on there.
 """
 
 from __future__ import annotations

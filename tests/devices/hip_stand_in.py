@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import json
+import os
 import sys
 import time
 import types
@@ -48,6 +50,9 @@ def launch(
 ) -> tuple[Status]:
     address, count = (argument.value for argument in extra)
     launches.append(name)
+    if records := os.environ.get("STAND_IN_LAUNCHES"):  # what a profiler around this process sees
+        with Path(records).open("a") as file:
+            file.write(json.dumps({"name": name, "grid": [gx, gy, gz], "block": [bx, by, bz]}) + "\n")
     if name == "illegal":
         return (Status(1),)
     if name == "large":

@@ -130,6 +130,7 @@ def test_a_program_that_uses_the_driver_alone(from_cpp: Ran) -> None:
         "text: CUDA_ERROR_INVALID_IMAGE",
         "half: CUDA_ERROR_INVALID_PTX",
         "array: CUDA_ERROR_NOT_SUPPORTED",
+        "copy of arrays: CUDA_ERROR_NOT_SUPPORTED",
         "address: CUDA_ERROR_NOT_FOUND",
         "same function: 1",
         "fault: CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -138,7 +139,7 @@ def test_a_program_that_uses_the_driver_alone(from_cpp: Ran) -> None:
 
 
 def test_what_is_missing_is_named(from_cpp: Ran) -> None:
-    assert from_cpp.run.missing == ("cuArrayCreate_v2",)
+    assert from_cpp.run.missing == ("cuArrayCreate_v2", "cuMemcpy2D")
     assert "cuArrayCreate_v2 is not provided" in from_cpp.errors
     assert from_cpp.run.launches == 5 and [f.fault.kind for f in from_cpp.run.faults] == ["out_of_bounds"]
 

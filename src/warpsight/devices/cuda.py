@@ -112,6 +112,11 @@ class CudaDevice(RealGpu):
         told = () if self._gpu is None else self._gpu.told
         return (*told, *outside(self._walls), *self._own_launch, *self.not_looked)
 
+    @property
+    def replay_notes(self) -> tuple[str, ...]:
+        """What a profiler's numbers of `replay_argv` must say: whether there was a GPU, and whose launch it was."""
+        return (*self.gpu.told, *self._own_launch)
+
     def execute(
         self, build: Build, entry: str, values: Sequence[Value], size: LaunchSize, *, check: bool, source_text: str = ""
     ) -> Execution:

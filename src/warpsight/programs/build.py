@@ -207,7 +207,7 @@ def _executable(folder: Path, said: str) -> Path:
     """The program that a build has made: `main` or `program`, else the one that is linked with our runtime."""
     made = [p for p in sorted(folder.rglob("*")) if p.is_file() and os.access(p, os.X_OK) and _is_program(p)]
     named = [p for p in made if p.name in ("program", "main")]
-    with_gpu = [p for p in made if b"libcudart.so.13" in p.read_bytes()]
+    with_gpu = [p for p in made if b"cudart.so.13" in p.read_bytes()]
     if found := named or with_gpu or made:
         return found[0]
     raise BuildFailed("the build ended well and made no program", said)

@@ -34,9 +34,13 @@ def driver_folder() -> Path:
 
 
 def driver_environment(channel: str) -> dict[str, str]:
-    """What a program must be started with to find this driver instead of the machine's."""
-    folder = str(driver_folder())
-    return {"LD_LIBRARY_PATH": folder, "TRITON_LIBCUDA_PATH": folder, "WARPSIGHT_CHANNEL": channel}
+    """What a program must be started with to find this driver instead of the machine's.
+
+    The runtime beside it comes along: the driver sits on it, and where a toolkit is installed NVIDIA's has the same name.
+    """
+    folder = driver_folder()
+    paths = f"{folder}:{folder.parent}"
+    return {"LD_LIBRARY_PATH": paths, "TRITON_LIBCUDA_PATH": str(folder), "WARPSIGHT_CHANNEL": channel}
 
 
 @contextmanager

@@ -127,6 +127,21 @@ def test_no_permission_no_driver_nothing_profiled(bare: Path, tmp_path: Path) ->
         ncu.measure(PROGRAM, "k", folder=tmp_path, deadline_s=20)
 
 
+def test_a_report_newer_than_its_reader(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package that reads reports may be older than ncu; ncu reads its own."""
+
+    def too_new(report: Path, kernel: str) -> None:
+        raise UsageError(f"{report} cannot be read: version 99")
+
+    monkeypatch.setattr(ncu.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(ncu, "read_report", too_new)
+    (tmp_path / "page").write_text(recorded.NCU_RAW)
+    show = f"sys.stdout.write(pathlib.Path({str(tmp_path / 'page')!r}).read_text())"
+    put(bare, "ncu", f"{show} if '--import' in args else pathlib.Path(args[args.index('--export') + 1]).write_text('')")
+    found = ncu.measure(PROGRAM, "axpy", folder=tmp_path, deadline_s=20)
+    assert found.counters["dram_bytes"] == 1048576 and any("version 99" in note for note in found.notes)
+
+
 def test_what_the_program_prints_is_no_refusal(bare: Path, tmp_path: Path) -> None:
     body = (
         "pathlib.Path(args[args.index('--export') + 1]).write_text('x'); print('I know libcuda.so, ERR_NVGPUCTRPERM')"

@@ -107,6 +107,9 @@ static int what_is_not_there(const std::string &ptx) {
     printf("half: %s\n",
            name(cuModuleLoadData(&module, (".version 8.0\n.target sm_80\n.visible .entry k(" + ptx).c_str())));
     printf("array: %s\n", name(cuArrayCreate(&array, &shape)));
+    CUDA_MEMCPY2D to_array = {};
+    to_array.srcMemoryType = to_array.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    printf("copy of arrays: %s\n", name(cuMemcpy2D(&to_array)));
     void *found = nullptr;
     CUdriverProcAddressQueryResult status;
     printf("address: %s\n", name(cuGetProcAddress("cuNothing", &found, 13000, 0, &status)));

@@ -101,7 +101,7 @@ _KNOWN: tuple[tuple[type[ProfilerError], str, str, str], ...] = (
     ),
     (
         NothingProfiled,
-        r"No kernels were profiled|does not contain CUDA kernel data|No CUDA kernels? (were|was)",
+        r"No kernels were profiled|does not contain (CUDA|GPU) (kernel|trace) data|No CUDA kernels? (were|was)",
         "it ran and saw no kernel",
         "check the kernel's name (ncu lists those it saw) and that the program launches it",
     ),

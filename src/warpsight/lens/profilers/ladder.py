@@ -136,7 +136,7 @@ def nvidia_rungs(program: Sequence[str], kernel: str, *, folder: Path, deadline_
 
     return (
         Rung("ncu", "counters of every kind, by source line", asked(ncu.measure)),
-        Rung("nvprof", "counters of the whole kernel, before compute capability 7.5", asked(nvprof.measure)),
+        Rung("nvprof", "time and launch before compute capability 8.0, counters before 7.5", asked(nvprof.measure)),
         Rung("nsys", "time and launch, no counters", asked(nsys.measure)),
         Rung("cupti", "time and launch by the GPU's own records, no counters", asked(cupti.measure)),
     )

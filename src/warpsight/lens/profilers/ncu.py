@@ -16,7 +16,7 @@ from warpsight.errors import UsageError
 from warpsight.lens.ncu_csv import parse_csv
 from warpsight.lens.ncu_report import read_report
 from warpsight.lens.profilers.availability import Availability, look
-from warpsight.lens.profilers.failures import BrokenOutput, NothingProfiled, refusal
+from warpsight.lens.profilers.failures import BrokenOutput, NothingProfiled, ProfilerError, refusal
 from warpsight.lens.profilers.process import run_tool
 from warpsight.lens.vocabulary import terms, vocabulary
 from warpsight.nouns import Profile
@@ -113,9 +113,17 @@ def measure(
 
 
 def _read(report: Path, kernel: str, path: str, deadline_s: float) -> Profile:
-    if importlib.util.find_spec("ncu_report") is not None:
+    def by_the_tool() -> Profile:
+        return parse(run_tool(csv_argv(report, path=path), tool=NAME, deadline_s=deadline_s).stdout, kernel)
+
+    if importlib.util.find_spec("ncu_report") is None:
+        return by_the_tool()
+    try:
+        return read_report(report, kernel)
+    except UsageError as broken:  # the package may be older than the tool
         try:
-            return read_report(report, kernel)
-        except UsageError as broken:
+            profile = by_the_tool()
+        except ProfilerError:
             raise BrokenOutput(NAME, broken.message, broken.hint) from None
-    return parse(run_tool(csv_argv(report, path=path), tool=NAME, deadline_s=deadline_s).stdout, kernel)
+        note = f"read by ncu itself, so nothing is told by source line: the package ncu-report failed: {broken.message}"
+        return profile.model_copy(update={"notes": (note, *profile.notes)})

@@ -112,7 +112,10 @@ def measure(
     chosen = metrics_for(tuple(FORMULAS)) if metrics is None else metrics
     times = of_kernel(parse_trace(_run(program, folder, deadline_s, path, kernel, ())), kernel, NAME)
     timed = profile_of(times, tool=NAME)
-    counted = parse(_run(program, folder, deadline_s, path, kernel, chosen), kernel)
+    try:
+        counted = parse(_run(program, folder, deadline_s, path, kernel, chosen), kernel)
+    except NotSupported as problem:  # from compute capability 7.5 on it counts nothing, and times are worth having
+        return timed.model_copy(update={"notes": (*timed.notes, f"no counters: {problem.message}")})
     both = dict(timed.counters) | dict(counted.counters)
     blocks = timed.total_blocks if "blocks" in timed.counters else None
     return profile_from(timed.kernel, timed.device, both, blocks=blocks, notes=(*timed.notes, *counted.notes))
@@ -126,6 +129,9 @@ def _run(
     command = argv(program, log=log, path=path, kernel=kernel, metrics=metrics)
     said = run_tool(command, tool=NAME, deadline_s=deadline_s, folder=folder)
     text = log.read_text(errors="replace") if log.exists() else said.stdout + said.stderr
+    if not log.exists() and said.status != 0:
+        gave = f"exit status {said.status} and no output: {text.strip()[-300:]}"
+        raise refusal(NAME, text) or NothingProfiled(NAME, gave, AGAIN)
     problem = refusal(NAME, "\n".join(line for line in text.splitlines() if line.startswith("==")))
     if isinstance(problem, NotSupported):
         raise problem

@@ -103,7 +103,9 @@ def profile_on_gpu(
     found = climb((*rungs, last))
     uuid = getattr(getattr(device, "gpu", None), "uuid", None)  # calibrated are NVIDIA's alone
     wrong = () if uuid is None else known_wrong(uuid)
-    return replace(found, profile=believed(found.profile, wrong))
+    told = tuple(note for note in getattr(device, "replay_notes", ()) if note not in found.profile.notes)
+    profile = found.profile.model_copy(update={"notes": (*found.profile.notes, *told)})
+    return replace(found, profile=believed(profile, wrong))
 
 
 def look_for_faults(program: Sequence[str], entry: str, text: str) -> CheckerResult:

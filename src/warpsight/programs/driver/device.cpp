@@ -50,7 +50,7 @@ CUresult result(cudaError_t error) {
     }
 }
 
-CUresult missing(const char *name) { return result(stand_in::not_provided(name)); }
+CUresult missing(const char *name, const char *why) { return result(stand_in::not_provided(name, why)); }
 
 int missing_here(const char *name);
 int missing_here(const char *name) { return (int)missing(name); }

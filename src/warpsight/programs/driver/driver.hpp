@@ -18,7 +18,7 @@ using stand_in::u32;
 using stand_in::u64;
 
 CUresult result(cudaError_t);        // the driver's name for an error of the runtime
-CUresult missing(const char *name);  // says the name, and answers CUDA_ERROR_NOT_SUPPORTED
+CUresult missing(const char *name, const char *why = "");  // says the name, and answers CUDA_ERROR_NOT_SUPPORTED
 bool gpu_is_visible();               // CUDA_VISIBLE_DEVICES may hide it
 CUuuid uuid();                       // made of the GPU's name, so always the same
 bool started();                      // whether cuInit was called

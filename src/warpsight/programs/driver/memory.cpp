@@ -191,7 +191,8 @@ WS_API CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *b
 WS_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream s) {
     CUdeviceptr to, from;
     size_t to_pitch, from_pitch;
-    if (!place(c, false, &to, &to_pitch) || !place(c, true, &from, &from_pitch)) return missing("cuMemcpy2D of arrays");
+    if (!place(c, false, &to, &to_pitch) || !place(c, true, &from, &from_pitch))
+        return missing("cuMemcpy2D", "of arrays");
     return result(cudaMemcpy2DAsync((void *)to, to_pitch, (void *)from, from_pitch, c->WidthInBytes, c->Height,
                                     cudaMemcpyDefault, s));
 }

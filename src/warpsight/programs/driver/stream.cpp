@@ -59,8 +59,8 @@ WS_API CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *out) {
 WS_API CUresult cuStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
                                        const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count) {
     if (CUresult e = cuStreamIsCapturing(s, status)) return e;
-    if (*status != CU_STREAM_CAPTURE_STATUS_NONE && (graph || nodes))
-        return missing("cuStreamGetCaptureInfo of a graph");
+    if (*status != CU_STREAM_CAPTURE_STATUS_NONE && graph) *graph = stand_in::captured_into(s);
+    if (nodes) *nodes = nullptr;  // what the next node follows is kept by the stream itself
     if (id) *id = (cuuint64_t)s;
     if (edges) *edges = nullptr;
     if (count) *count = 0;

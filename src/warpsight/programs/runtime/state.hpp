@@ -108,6 +108,7 @@ extern cudaError_t sticky;
 
 WS_SHARED const Device &device();  // starts the channel when first asked for
 cudaError_t fail(cudaError_t);     // remembers an error for cudaGetLastError, and hands it back
+WS_SHARED cudaGraph_t captured_into(cudaStream_t);  // the graph that a stream is captured into, where it is
 WS_SHARED cudaError_t not_provided(const char *name, const char *why = "");
 WS_SHARED void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

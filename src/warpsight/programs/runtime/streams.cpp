@@ -32,6 +32,11 @@ std::map<Event *, Graph *> captured_events;
 
 }  // namespace
 
+cudaGraph_t captured_into(cudaStream_t s) {
+    const Stream *stream = stream_of(s);
+    return stream ? (cudaGraph_t)stream->into : nullptr;
+}
+
 bool captured(cudaStream_t s, const Step &step, cudaGraphNodeType type) {
     WS_LOCKED;
     Stream *stream = stream_of(s);
