@@ -102,8 +102,11 @@ def _check_aliases(record: LaunchRecord, cut: CutKernel) -> None:
             raise CannotCapture(f"the parameters {names} are one array, which is written")
 
 
-def ladder(argument: KernelArgument) -> list[Fields]:
-    """The ways to draw fresh contents, the freest first; the last keeps what was recorded."""
+def ladder(argument: KernelArgument, entries: int) -> list[Fields]:
+    """The ways to draw fresh contents, the freest first; the last keeps what was recorded.
+
+    `entries` is how many elements the largest other array has: row pointers end at most there.
+    """
     before = argument.before
     assert before is not None
     kept: list[Fields] = [{"fill": "recorded"}]
@@ -117,7 +120,7 @@ def ladder(argument: KernelArgument) -> list[Fields]:
         low, high = _float_range(float(wide.min()), float(wide.max()))
         drawn: Fields = {"fill": "uniform", "low": low, "high": high}
         return [*again[:1], drawn, *again[1:]] if _is_uneven(wide) else [drawn, *again]
-    return [*_whole(before), *again]
+    return [*_whole(before, entries), *again]
 
 
 def _is_uneven(wide: np.ndarray) -> bool:
@@ -135,12 +138,12 @@ def _float_range(low: float, high: float) -> tuple[float, float]:
     return min(low * 0.5, low * 1.5), max(low * 0.5, low * 1.5)
 
 
-def _whole(before: np.ndarray) -> list[Fields]:
+def _whole(before: np.ndarray, entries: int) -> list[Fields]:
     low, high = int(before.min()), int(before.max())
     if before.size >= LEAST_ROWS and low == 0:
         if high == before.size - 1 and bool((np.bincount(before.astype(np.int64), minlength=before.size) == 1).all()):
             return [{"fill": "permutation"}]
-        if high > 1 and before[0] == 0 and bool((np.diff(before.astype(np.int64)) >= 0).all()):
+        if 1 < high <= entries and before[0] == 0 and bool((np.diff(before.astype(np.int64)) >= 0).all()):
             return [{"fill": "csr_rows", "high": high}]
     if low == high:
         high = min(low + WHOLE_SPREAD, int(np.iinfo(before.dtype).max))

@@ -31,7 +31,8 @@ def settle_fills(trial: CutTrial, arguments: Sequence[KernelArgument], written: 
     """The task whose original is right in the gate, with inputs and sizes as free as that allows."""
     inputs = [a for a in arguments if a.is_array and a.role != "out"]
     for argument in inputs:
-        argument.ladder = ladder(argument)
+        others = [a.before.size for a in arguments if a.before is not None and a is not argument]
+        argument.ladder = ladder(argument, max(others, default=0))
     _lower_until(inputs, lambda: _takes(trial, arguments, written(False)))
     said = ""
     for whole in (None, True, False, True, False):
