@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,38 @@ driver.cuMemcpyDtoH(c.ctypes.data, places[2], c.nbytes)
 print("right:", np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=0.05, rtol=0.01))
 '''
 
+WITH_NVIDIA_S_RUNTIME = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[2], ctypes.RTLD_GLOBAL)  # as cuda-pathfinder loads it, for numba-cuda and others
+"""
+NUMBA = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def add(a, b, c):
+    i = cuda.grid(1)
+    if i < c.size:
+        c[i] = a[i] + b[i]
+
+@cuda.jit
+def multiply(a, b, c):
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        found = 0.0
+        for k in range(a.shape[1]):
+            found += a[i, k] * b[k, j]
+        c[i, j] = found
+
+x = np.arange(5000, dtype=np.float32)
+total = cuda.device_array_like(x)
+add[20, 256](cuda.to_device(x), cuda.to_device(2 * x), total)
+a, b = (np.random.default_rng(seed).random((40, 40), np.float32) for seed in (1, 2))
+c = cuda.device_array((40, 40), np.float32)
+multiply[(5, 5), (8, 8)](cuda.to_device(a), cuda.to_device(b), c)
+print(np.array_equal(total.copy_to_host(), 3 * x), np.allclose(c.copy_to_host(), a @ b, rtol=1e-4))
+"""
+
 
 @pytest.fixture(scope="module")
 def from_cpp(tmp_path_factory: pytest.TempPathFactory) -> Ran:
@@ -170,6 +204,27 @@ def test_cuda_core_adds_vectors(tmp_path: Path, run_script: Callable[..., Ran], 
     assert ran.output.startswith("sums: 50000 of 50000 on NVIDIA A100"), ran.errors
     (row,) = ran.run.kernels
     assert row.kernel.startswith("_Z10vector_add") and row.time_us and row.launches == 1
+
+
+def test_nvidia_s_runtime_beside_it_is_not_taken_for_ours() -> None:
+    """It has the names of ours, and comes first in the process."""
+    pytest.importorskip("cuda.core")
+    theirs = next((p for f in find_spec("nvidia").submodule_search_locations  # pyright: ignore[reportOptionalMemberAccess, reportOptionalIterable]
+                   for p in Path(f).glob("cu*/lib/libcudart.so.1*")), None)  # fmt: skip
+    if theirs is None:
+        pytest.skip("needs nvidia-cuda-runtime")
+    with open_door(times=False) as environment:
+        words = [sys.executable, "-c", WITH_NVIDIA_S_RUNTIME + VECTOR_ADD, "ptx", str(theirs)]
+        ran = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert ran.stdout.startswith("sums: 50000 of 50000"), ran.stderr
+
+
+def test_numba_adds_and_multiplies() -> None:
+    pytest.importorskip("numba_cuda")
+    with open_door(times=False) as environment:
+        words = [sys.executable, "-W", "ignore", "-c", NUMBA]
+        ran = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert ran.stdout == "True True\n", ran.stderr
 
 
 def test_triton_multiplies_on_tensor_cores(tmp_path: Path, run_script: Callable[..., Ran]) -> None:

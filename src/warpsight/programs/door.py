@@ -36,7 +36,7 @@ def driver_folder() -> Path:
 def driver_environment(channel: str) -> dict[str, str]:
     """What a program must be started with to find this driver instead of the machine's.
 
-    The runtime beside it comes along: the driver sits on it, and where a toolkit is installed NVIDIA's has the same name.
+    The runtime beside it comes along: the driver sits on it, and a toolkit may have installed one of the same name.
     """
     folder = driver_folder()
     paths = f"{folder}:{folder.parent}"
