@@ -33,7 +33,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 NEEDS = (
     (r"No module named '?([\w.]+)", r"needs the package \1"),
-    (r"(cudaError\w+): ", r"NVIDIA's runtime inside of a package: \1"),
+    (r"(cudaError\w+)", r"NVIDIA's runtime inside of a package: \1"),
     (r"warpsight: (\w+) is not provided", r"\1 is not provided"),
     (r"(requires|needs|at least) .{0,40}(GPUs?|devices?|capability)", r"it asks for another GPU"),
 )
@@ -82,7 +82,7 @@ def ran(command: list[str], driver: dict[str, str], limit_s: float) -> tuple[str
         return "too long", f"no end after {limit_s:.0f} s"
     text = done.stdout + done.stderr
     if done.returncode == 0:
-        skipped = re.search(r"OK \(skipped=(\d+)\)|[Ww]aiv\w+|skipp\w+", text)
+        skipped = re.search(r"OK \(skipped=\d+\)|[Ww]aiv\w+|skipp\w+|requires compute capability", text)
         return ("left itself out", skipped[0]) if skipped else ("ran", "")
     for pattern, told in NEEDS:
         if match := re.search(pattern, text):

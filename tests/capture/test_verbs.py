@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from tests.capture.conftest import Capture
 from tests.cli.conftest import command  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from tests.serve.story import finished, text
+from tests.serve.transports import Served, over_stdio
 
 from warpsight.tools.open import open_box
 
@@ -36,6 +40,23 @@ def test_the_tools_of_models_and_agents_take_it(captured: Capture) -> None:
         assert not box.call("profile", {"kernel": "given"}).is_error
     finally:
         box.close()
+
+
+def test_agents_take_it_over_mcp(captured: Capture, tmp_path: Path) -> None:
+    """Looked at, checked as it is and with a mistake, by the server as a process."""
+    shutil.copytree(captured("weighted").folder, tmp_path / "root" / "weighted")
+    task = {"task": "weighted"}
+    wrong = {**task, "edits": [{"search": "FACTOR 3", "replace": "FACTOR 4"}]}
+
+    async def asked() -> list[str]:
+        async with over_stdio(Served(tmp_path / "root", tmp_path / "data")) as client:
+            calls = (("read_task", task), ("check", task), ("check", wrong), ("profile", task))
+            return [text(await finished(client, await client.call_tool(tool, given))) for tool, given in calls]
+
+    read, right, mistaken, profiled = anyio.run(asked)
+    assert "Task `weighted`" in read and "right, on all shown and hidden workloads" in right
+    assert "right, on all" not in mistaken and "wrong" in mistaken
+    assert profiled.startswith(right.split(":")[0]) and "duration_us" in profiled and "gains are" in profiled
 
 
 @pytest.mark.slow
