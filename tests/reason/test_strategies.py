@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -138,3 +139,39 @@ def test_a_group_that_was_interrupted_goes_on_and_repeats_nothing() -> None:
     assert run.outcome == "submitted" and ratio(run) == 4.5
     assert box.called == ["time", "submit", "time", "interrupted", *["submit"], *["time", "submit"] * 2]
     assert run_with(halve, asked, store, box) == run and len(box.called) == 9
+
+
+def test_attempts_made_elsewhere_give_what_one_after_the_other_gives() -> None:
+    """Here they are made in the order of their ends; the strategies take them in their own order."""
+    one, many = MemoryStore(), MemoryStore()
+    asked = start(8, strategy=Strategy(name="beam", attempts=3, width=2), budget=Budget(tool_calls=40), seed=0)
+    expected = run_with(halve, asked, one, SmallBox())
+    sizes = list[int]()
+    attempt = functools.partial(run_loop, model=ScriptedModel(halve), tools=SmallBox(), store=many)
+
+    def at_once(jobs: Sequence[Job]) -> Generator[Run]:
+        sizes.append(len(jobs))
+        made = {child.id: attempt(child) for child in reversed(jobs)}
+        for child in jobs:
+            yield made[child.id]
+
+    found = run_strategy(asked, attempt, open_with, many, at_once)
+    assert sizes == [2, 2, 4]
+    assert ratio(found) == ratio(expected) and found.outcome == expected.outcome and found.reason == expected.reason
+
+
+def test_what_comes_after_an_attempt_that_ends_all_is_given_up() -> None:
+    store, given_up = MemoryStore(), list[str]()
+    asked = start(4, strategy=Strategy(name="best-of-n", attempts=3), seed=0, enough_gain=1.05)
+    attempt = functools.partial(run_loop, model=ScriptedModel(halve), tools=SmallBox(), store=store)
+
+    def at_once(jobs: Sequence[Job]) -> Generator[Run]:
+        try:
+            for number, child in enumerate(jobs):
+                run = attempt(child)
+                yield run.model_copy(update={"outcome": "at_roofline"}) if number == 1 else run
+        finally:
+            given_up.append("closed")
+
+    run_strategy(asked, attempt, open_with, store, at_once)
+    assert given_up == ["closed"] and len(store.list_runs(parent="r1")) == 2

@@ -18,10 +18,12 @@ from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
 from warpsight.cli.optimize_program import optimize_if_program
+from warpsight.cli.options import On
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
 
 if TYPE_CHECKING:
+    from warpsight.processes.executor import Executor
     from warpsight.reason.job import Job
     from warpsight.reason.optimize import OptimizeResult
 
@@ -56,6 +58,7 @@ ATTEMPTS_HELP = "refine: rounds; best-of-n: how many; beam: depth."
 CALLING_HELP = "native, or text for endpoints that cannot call tools."
 TEMPERATURE_HELP = "Of the model; not sent by default."
 Prompt = Literal["small", "full", "trained"]
+PROCESSES_HELP = "best-of-n and beam: how many attempts at once."
 STRATEGY_HELP = "How attempts are put together: single, refine, best-of-n or beam."
 WITH_HELP = "Of a program: judge this kernel, and bring it in, instead of looking for one."
 StrategyName = Literal["single", "refine", "best-of-n", "beam"]
@@ -76,6 +79,8 @@ def optimize(
     strategy: Annotated[StrategyName, typer.Option(metavar="HOW", help=STRATEGY_HELP)] = "single",
     attempts: Annotated[int, typer.Option(metavar="N", min=1, help=ATTEMPTS_HELP)] = 4,
     width: Annotated[int, typer.Option(metavar="N", min=1, help="beam: how many kernels are kept.")] = 2,
+    processes: Annotated[int, typer.Option(min=1, help=PROCESSES_HELP)] = 1,
+    on: On = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="An endpoint of the model's format.")] = None,
     api_key_env: Annotated[str | None, typer.Option(metavar="NAME", help="The variable that holds the key.")] = None,
     adapter: Annotated[Path | None, typer.Option(metavar="FOLDER", help="A PEFT adapter, with a local model.")] = None,
@@ -104,7 +109,7 @@ def optimize(
       warpsight optimize saxpy.cu 1000000
     """
     from warpsight.reason.job import Strategy
-    from warpsight.verbs.optimize import plan_job
+    from warpsight.verbs.optimize import attempts_executor, plan_job
 
     asked = _together(
         model=model, device=device, feedback=feedback, budget=budget,
@@ -118,8 +123,9 @@ def optimize(
         task, arguments, kernel=kernel, by_hand=by_hand, gpu=gpu, out=out, quiet=quiet, as_json=as_json, asked=asked
     )
     planned = plan_job(task, kernel, gpu=gpu, **asked)
+    executor = attempts_executor(planned.job, on, processes)
     _tell_chosen("" if quiet else planned.chosen)
-    run_and_report(planned.job, out, quiet=quiet, as_json=as_json)
+    run_and_report(planned.job, out, executor=executor, quiet=quiet, as_json=as_json)
 
 
 def _tell_chosen(model: str) -> None:
@@ -131,13 +137,13 @@ def _together(**words: Any) -> dict[str, Any]:
     return words
 
 
-def run_and_report(job: Job, out: Path | None, *, quiet: bool, as_json: bool) -> None:
+def run_and_report(job: Job, out: Path | None, *, executor: Executor | None = None, quiet: bool, as_json: bool) -> None:
     """Start a job or go on with it, and end the command as it ended."""
     from warpsight.cli.text.optimize_view import OptimizeView
     from warpsight.verbs.optimize import run
 
     with OptimizeView(job.id, job.budget, quiet=quiet) as view:
-        found = run(job, watch=view.watch, say=view.say, begin=view.begin)
+        found = run(job, watch=view.watch, say=view.say, begin=view.begin, executor=executor)
     report(found, out, as_json=as_json)
 
 

@@ -14,12 +14,14 @@ import typer
 from warpsight.cli.check import TASK_HELP
 from warpsight.cli.compare import UNSAFE_HELP
 from warpsight.cli.device_argument import DEVICE_HELP, DEVICES
+from warpsight.cli.options import On
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import GPU_HELP
 from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
     from warpsight.nouns import Candidate, Task
+    from warpsight.processes.executor import Executor
     from warpsight.tuning.journal import TuningJournal
     from warpsight.tuning.records import SearchSpace
 
@@ -28,6 +30,7 @@ STRATEGY_HELP = (
     "auto, exhaustive, random, tpe (Optuna), kernel-tuner or kernel-tuner:NAME. `auto` tries everything where that is"
     " within --tries, else tpe on the virtual GPU and kernel-tuner on real devices."
 )
+PROCESSES_HELP = "How many configurations to try at once; for exhaustive and random, which `auto` then chooses from."
 SET_HELP = "Values of one parameter, instead of those that were found: TILE=8,16,32. Can be repeated."
 SPACE_HELP = "A file that says what varies; by default tune.toml beside the task, else it is read from the kernel."
 RESUME_HELP = "Go on with a tuning: its id, a part of it, or `last`. --tries is then how many in all."
@@ -51,6 +54,8 @@ def tune(
     tries: Annotated[int | None, typer.Option(min=1, help="The most configurations to try; 60 by default.")] = None,
     seconds: Annotated[float | None, typer.Option(min=1, help="Begin no try after so many seconds.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    processes: Annotated[int, typer.Option(min=1, help=PROCESSES_HELP)] = 1,
+    on: On = None,
     resume: Annotated[str | None, typer.Option(metavar="ID", help=RESUME_HELP)] = None,
     show_space: Annotated[bool, typer.Option("--show-space", help="Only say what would be searched.")] = False,
     top: Annotated[int, typer.Option(metavar="N", min=0, help=TOP_HELP)] = 0,
@@ -69,9 +74,13 @@ def tune(
       warpsight tune matmul_tiled --top 5 --out to-measure
       warpsight tune --resume last
     """
+    from warpsight.processes.executor import executor_for
+    from warpsight.tuning.ahead import order_ahead
     from warpsight.tuning.journal import TuningJournal, find_tuning
     from warpsight.tuning.run import plan
+    from warpsight.tuning.space import Configurations
 
+    executor = None if on is None and processes == 1 else executor_for(on, processes)
     if (task is None) == (resume is None):
         raise UsageError("expected either a task or --resume ID", hint="warpsight tune matmul_tiled")
     if resume is not None:
@@ -80,7 +89,7 @@ def tune(
             before = journal.asked()
             changes = {"tries": tries or before.tries, "seconds": seconds or before.seconds}
             journal.write_asked(before.model_copy(update=changes))
-        run_and_report(journal, out, top=top, quiet=quiet, as_json=as_json)
+        run_and_report(journal, out, top=top, executor=executor, quiet=quiet, as_json=as_json)
         return
     assert task is not None
     found, given, where = _kernel(task, kernel, device)
@@ -90,12 +99,22 @@ def tune(
         return
     asked = plan(
         found, given, searched, device=where, gpu=gpu, strategy=strategy, tries=tries or 60, seconds=seconds,
-        search_seed=seed, unsafe=unsafe,
+        search_seed=seed, unsafe=unsafe, at_once=executor is not None,
     )  # fmt: skip
-    run_and_report(TuningJournal.create(asked), out, top=top, quiet=quiet, as_json=as_json)
+    if executor is not None:
+        order_ahead(asked, Configurations(found, given, searched))
+    run_and_report(TuningJournal.create(asked), out, top=top, executor=executor, quiet=quiet, as_json=as_json)
 
 
-def run_and_report(journal: TuningJournal, out: Path | None, *, top: int = 0, quiet: bool, as_json: bool) -> None:
+def run_and_report(
+    journal: TuningJournal,
+    out: Path | None,
+    *,
+    top: int = 0,
+    executor: Executor | None = None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Start a tuning or go on with it, and end the command as it ended."""
     from warpsight.cli.text import tune as tune_text
     from warpsight.folders import data_folder
@@ -103,7 +122,7 @@ def run_and_report(journal: TuningJournal, out: Path | None, *, top: int = 0, qu
     from warpsight.verbs.tune import write_kernels
 
     with tune_text.TuneView(journal.asked(), quiet=quiet) as view:
-        found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say, top=top)
+        found = tune(journal, data_folder() / LEDGER, watch=view.watch, say=view.say, top=top, executor=executor)
     file, listed = write_kernels(found, out, ENDINGS[found.language], to_folder=top > 0)
     emit(
         tune_text.document_of(found, file, listed),

@@ -18,7 +18,8 @@ import itertools
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,10 @@ from warpsight.models.local import LocalModel
 from warpsight.models.together import Seat, Together
 from warpsight.models.weights import Weights
 from warpsight.nouns.run import Run
+from warpsight.processes.executor import CallElsewhere, Executor, Here, executor_for
 from warpsight.short.ask import ask
 from warpsight.short.box import SmallBox
+from warpsight.short.box_elsewhere import BoxElsewhere, BoxPlace
 from warpsight.short.trained import knows_first_words, must_list_tools
 
 CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_length", "loss")
@@ -66,7 +69,7 @@ def train_rl(config: Rl) -> Path:
         mask_truncated_completions=False,
         **vllm_arguments(config),
     )
-    rollouts = Rollouts(config, rows, tokenizer)
+    rollouts = Rollouts(config, rows, tokenizer, executor_for(config.on or None))
     pace = Pace(config.train, output, CURVES, rollouts.counted)
     trainer = GRPOTrainer(
         model=model,
@@ -78,7 +81,8 @@ def train_rl(config: Rl) -> Path:
         callbacks=[pace],
     )
     quieten(trainer)
-    result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
+    with rollouts.tools_at_work():
+        result = trainer.train(resume_from_checkpoint=last_checkpoint(output))
     summary = {
         "config": config.model_dump(mode="json"),
         "tasks": len(rows),
@@ -129,8 +133,10 @@ def as_used(model: Any) -> Any:
 class Rollouts:
     """What TRL calls for answers."""
 
-    def __init__(self, config: Rl, rows: Sequence[CorpusRow], tokenizer: Any) -> None:
+    def __init__(self, config: Rl, rows: Sequence[CorpusRow], tokenizer: Any, executor: Executor | None = None) -> None:
         self._config = config
+        self._executor = executor or Here()
+        self._at: CallElsewhere | None = None
         self._rows = {str(row.number): row for row in rows}
         self._tokenizer = tokenizer
         self.listed = must_list_tools(_folder_of(config))
@@ -139,6 +145,23 @@ class Rollouts:
         self._number = itertools.count()
         self.made = self.equal = self.groups = 0
         self.seconds = 0.0
+
+    @contextmanager
+    def tools_at_work(self) -> Generator[None]:
+        """While this lasts the tools' calls are made on the executor, where that is not this process."""
+        if isinstance(self._executor, Here):
+            yield
+            return
+        with self._executor.calls() as self._at:
+            yield
+        self._at = None
+
+    def _box(self, row: CorpusRow) -> SmallBox:
+        place = BoxPlace(
+            task_of(row.spec), self._config.suite, self._config.feedback, self.listed, plain_of(row.spec), True,
+            self.first_words,
+        )  # fmt: skip
+        return place.open(cores=os.cpu_count() or 1) if self._at is None else BoxElsewhere(self._at, place)
 
     def counted(self) -> dict[str, float]:
         """What was made, for the record."""
@@ -188,16 +211,7 @@ class Rollouts:
     def _answers(self, row: CorpusRow, local: LocalModel) -> tuple[list[Run], list[float]]:
         """A group of runs and what each earned."""
         seed = self._config.train.seed * 1_000_003 + next(self._number)
-        box = SmallBox(
-            task_of(row.spec),
-            self._config.suite,
-            self._config.feedback,
-            cores=os.cpu_count() or 1,
-            listed=self.listed,
-            first_words=self.first_words,
-            plain=plain_of(row.spec),
-            by_plain=True,
-        )
+        box = self._box(row)
 
         def one(number: int, seat: Seat) -> Run:
             name = f"rl-{seed}-{row.number}-{number}"

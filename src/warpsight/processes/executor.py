@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeVar
 
 from warpsight.errors import UsageError
@@ -19,6 +20,7 @@ from warpsight.processes.pool import worker_pool
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 Begin = Callable[[], None]
+CallElsewhere = Callable[[Callable[[Any], Any], Any], Any]  # work and its unit; gives the result
 RAY = "ray"
 WINDOW = 4  # units that are under way or wait for one before them, for each worker
 
@@ -30,6 +32,10 @@ class Executor(Protocol):
         self, work: Callable[[Unit], Result], units: Iterable[Unit], *, ordered: bool = True, begin: Begin | None = None
     ) -> Generator[Result]: ...
 
+    def calls(self, begin: Begin | None = None) -> AbstractContextManager[CallElsewhere]:
+        """Single units, from many threads at once, while the context lasts."""
+        ...
+
 
 class Here:
     """In this process, one after the other."""
@@ -39,6 +45,10 @@ class Here:
     ) -> Generator[Result]:
         for unit in units:
             yield work(unit)
+
+    @contextmanager
+    def calls(self, begin: Begin | None = None) -> Generator[CallElsewhere]:
+        yield lambda work, unit: work(unit)
 
 
 class Processes:
@@ -56,6 +66,11 @@ class Processes:
             yield from flow(
                 todo, lambda unit: pool.submit(work, unit), _first_done, lambda one: one.result(), lambda: self._count
             )
+
+    @contextmanager
+    def calls(self, begin: Begin | None = None) -> Generator[CallElsewhere]:
+        with worker_pool(self._count, begin) as pool:
+            yield lambda work, unit: pool.submit(work, unit).result()
 
 
 def executor_for(on: str | None = None, processes: int = 1) -> Executor:

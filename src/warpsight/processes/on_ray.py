@@ -1,10 +1,10 @@
 """Units on a Ray cluster: the nodes work, this process hands out units, takes results and decides when it is over.
 
 Ray runs a unit again where its worker or its node ended, so nothing is lost; its result is taken once, so nothing comes
-twice. Workers find results of others in the cache folder (`WARPSIGHT_CACHE`), which all nodes should share. Without an
-address it joins the cluster that `RAY_ADDRESS` or a Ray job names, and else starts one on this machine, which ends with
-it. What must stay true: leaving early cancels what is under way; nothing here forks, and programs that a unit starts
-end with their worker, by the guard. Ray itself is loaded when the first unit is run.
+twice. Workers find results of others in the shared cache (`WARPSIGHT_SHARED_CACHE`), or where all nodes mount the cache
+folder. Without an address it joins the cluster that `RAY_ADDRESS` or a Ray job names, and else starts one on this
+machine, which ends with it. What must stay true: leaving early cancels what is under way; nothing here forks, and
+programs that a unit starts end with their worker, by the guard. Ray itself is loaded when the first unit is run.
 """
 
 from __future__ import annotations
@@ -14,16 +14,24 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from warpsight.errors import BrokenMachine, ToolMissing
-from warpsight.processes.executor import Begin, as_done, in_order
+from warpsight.processes.executor import Begin, CallElsewhere, as_done, in_order
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 RETRIES = 3
 LOOK_AT_CLUSTER_S = 2.0
-SHARED = ("WARPSIGHT_CACHE", "WARPSIGHT_DATA", "WARPSIGHT_UNSAFE", "WARPSIGHT_VERBOSE", "WARPSIGHT_CUDA")
+SHARED = (
+    "WARPSIGHT_CACHE",
+    "WARPSIGHT_SHARED_CACHE",
+    "WARPSIGHT_DATA",
+    "WARPSIGHT_UNSAFE",
+    "WARPSIGHT_VERBOSE",
+    "WARPSIGHT_CUDA",
+)
 QUIET = {
     "RAY_AUTH_MODE": "disabled",  # else it writes a token into the home folder
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -46,6 +54,14 @@ class OnRay:
             flow = in_order if ordered else as_done
             submit = cluster.submitter(work, begin)
             yield from flow(iter(units), submit, cluster.wait_any, cluster.result, cluster.workers)
+        finally:
+            cluster.close()
+
+    @contextmanager
+    def calls(self, begin: Begin | None = None) -> Generator[CallElsewhere]:
+        cluster = _Cluster(self._address)
+        try:
+            yield lambda work, unit: cluster.result(cluster.submitter(work, begin)(unit))
         finally:
             cluster.close()
 
@@ -121,7 +137,7 @@ class _Cluster:
         return self._workers
 
     def close(self) -> None:
-        for one in self._going:
+        for one in tuple(self._going):
             self._ray.cancel(one, force=True)
         self._going.clear()
         if self._mine:

@@ -130,7 +130,7 @@ def asked_of(job: Job) -> OpenedWith:
 
 
 def open_tools(
-    job: Job, store: Store, ledger: Path, *, say: Callable[[str], None] | None = None, require_right: bool = True
+    job: Job, store: Store, ledger: Path | None, *, say: Callable[[str], None] | None = None, require_right: bool = True
 ) -> TaskBox:
     """The tools of a job; UsageError when its task has changed since, or the kernel to beat is not right."""
     asked = asked_of(job)
@@ -191,7 +191,7 @@ class OptimizeResult:
 def outcome_of(run: Run, box: TaskBox, store: Store) -> OptimizeResult:
     """The kernel of a run with its evidence: the submitted one, or a faster one that was never submitted."""
     session = box.session
-    final = run.submitted if _accepted(run.submitted) else None
+    final = run.submitted if _accepted(run.submitted) and _is_in_ledger(session, run.submitted) else None
     if run.best is not None and better(run.best, final) and not _same_kernel(run.best, final):
         found = session.submit(session.candidate(store.get(run.best.candidate_sha256).decode()))
         final = found if better(found, final) else final
@@ -215,6 +215,15 @@ def _simulated(session: Session, kernel: Candidate) -> Profile | None:
 
 def _accepted(found: Evaluation | None) -> bool:
     return found is not None and found.timing is not None and found.timing.improves
+
+
+def _is_in_ledger(session: Session, found: Evaluation | None) -> bool:
+    """Whether the certificate lies here. An attempt that was made elsewhere leaves none: its kernel is handed in once
+    more, and both draws must find it right and faster."""
+    if session.ledger is None or found is None:
+        return True
+    file = session.certificate_file(found)
+    return file is not None and file.is_file()
 
 
 def _same_kernel(one: Evaluation, other: Evaluation | None) -> bool:

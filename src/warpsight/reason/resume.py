@@ -19,7 +19,7 @@ from warpsight.nouns.run import Run
 from warpsight.reason.job import Job, job_of
 from warpsight.reason.loop import Watch, run_loop
 from warpsight.reason.progress import Progress
-from warpsight.reason.strategies import OpenWith, run_strategy
+from warpsight.reason.strategies import AtOnce, Attempt, OpenWith, run_strategy
 from warpsight.runs.store import RESUMABLE, Store
 from warpsight.tools.box import ToolBox
 
@@ -52,10 +52,21 @@ def resume(store: Store, run_id: str, boxes: Mapping[str, OpenBox], watch: Watch
         model.close()
 
 
-def run_job(job: Job, model: Model, opened: OpenedBox, store: Store, watch: Watch | None = None) -> Run:
+def run_job(
+    job: Job,
+    model: Model,
+    opened: OpenedBox,
+    store: Store,
+    watch: Watch | None = None,
+    at_once: AtOnce | None = None,
+) -> Run:
     """Start a job or go on with it, by its strategy."""
-    attempt = functools.partial(run_loop, model=model, tools=opened.tools, store=store, watch=watch or _nobody_watches)
-    return run_strategy(job, attempt, opened.open_with, store)
+    return run_strategy(job, attempt_with(model, opened, store, watch), opened.open_with, store, at_once)
+
+
+def attempt_with(model: Model, opened: OpenedBox, store: Store, watch: Watch | None = None) -> Attempt:
+    """One attempt in this process."""
+    return functools.partial(run_loop, model=model, tools=opened.tools, store=store, watch=watch or _nobody_watches)
 
 
 def model_of(job: Job) -> Model:

@@ -8,7 +8,8 @@ than the job asks for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 
 from warpsight.errors import UsageError
 from warpsight.nouns import Evaluation
@@ -19,11 +20,13 @@ from warpsight.reason.progress import best_of, roofline_left, speed_of
 from warpsight.runs.store import RESUMABLE, Ending, NoSuchRun, Store
 
 Attempt = Callable[[Job], Run]
+AtOnce = Callable[[Sequence[Job]], Generator[Run]]  # attempts that need nothing of one another, in their order
 OpenWith = Callable[[str, str], Opening]  # a kernel to begin with, and a note on what is known
 
 
-def run_strategy(job: Job, attempt: Attempt, open_with: OpenWith, store: Store) -> Run:
-    """Do a job by its strategy. `attempt` is `run_loop` with model, tools and store filled in."""
+def run_strategy(job: Job, attempt: Attempt, open_with: OpenWith, store: Store, at_once: AtOnce | None = None) -> Run:
+    """Do a job by its strategy. `attempt` is `run_loop` with model, tools and store filled in; `at_once` does several
+    elsewhere, and gives what they would have given one after the other."""
     if job.strategy.name == "single":
         return attempt(job)
     with store.hold(job.id):
@@ -31,7 +34,7 @@ def run_strategy(job: Job, attempt: Attempt, open_with: OpenWith, store: Store) 
         before = store.read(job.id)
         if before.outcome not in RESUMABLE:
             return before
-        group = _Group(job, attempt, open_with, store)
+        group = _Group(job, attempt, open_with, store, at_once)
         {"refine": _refine, "best-of-n": _best_of_n, "beam": _beam}[job.strategy.name](group)
         store.finish(job.id, ending_of(group.runs))
         return store.read(job.id)
@@ -40,24 +43,46 @@ def run_strategy(job: Job, attempt: Attempt, open_with: OpenWith, store: Store) 
 class _Group:
     """The attempts of one job so far."""
 
-    def __init__(self, job: Job, attempt: Attempt, open_with: OpenWith, store: Store) -> None:
+    def __init__(
+        self, job: Job, attempt: Attempt, open_with: OpenWith, store: Store, at_once: AtOnce | None = None
+    ) -> None:
         self.job = job
         self.runs: list[Run] = []
         self._attempt = attempt
         self._open_with = open_with
         self._store = store
+        self._at_once = at_once or self._in_turn
 
     def add(self, budget: Budget, start: Run | None = None, note: str = "") -> Run:
         """One more attempt: from the best kernel of another, or from the job's own. The same again on resume."""
-        number = len(self.runs) + 1
-        child_id = f"{self.job.id}.{number}"
-        try:
-            child = job_of(self._store.read(child_id))
-        except NoSuchRun:
-            child = self._new_child(child_id, number, budget, start, note)
-        run = self._attempt(child)
+        run = self._attempt(self._child(len(self.runs) + 1, budget, start, note))
         self.runs.append(run)
         return run
+
+    def add_all(self, budget: Budget, starts: Sequence[Run | None]) -> list[Run]:
+        """An attempt from each start, which need nothing of one another; none is taken after one that halts all."""
+        first = len(self.runs) + 1
+        children = [
+            self._child(number, budget, start, moved_note([start] if start else []))
+            for number, start in enumerate(starts, first)
+        ]
+        with closing(self._at_once(children)) as made:
+            for run in made:
+                self.runs.append(run)
+                if self.halted:
+                    break
+        return self.runs[first - 1 :]
+
+    def _in_turn(self, children: Sequence[Job]) -> Generator[Run]:
+        for child in children:
+            yield self._attempt(child)
+
+    def _child(self, number: int, budget: Budget, start: Run | None, note: str) -> Job:
+        child_id = f"{self.job.id}.{number}"
+        try:
+            return job_of(self._store.read(child_id))
+        except NoSuchRun:
+            return self._new_child(child_id, number, budget, start, note)
 
     def _new_child(self, child_id: str, number: int, budget: Budget, start: Run | None, note: str) -> Job:
         opening = self.job.opening
@@ -113,11 +138,8 @@ def ending_of(runs: Sequence[Run]) -> Ending:
 
 def _best_of_n(group: _Group) -> None:
     """Independent attempts; the seeds differ, so give the job a seed and a temperature."""
-    part = share(group.job.budget, group.job.strategy.attempts)
-    for _ in range(group.job.strategy.attempts):
-        group.add(part)
-        if group.halted:
-            return
+    attempts = group.job.strategy.attempts
+    group.add_all(share(group.job.budget, attempts), [None] * attempts)
 
 
 def _refine(group: _Group) -> None:
@@ -148,12 +170,9 @@ def _beam(group: _Group) -> None:
     kept: list[Run] = []
     for level in range(depth):
         starts: Sequence[Run | None] = kept or [None]
-        made = list[Run]()
-        for start in starts:
-            for _ in range(width):
-                made.append(group.add(part, start, moved_note([start] if start else [])))
-                if group.halted:
-                    return
+        made = group.add_all(part, [start for start in starts for _ in range(width)])
+        if group.halted:
+            return
         before = kept[0].best if kept else None
         kept = _fastest([*kept, *made], width)
         if not kept or (level > 0 and not _gains(kept[0].best, before, group.job.strategy.min_gain)):

@@ -86,6 +86,10 @@ class MemoryStore:
         self._artefacts[name] = content
         return name
 
+    def kept(self) -> tuple[bytes, ...]:
+        """Every artefact."""
+        return tuple(self._artefacts.values())
+
     def get(self, sha256: str) -> bytes:
         try:
             return self._artefacts[sha256]

@@ -4,7 +4,7 @@ Several processes may use one folder: entries appear whole (written aside, then 
 hash covers its key, so one that was copied or renamed to another key is not believed; whoever can write the folder and
 makes such hashes is not kept out. The size is capped; the entries unused for longest go first. A folder that cannot be
 written stops nothing: work goes on without it, and that is said once on stderr. `WARPSIGHT_CACHE` moves the folder,
-`WARPSIGHT_CACHE=off` turns it off.
+`WARPSIGHT_CACHE=off` turns it off. Behind it may stand one that many machines share (shared_cache.py).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import ClassVar
 
 from warpsight.events import event
 from warpsight.files import write_whole
+from warpsight.toolchain.shared_cache import shared_cache
 
 DEFAULT_CAP_BYTES = 2 << 30  # of each kind of result: those of a benchmark of 150 tasks stay
 KEEP_SHARE = 0.8  # evict down to this share of the cap, so that the next store does not evict again
@@ -54,6 +55,12 @@ def _digest(key: str, body: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + body).digest()
 
 
+def _body(key: str, data: bytes) -> bytes | None:
+    """The bytes of an entry; None for one that is damaged or of another key."""
+    digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    return body if _digest(key, body) == digest else None
+
+
 class Cache:
     """A folder of entries `<first two>/<key>`, each a sha256 of key and bytes followed by the bytes."""
 
@@ -73,12 +80,12 @@ class Cache:
         try:
             data = path.read_bytes()
         except OSError:
-            return None
-        digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
-        if _digest(key, body) != digest:
+            return self._shared(key)
+        body = _body(key, data)
+        if body is None:
             with contextlib.suppress(OSError):
                 path.unlink()
-            return None
+            return self._shared(key)
         with contextlib.suppress(OSError):
             os.utime(path)  # the time of last use decides what is evicted
         event("cache_hit", kind=self.folder.name, key=key[:12])
@@ -88,6 +95,24 @@ class Cache:
         """Store bytes under a key, if the folder takes them; the entry is absent or whole at every moment."""
         if self.folder is None:
             return
+        self._put_here(key, body)
+        if (shared := shared_cache()) is not None:
+            shared.put(self._name(key), _digest(key, body) + body)
+
+    def _shared(self, key: str) -> bytes | None:
+        """The bytes from the cache that machines share, then kept here too."""
+        shared = shared_cache()
+        data = None if shared is None else shared.get(self._name(key))
+        body = None if data is None else _body(key, data)
+        if body is not None:
+            self._put_here(key, body)
+        return body
+
+    def _name(self, key: str) -> str:
+        assert self.folder is not None
+        return f"{self.folder.name}/{key[:2]}/{key}"
+
+    def _put_here(self, key: str, body: bytes) -> None:
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

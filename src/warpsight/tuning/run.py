@@ -12,9 +12,11 @@ import contextlib
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -22,11 +24,13 @@ from warpsight import __version__
 from warpsight.errors import UsageError, WarpsightError
 from warpsight.gate.identity import task_sha256
 from warpsight.nouns import Candidate, Evaluation, Language, Task
+from warpsight.processes.executor import Executor
 from warpsight.session.opening import given_kernel
 from warpsight.session.session import SEED_BITS, Session
 from warpsight.tasks import read_task
 from warpsight.tools.open import open_box
 from warpsight.tools.task_box import TaskBox
+from warpsight.tuning.ahead import AheadUnit, TriedAhead, foretold_share, is_too_slow, judged, order_ahead, try_ahead
 from warpsight.tuning.journal import TuningJournal
 from warpsight.tuning.records import SearchSpace, TuneRequest, TuningTrial
 from warpsight.tuning.search import BudgetUsed, chosen_strategy, search_of
@@ -37,7 +41,6 @@ from warpsight.vgpu.gpus import find_gpu
 ENDINGS: dict[Language, str] = {"cuda": ".cu", "opencl": ".cl", "triton": ".py"}
 LEDGER = "ledger"  # the folder beside the runs that certificates of all kinds are in
 MOST_FINALISTS = 3  # on a measured device the best of many was lucky too: the next ones get their turn
-_KERNELS_FAULT = (1, 2)  # exit codes that mean the kernel or the request, not the machine
 TOO_SLOW = "its simulated time does not beat the best so far"
 Stopped = Literal["all_tried", "search_ended", "tries_spent", "time_spent", "interrupted"]
 Watch = Callable[[TuningTrial, "TuningTrial | None"], None]
@@ -56,15 +59,17 @@ def plan(
     search_seed: int = 0,
     secret_seed: int | None = None,
     unsafe: bool = False,
+    at_once: bool = False,
 ) -> TuneRequest:
-    """What is asked for, as a record; a strategy that cannot be had is told here, before anything runs."""
+    """What is asked for, as a record; a strategy that cannot be had is told here, before anything runs. `at_once`:
+    several will be tried at a time."""
     count = len(Configurations(task, given, space).allowed)
     if not count:
         raise UsageError(
             f"nothing to search: {'no combination keeps the rules' if space.parameters else 'nothing varies'}",
             hint="name a constant with --set NAME=1,2,4, or write a tune.toml (`warpsight docs tune`)",
         )
-    chosen, note = chosen_strategy(strategy, device, count, tries)
+    chosen, note = chosen_strategy(strategy, device, count, tries, at_once=at_once)
     search_of(chosen)
     if note:
         space = space.model_copy(update={"notes": (*space.notes, note)})
@@ -114,10 +119,12 @@ def tune(
     watch: Watch | None = None,
     say: Callable[[str], None] | None = None,
     top: int = 0,
+    executor: Executor | None = None,
 ) -> Tuned:
     """Start a tuning or go on with it. Ctrl-C ends it as `interrupted`, with everything so far on disk.
 
-    `top` is how many of the fastest right kernels to list, for measuring them on a real card.
+    With an `executor` several are tried at once, and the trials are those of one after the other. `top` is how many of
+    the fastest right kernels to list, for measuring them on a real card.
     """
     asked = journal.asked()
     task = read_task(Path(asked.folder))
@@ -128,6 +135,7 @@ def tune(
     given = given_kernel(task, asked.device, asked.kernel)
     space = Configurations(task, given, asked.space)
     search = search_of(asked.strategy)
+    order = None if executor is None else order_ahead(asked, space)
     with journal.hold():
         box = open_box(
             task, device=asked.device, gpu=asked.gpu, kernel=asked.kernel, secret=asked.secret_seed, ledger=ledger,
@@ -137,8 +145,11 @@ def tune(
         trials = _Trials(asked, space, box.session, journal, watch)
         try:
             _require_right(box)
-            trials.make_ready()
+            if executor is None:
+                trials.make_ready()
             with contextlib.suppress(BudgetUsed):
+                if executor is not None and order is not None:
+                    trials.ahead(order, executor)
                 search(space, trials.of, seed=asked.search_seed, tries=asked.tries)
             whole = len(trials.done) >= len(space.allowed)
             found = _handed_over(trials, ledger, trials.spent or ("all_tried" if whole else "search_ended"))
@@ -161,6 +172,7 @@ class _Trials:
     done: dict[Key, TuningTrial] = field(default_factory=dict[Key, TuningTrial])
     best: TuningTrial | None = None
     spent: Stopped | None = None
+    _tried: TriedAhead | None = None
 
     def __post_init__(self) -> None:
         for trial in self.journal.trials():
@@ -194,19 +206,31 @@ class _Trials:
             return trial.foretold
         return 1 / trial.ratio if trial.counts and trial.ratio is not None else None
 
+    def ahead(self, order: Sequence[Key], executor: Executor) -> None:
+        """Try in this order, several at once. What was too slow for the best when it was handed out is too slow for
+        every best after it, so that is judged elsewhere; this process decides all in their order."""
+        todo = [key for key in order if key not in self.done][: max(0, self.asked.tries - len(self.done))]
+        units = (AheadUnit(self.asked, self.space.kernel(key), self._least_share()) for key in todo)
+        with closing(executor.run(try_ahead, units)) as found:
+            for key, self._tried in zip(todo, found, strict=True):
+                self.of(key)
+        self._tried = None
+
     def _try(self, key: Key) -> None:
         started = time.monotonic()
-        text = self.space.kernel(key)
+        text, ahead = self.space.kernel(key), self._tried
         candidate = self.session.candidate(text)
         number, config = len(self.done), self.space.config(key)
-        share = self._foretold(candidate)
+        share = foretold_share(self.session, candidate) if ahead is None else ahead.share
         if share is not None and self._too_slow(share):
             trial = TuningTrial(
                 number=number, config=config, kernel_sha256=candidate.sha256, verdict="not_checked", reason=TOO_SLOW,
-                foretold=share, seconds=_since(started),
+                foretold=share, seconds=_since(started) if ahead is None else ahead.seconds,
             )  # fmt: skip
+        elif ahead is not None and ahead.found is not None:
+            trial = trial_of(number, config, candidate.sha256, ahead.found, ahead.seconds)
         else:
-            found = self._judged(candidate)
+            found = judged(self.session, candidate)
             trial = trial_of(number, config, candidate.sha256, found, _since(started))
         self.journal.add(trial)
         before = self.best
@@ -216,27 +240,17 @@ class _Trials:
         if self.watch is not None:
             self.watch(trial, self.best)
 
-    def _judged(self, candidate: Candidate) -> Evaluation | WarpsightError:
-        try:
-            return self.session.evaluation(candidate)
-        except WarpsightError as problem:
-            if problem.exit_code not in _KERNELS_FAULT:
-                raise
-            return problem
-
     def shortlisted(self, count: int) -> tuple[Shortlisted, ...]:
         """The fastest right kernels of all that was tried."""
         texts = ((trial, self.space.kernel(key)) for key, trial in self.done.items() if trial.speed)
-        return shortlist([Tried(trial, self.session.candidate(text)) for trial, text in texts], self._judged, count)
+        judge = partial(judged, self.session)
+        return shortlist([Tried(trial, self.session.candidate(text)) for trial, text in texts], judge, count)
 
-    def _foretold(self, candidate: Candidate) -> float | None:
-        """The simulated time over the given kernel's, where there is one before a check."""
-        given, own = self.session.foretold_us(self.session.given), self.session.foretold_us(candidate)
-        return own / given if given and own else None
+    def _least_share(self) -> float:
+        return 1.0 if self.best is None or self.best.ratio is None else 1 / self.best.ratio
 
     def _too_slow(self, share: float) -> bool:
-        best = 1.0 if self.best is None or self.best.ratio is None else 1 / self.best.ratio
-        return share > best * (1 + 1e-9)
+        return is_too_slow(share, self._least_share())
 
     def _take(self, trial: TuningTrial) -> None:
         self.done[self.space.key(trial.config)] = trial

