@@ -1,4 +1,4 @@
-"""Writes the data for verl: `python integrations/verl/prepare.py TASKS OUT.parquet`, TASKS a folder or a corpus file."""
+"""Writes the data for verl: `python integrations/verl/prepare.py TASKS OUT.parquet`; TASKS as everywhere."""
 
 from __future__ import annotations
 
