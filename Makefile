@@ -85,6 +85,12 @@ $(VENV)/.programs: $(VENV)/.installed
 	  echo "No cuda-core from the package index: the tests of the CUDA device on the stand-in driver are skipped."
 	@touch $@
 
+# Ray is part of the tests where it can be had (240 MB, under a minute); else the tests of clusters are skipped.
+$(VENV)/.scale: $(VENV)/.installed
+	@echo "set-up: Ray, for the tests of clusters"
+	@$(PIP) install $$($(EXTRA) scale) || echo "No Ray from the package index: the tests of clusters are skipped."
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.installed
 	@echo "set-up: ruff, pyright, clang-format"
 	@$(PIP) install --no-build-isolation --editable '.[test,dev]' || { echo "pip could not install the dev tools"; exit 1; }
@@ -95,10 +101,10 @@ setup: $(VENV)/.installed
 # Two at a time. Each worker has a half of the tests, file after file, and at the end one takes the last tests of the
 # other: what a file sets up is set up once, but for the few files that are cut, and no worker waits for a long file.
 PARALLEL := -n 2 --dist worksteal
-test: setup $(VENV)/.chain $(VENV)/.programs
+test: setup $(VENV)/.chain $(VENV)/.programs $(VENV)/.scale
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
-test-all: setup $(VENV)/.chain $(VENV)/.programs
+test-all: setup $(VENV)/.chain $(VENV)/.programs $(VENV)/.scale
 	@$(PY) -m pytest -q $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev

@@ -41,6 +41,7 @@ SECTIONS = {
     "tune": "the example tasks by `warpsight tune` and by `warpsight optimize` (tune:TASK,TASK; tune:model=NAME)",
     "tools_start": "time that the MCP server takes to answer its first requests",
     "serving": "200 conversations with one tool server: lost, mixed, latency, memory (serving:clients=20,rate=50)",
+    "on_ray": "units an hour on Ray against processes, overhead a unit (on_ray:count=24)",
     "programs": "a HeCBench checkout run, checked and profiled (programs:PATH,check; programs:speed)",
     "captures": "kernels of those programs captured as tasks, each with a mistake planted (captures:PATH; n=, rows=)",
     "driver_api": "examples of cuda-python and numba-cuda on the stand-in driver (driver_api:PATH; python=, only=)",

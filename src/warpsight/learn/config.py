@@ -86,7 +86,8 @@ class Rl(Noun):
     resample: Count = 2  # other questions tried where all answers to one earned the same
     kl: Annotated[float, Field(ge=0)] = 0.0
     vllm_memory: Annotated[float, Field(ge=0, lt=1)] = 0.0  # the share of a GPU's memory for vLLM; 0: not with vLLM
-    on: str = ""  # where the tools run: in this process, or `ray`, or `ray://HOST:PORT`
+    # Where the tools run: in this process, or `ray`, or `ray://HOST:PORT`.
+    on: str = Field(default="", exclude_if=lambda on: not on)
     # How advantages are scaled. By the spread of their group, the price of a call would count as much as a wrong kernel
     # wherever nothing else differs.
     scale: Literal["none", "group", "batch"] = "none"
