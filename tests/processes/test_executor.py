@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -55,6 +56,13 @@ def test_each_unit_runs_once(executor: Executor, tmp_path: Path) -> None:
     units = [(str(tmp_path), number) for number in range(12)]
     assert list(executor.run(noted, units)) == list(range(12))
     assert sorted(int(file.name.partition("-")[0]) for file in tmp_path.iterdir()) == list(range(12))
+
+
+def test_single_calls_come_from_many_threads(executor: Executor) -> None:
+    with executor.calls() as call, ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda number: call(square, number), range(12))) == [n * n for n in range(12)]
+        with pytest.raises(UsageError, match="three is refused"):
+            call(refuse, 3)
 
 
 @pytest.mark.parametrize("word", ["slurm", "ray:/x", "ray://", "http://x", ""])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Generator[None]:
     os.environ.update(QUIET)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
              runtime_env={"env_vars": {"PYTHONPATH": str(ROOT), **QUIET}})  # fmt: skip
     yield
     ray.shutdown()
@@ -39,6 +40,13 @@ def test_the_seam_holds_on_a_cluster(tmp_path: Path) -> None:
     units = [(str(tmp_path), number) for number in range(6)]
     assert list(there.run(noted, units)) == list(range(6))
     assert len(list(tmp_path.iterdir())) == 6, "each ran once"
+
+
+def test_single_calls_come_from_many_threads() -> None:
+    with executor_for("ray").calls() as call, ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda number: call(square, number), range(12))) == [n * n for n in range(12)]
+        with pytest.raises(UsageError, match="three is refused"):
+            call(refuse, 3)
 
 
 def test_a_failure_keeps_its_kind_and_what_was_before_it() -> None:

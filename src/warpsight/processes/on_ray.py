@@ -60,8 +60,15 @@ class OnRay:
     @contextmanager
     def calls(self, begin: Begin | None = None) -> Generator[CallElsewhere]:
         cluster = _Cluster(self._address)
+        known: dict[Callable[[Any], Any], Callable[[Any], Any]] = {}
+
+        def call(work: Callable[[Any], Any], unit: Any) -> Any:
+            if work not in known:
+                known[work] = cluster.submitter(work, begin)
+            return cluster.result(known[work](unit))
+
         try:
-            yield lambda work, unit: cluster.result(cluster.submitter(work, begin)(unit))
+            yield call
         finally:
             cluster.close()
 
@@ -95,7 +102,9 @@ class _Cluster:
             raise ToolMissing(f"{problem}", hint="pip install 'ray[client]', or run on a node of the cluster") from None
         except (ConnectionError, RuntimeError, ValueError) as problem:
             where = address or os.environ.get("RAY_ADDRESS") or "this machine"
-            raise BrokenMachine(f"no Ray cluster at {where}: {problem}", hint="ray status; ray start --head") from None
+            raise BrokenMachine(
+                f"no Ray cluster at {where}: {problem}", hint="ray status; `ray stop` forgets one that ended"
+            ) from None
         finally:
             for one, how in before.items():  # a signal means to a command what it meant before
                 signal.signal(one, how)
