@@ -15,7 +15,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 PLACE = ROOT / "build" / "integrations"
 TESTING = ("pytest>=9", "pytest-timeout>=2.4")
-# Beside the integration. `uv` runs the harness of verifiers; verl and SkyRL come without their trainers.
+# Beside the integration. `uv` runs the harness of verifiers; of verl the tools are read from a checkout
+# (VERL_SOURCE), since its wheels leave the MCP client out.
 NEEDS: dict[str, tuple[str, ...]] = {
     "harbor": (),
     "inspect": ("openai",),
@@ -24,7 +25,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "verifiers": ("uv",),
     "verl": ("fastmcp", "omegaconf"),
 }
-BARE = {"verl": ("verl==0.7.1",)}  # without what they ask for: torch and more
 PACKAGES = ("harbor", "inspect", "openenv", "verifiers")
 
 
@@ -37,8 +37,6 @@ def prepare(name: str) -> Path:
     install = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     own = [str(HERE / name)] if name in PACKAGES else []
     subprocess.run([*install, str(ROOT), *own, *NEEDS[name], *TESTING], check=True)
-    if name in BARE:
-        subprocess.run([*install, "--no-deps", *BARE[name]], check=True)
     return python
 
 

@@ -24,8 +24,15 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Generator[None]:
     os.environ.update(QUIET)
-    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
-             runtime_env={"env_vars": {"PYTHONPATH": str(ROOT), **QUIET}})  # fmt: skip
+    for left in (2, 1, 0):  # Ray gives a node 30 seconds to start, which a busy machine may need more than once
+        try:
+            ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
+                     runtime_env={"env_vars": {"PYTHONPATH": str(ROOT), **QUIET}})  # fmt: skip
+            break
+        except Exception:
+            ray.shutdown()
+            if not left:
+                raise
     yield
     ray.shutdown()
 

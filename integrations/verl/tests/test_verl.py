@@ -1,4 +1,4 @@
-"""verl's own MCP client and tool class, out of its package, against our server; and the reward function."""
+"""verl's own MCP client and tool class against our server, and the reward function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import subprocess
 import sys
 import types
 from collections.abc import Generator
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +42,15 @@ def configured(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
 
 @pytest.fixture(scope="module")
 def verl_tools() -> Any:
-    """`verl.tools` of the installed package. The package itself loads trainers that are not needed here."""
-    package = types.ModuleType("verl")
-    package.__path__ = [str(distribution("verl").locate_file("verl"))]
-    sys.modules["verl"] = package
-    utils = types.ModuleType("verl.utils")
-    utils.__path__ = [f"{package.__path__[0]}/utils"]
-    sys.modules["verl.utils"] = utils
+    """`verl.tools` of a checkout (VERL_SOURCE): verl's wheels leave its MCP client out. verl itself loads trainers that
+    are not needed here."""
+    source = os.environ.get("VERL_SOURCE", "")
+    if not (Path(source) / "verl" / "tools" / "utils" / "mcp_clients").is_dir():
+        pytest.skip("set VERL_SOURCE to a checkout of verl up to 0.8")
+    for name in ("verl", "verl.utils"):
+        package = types.ModuleType(name)
+        package.__path__ = [str(Path(source) / name.replace(".", "/"))]
+        sys.modules[name] = package
     trace = types.ModuleType("verl.utils.rollout_trace")  # needs torch; it only records
     trace.rollout_trace_op = lambda work: work  # type: ignore[attr-defined]
     sys.modules["verl.utils.rollout_trace"] = trace
@@ -64,7 +65,7 @@ def test_verl_lists_and_calls_our_tools_by_configuration(
     assert tools.keys() == {"profile", "check", "time", "rewrite"}
 
     async def use() -> tuple[Any, Any]:
-        tool = tools["compile" if "compile" in tools else "profile"]
+        tool = tools["profile"]
         instance, _ = await tool.create()
         found = await tool.execute(instance, {"task": "transpose"})
         wrong = await tool.execute(instance, {"task": "no such task"})
