@@ -10,7 +10,8 @@ from warpsight.serve.episode import opening, task_folders
 from warpsight.tasks import read_task
 
 ENDING = """
-A call names its task: "task": "{folder}". End with your final kernel, whole, in one block that begins with ```cuda.
+Here the tools are `profile`, `rewrite` and `time`, which says too whether a kernel is right. A call names its task, as
+"task": "{folder}". `time` takes your kernel as a text: "kernel". End with your final kernel, whole, in one block that begins with ```cuda.
 """
 
 

@@ -34,7 +34,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     argv = [sys.executable, "-m", "warpsight_openenv.server.app", str(ROOT / "tasks"), "--port", str(port)]
     with subprocess.Popen(argv, env={**os.environ, "WARPSIGHT_DATA": str(data)}) as process:
         try:
-            until = time.monotonic() + 120
+            until = time.monotonic() + 300
             while time.monotonic() < until and process.poll() is None:
                 with socket.socket() as one:
                     if one.connect_ex(("127.0.0.1", port)) == 0:

@@ -25,7 +25,18 @@ TOKEN = "a token of the test"
 def configured(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """The configuration as it ships, with the address and token of a server that runs."""
     folder = tmp_path_factory.mktemp("verl")
-    argv = [sys.executable, "-m", "warpsight.cli.app", "mcp", "--http", "--port", "0", "--root", str(ROOT / "tasks")]
+    argv = [
+        sys.executable,
+        "-m",
+        "warpsight.cli.app",
+        "mcp",
+        "--http",
+        "--few",
+        "--port",
+        "0",
+        "--root",
+        str(ROOT / "tasks"),
+    ]
     own = {"WARPSIGHT_DATA": str(folder / "data"), "WARPSIGHT_MCP_TOKEN": TOKEN}
     with subprocess.Popen(argv, env={**os.environ, **own}, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -62,7 +73,7 @@ def test_verl_lists_and_calls_our_tools_by_configuration(
 ) -> None:
     monkeypatch.chdir(configured)
     tools = {tool.name: tool for tool in verl_tools.initialize_tools_from_config(str(HERE / "mcp_tool_config.yaml"))}
-    assert tools.keys() == {"profile", "check", "time", "rewrite"}
+    assert tools.keys() == {"profile", "rewrite", "time", "job"}
 
     async def use() -> tuple[Any, Any]:
         tool = tools["profile"]
