@@ -11,7 +11,8 @@ from warpsight.tasks import read_task
 
 ENDING = """
 Here the tools are `profile`, `rewrite` and `time`, which says too whether a kernel is right. A call names its task, as
-"task": "{folder}". `time` takes your kernel as a text: "kernel". End with your final kernel, whole, in one block that begins with ```cuda.
+"task": "{folder}". `time` takes your kernel as a text: "kernel". End with your final kernel, whole, in one block that
+begins with ```cuda.
 """
 
 
