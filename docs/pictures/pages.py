@@ -10,6 +10,7 @@ fault, 3 where a part is missing.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +111,8 @@ def pages(folder: Path) -> Iterator[tuple[str, str]]:
         yield "run", f"{base}run/{made[0]['id']}"
         yield "compare", f"{base}compare?run={made[0]['id']}&run={made[1]['id']}"
         yield "program", f"{base}program/{list_programs(data)[0].id}"
+        with going_on(data) as name:
+            yield "live", f"{base}run/{name}"
     finally:
         viewer.shutdown()
         thread.join()
@@ -119,6 +123,38 @@ def run_demo(folder: Path, task: str) -> dict[str, Any]:
     words = ("optimize", f"tasks/{task}", "--model", "scripted:demo", "--out", str(folder / "new.cu"), "--json", "-q")
     found = json.loads(run(folder / "data", *words))
     return {**found, "id": Path(found["report_file"]).stem}
+
+
+@contextlib.contextmanager
+def going_on(data: Path) -> Iterator[str]:
+    """The id of a run that has shown something and goes on, as long as the block does."""
+    from warpsight.runs.sqlite import SqliteStore
+
+    words = (
+        sys.executable,
+        "-m",
+        "warpsight.cli.app",
+        "optimize",
+        "tasks/matmul_naive",
+        "--out",
+        str(data / "m.cu"),
+        "-q",
+    )
+    started = subprocess.Popen(
+        words, cwd=ROOT, env={**os.environ, "WARPSIGHT_DATA": str(data)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(DEADLINE_S):
+            with SqliteStore(data) as store:
+                shown = [one.id for one in store.list_runs(outcome="open") if one.steps]
+            if shown or started.poll() is not None:
+                break
+            time.sleep(1)
+        yield shown[0]
+    finally:
+        started.terminate()
+        started.wait(DEADLINE_S)
 
 
 def run(data: Path, *words: str) -> str:
