@@ -26,7 +26,7 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the list is written.")] = HERE,
     as_json: AsJson = False,
 ) -> None:
-    """Write a warpsight.toml with every task below a folder.
+    """Write a warpsight.toml with every task below a folder; add programs by hand.
 
     \b
     Example: warpsight guard init
@@ -40,7 +40,7 @@ def init(
 
 @guard.command("update")
 def update(listed: List = HERE, only: Only = "", as_json: AsJson = False) -> None:
-    """Accept the kernels as they are now: check each, profile it, and write the baseline. Commit it.
+    """Accept kernels and programs as they are now: check each, profile it, and write the baseline. Commit it.
 
     \b
     Example: warpsight guard update --only transpose
@@ -74,7 +74,7 @@ def check(
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write findings on source lines as SARIF.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge every changed kernel against the baseline: still right, and no slower (simulated)?
+    """Judge every changed kernel and program against the baseline: still right, and no slower (simulated)?
 
     \b
     Examples:

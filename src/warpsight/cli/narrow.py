@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import Any
 
-import click
 from typer.core import TyperGroup
 
 ROOM = 70
@@ -23,7 +23,7 @@ def is_narrow() -> bool:
 class GroupedVerbs(TyperGroup):
     """Verbs under the headings that the boxes have."""
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # of typer's own copy of click
         groups: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)

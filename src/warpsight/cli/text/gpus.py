@@ -68,7 +68,7 @@ def render_all(console: Console, chosen: list[Gpu]) -> None:
     for title in titles:
         table.add_column(title, justify="left" if title in LEFT_TITLES else "right", no_wrap=True)
     for gpu in chosen:
-        cells = dict(zip(ALL_TITLES, _cells(gpu), strict=True))
+        cells: dict[str, str] = dict(zip(ALL_TITLES, _cells(gpu), strict=True))
         table.add_row(*(cells[title] for title in titles))
     console.print(table)
     console.print("\nfrom base to boost clock; `warpsight gpus NAME` has every number and where it is from")
