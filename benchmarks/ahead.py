@@ -89,10 +89,11 @@ def main(argument: str = "") -> None:
     words = [word for word in argument.split(",") if word]
     reply_s = next((float(word[6:]) for word in words if word.startswith("reply=")), REPLY_S)
     forced = "force" in words
+    asked = [word[5:] for word in words if word.startswith("task=")] or TASKS
     found: dict[bool, list[Conversation]] = {False: [], True: []}
     with tempfile.TemporaryDirectory(prefix="ahead-") as folder:
         tasks = task_folders(Path(folder))
-        for name in TASKS:
+        for name in asked:
             for works_ahead in (False, True):
                 environment = {**os.environ, "WARPSIGHT_CACHE": str(Path(folder) / f"cache-{name}-{works_ahead}")}
                 call = f"a.converse({str(tasks[name])!r}, {reply_s}, {works_ahead}, {forced})"

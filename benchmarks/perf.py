@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import corpus, cpu_seconds, native, rollouts, scaling
+from benchmarks import conversation, corpus, cpu_seconds, native, rollouts, scaling
 
 KEPT = Path(__file__).parents[1] / "results" / "perf.json"
 Numbers = dict[str, float]
@@ -36,7 +36,7 @@ ROWS = (
     Row("check", "check, CPU seconds", "check"),
     Row("compare", "compare, CPU seconds", "compare"),
     Row("rewrite", "rewrite of all causes, CPU seconds", "rewrite"),
-    Row("conversation", "conversation of the local model, tools, CPU seconds", ""),
+    Row("conversation", "conversation of the local model, tools, CPU seconds", "conversation"),
     Row("native_plain", "times native code: plain launches", "native"),
     Row("native_counted", "times native code: counted launches", "native"),
     Row("native_checked", "times native code: checked launches", "native"),
@@ -55,6 +55,7 @@ def _command(name: str) -> Numbers:
 
 PARTS: Mapping[str, Callable[[], Numbers]] = {
     **{name: lambda name=name: _command(name) for name in cpu_seconds.COMMANDS},
+    "conversation": conversation.main,
     "native": native.main,
     "scaling": scaling.main,
     "corpus": corpus.main,

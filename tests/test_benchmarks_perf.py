@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from benchmarks import conversation
 from benchmarks.perf import KEPT, PARTS, ROWS, main, table
 
 
@@ -25,3 +27,10 @@ def test_a_row_has_the_ratio_to_what_was_kept_or_says_that_it_was_not_measured()
 def test_a_part_that_is_none_is_refused_before_anything_runs() -> None:
     with pytest.raises(SystemExit, match=r"profile, check, .* 'fast' came"):
         main("fast")
+
+
+def test_without_a_kept_conversation_its_row_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(conversation, "KEPT", tmp_path / "none.jsonl")
+    assert conversation.main() == {} and "conversation:record" in capsys.readouterr().out
