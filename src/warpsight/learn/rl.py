@@ -156,7 +156,7 @@ class Rollouts:
             yield
         self._at = None
 
-    def _box(self, row: CorpusRow) -> SmallBox:
+    def box_of(self, row: CorpusRow) -> SmallBox:
         place = BoxPlace(
             task_of(row.spec), self._config.suite, self._config.feedback, self.listed, plain_of(row.spec), True,
             self.first_words,
@@ -211,7 +211,7 @@ class Rollouts:
     def _answers(self, row: CorpusRow, local: LocalModel) -> tuple[list[Run], list[float]]:
         """A group of runs and what each earned."""
         seed = self._config.train.seed * 1_000_003 + next(self._number)
-        box = self._box(row)
+        box = self.box_of(row)
 
         def one(number: int, seat: Seat) -> Run:
             name = f"rl-{seed}-{row.number}-{number}"
