@@ -40,6 +40,31 @@ def log_speed(outcome: BenchOutcome) -> float:
     return math.log(outcome.speed)
 
 
+def within(outcome: BenchOutcome) -> float:
+    """Whether the change that is named gains within 10 % of the best measured one."""
+    return float(bool(outcome.within))
+
+
+def log_best(outcome: BenchOutcome) -> float:
+    """What the fastest known kernel gains."""
+    return math.log(outcome.best_ratio or outcome.speed)
+
+
+def share_of_best(outcomes: Sequence[BenchOutcome], *, seed: int = 0) -> MeanInterval | None:
+    """The share of the gain of the fastest known kernels that was reached, by logarithms: over all tasks together,
+    since a share of a task where little is to gain says nothing. None where nothing is known to gain."""
+    known = [outcome for outcome in outcomes if outcome.best_ratio is not None]
+    mine, best = by_task(known, log_speed), by_task(known, log_best)
+    got, most = np.array(list(mine.values())), np.array([best[task] for task in mine])
+    if not len(got) or most.sum() <= 0:
+        return None
+    at = np.random.default_rng(seed).integers(0, len(got), size=(DRAWS, len(got)))
+    sums = most[at].sum(axis=1)
+    shares = got[at].sum(axis=1)[sums > 0] / sums[sums > 0]
+    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return MeanInterval(float(got.sum() / most.sum()), float(low), float(high), len(got))
+
+
 def faster_than(p: float) -> Measure:
     """fast_p: right, accepted by the gate, and more than p times as fast."""
     return lambda outcome: float(outcome.speed > p)
@@ -135,7 +160,21 @@ def summary_of(outcomes: Sequence[BenchOutcome]) -> dict[str, object]:
             "roofline_share": sum(roofs) / len(roofs) if whole else None,
             "predictions_right": sum(o.predictions_right for o in outcomes) / scored if scored else None,
         }
-    return found
+    return found | (_budget_of(outcomes) if outcomes[0].unit.tries else {})
+
+
+def _budget_of(outcomes: Sequence[BenchOutcome]) -> dict[str, object]:
+    """What is said of a budget beside."""
+    share = share_of_best(outcomes)
+    judged = [outcome for outcome in outcomes if outcome.within is not None]
+    return {
+        "tries_allowed": outcomes[0].unit.tries,
+        "tries": _mean(outcomes, lambda o: o.tries),
+        "measured": sum(o.measured for o in outcomes),
+        "share_of_best": share._asdict() if share is not None else None,
+        "within": mean_of(judged, within)._asdict() if judged else None,
+        "table": sorted({o.table for o in outcomes if o.table}),
+    }
 
 
 def _mean(outcomes: Sequence[BenchOutcome], measure: Measure) -> float:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from warpsight.bench.budget import BudgetPlan, ask_budget, play_rival
 from warpsight.bench.full import ask_full
 from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
@@ -62,6 +63,8 @@ class BenchPlan:
     keep: Path | None = None  # a folder for the runs that failed
     box: BoxName = "short"
     calls: int | None = None
+    tries: tuple[int, ...] = ()  # suite budget: one condition each
+    table: Path | None = None  # suite budget: a table of outcomes
 
 
 def units_of(plan: BenchPlan) -> list[BenchUnit]:
@@ -69,9 +72,16 @@ def units_of(plan: BenchPlan) -> list[BenchUnit]:
     rows = rows_of(plan)
     return [
         BenchUnit(
-            suite=plan.suite, model=plan.name or plan.model, feedback=mode, row=row.number, seed=seed, box=plan.box
+            suite=plan.suite,
+            model=plan.name or plan.model,
+            feedback=mode,
+            row=row.number,
+            seed=seed,
+            box=plan.box,
+            tries=tries,
         )
         for seed in plan.seeds
+        for tries in plan.tries or (0,)
         for row in rows
         for mode in plan.feedback
     ]
@@ -145,6 +155,7 @@ def asked_of(plan: BenchPlan) -> str:
     """A digest of what an outcome depends on beyond its unit."""
     calls = f" {plan.calls}" if plan.calls else ""
     digest = hashlib.sha256(f"{plan.model} {plan.base_url} {plan.rounds} {plan.temperature}{calls}".encode())
+    digest.update(b"" if plan.table is None else plan.table.read_bytes())
     for file in sorted(plan.adapter.iterdir()) if plan.adapter is not None and plan.adapter.is_dir() else ():
         if file.name.startswith("adapter_"):
             digest.update(file.read_bytes())
@@ -158,6 +169,8 @@ def read_outcomes(file: Path) -> list[BenchOutcome]:
 
 def work(plan: BenchPlan, job: Job) -> list[BenchOutcome]:
     """One job, in whatever process."""
+    if plan.suite == "budget" and plan.model.startswith(PREFIX):  # one for each conversation
+        return [play_rival(budget_plan(plan), row_of(plan, unit), unit) for unit in job]
     model = _model(plan)
     if len(job) == 1:
         return [work_with(plan, job[0], model)]
@@ -166,8 +179,10 @@ def work(plan: BenchPlan, job: Job) -> list[BenchOutcome]:
 
 def work_with(plan: BenchPlan, unit: BenchUnit, model: Model) -> BenchOutcome:
     """One unit with a model that is open."""
-    row = next(row for row in rows_of(plan) if row.number == unit.row)
+    row = row_of(plan, unit)
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
+    if unit.suite == "budget":
+        return ask_budget(budget_plan(plan), row, unit, model, decoys)
     if unit.box == "full":
         run, final = ask_full(
             row.task, model, unit.feedback, run_id=run_name(unit), decoys=decoys, calls=plan.calls,
@@ -189,6 +204,19 @@ def work_with(plan: BenchPlan, unit: BenchUnit, model: Model) -> BenchOutcome:
     return outcome
 
 
+def row_of(plan: BenchPlan, unit: BenchUnit) -> BenchTask:
+    return next(row for row in rows_of(plan) if row.number == unit.row)
+
+
+def budget_plan(plan: BenchPlan) -> BudgetPlan:
+    """What conversations of the suite budget need of a plan."""
+    folder = _folder_of(plan)
+    return BudgetPlan(
+        table=plan.table, train=plan.train, temperature=plan.temperature, keep=plan.keep, asked=asked_of(plan),
+        rival=plan.model.removeprefix(PREFIX) if plan.model.startswith(PREFIX) else "", listed=must_list_tools(folder),
+    )  # fmt: skip
+
+
 @functools.lru_cache(maxsize=4)
 def _all_tasks(place: Path) -> tuple[BenchTask, ...]:
     return read_bench_tasks(place)
@@ -197,6 +225,8 @@ def _all_tasks(place: Path) -> tuple[BenchTask, ...]:
 @functools.lru_cache(maxsize=4)
 def rows_of(plan: BenchPlan) -> tuple[BenchTask, ...]:
     """The tasks; those of training families are refused, since a number on them would mean nothing."""
+    if (plan.suite == "budget") != bool(plan.tries):
+        raise UsageError("the suite budget needs how many changes may be tried", hint="--suite budget --tries 1,2,4,8")
     if plan.box == "full" and (plan.suite != "optimize" or plan.rounds > 1):
         raise UsageError("the full box makes kernels faster, in one round", hint="--suite optimize, no --rounds")
     rows = _all_tasks(plan.corpus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from warpsight.bench.metrics import MeanInterval, alike, diagnosed, difference, log_speed, scored, summary_of
+from warpsight.bench.metrics import MeanInterval, alike, diagnosed, difference, log_speed, scored, summary_of, within
 from warpsight.bench.units import BenchOutcome
 
 Condition = tuple[str, str, str]  # suite, model, feedback
@@ -16,17 +16,17 @@ def conditions(outcomes: Sequence[BenchOutcome]) -> dict[Condition, list[BenchOu
     found: dict[Condition, list[BenchOutcome]] = {}
     for outcome in outcomes:
         unit = outcome.unit
-        found.setdefault((unit.suite, unit.label, unit.feedback), []).append(outcome)
-    return dict(sorted(found.items()))
+        found.setdefault((unit.condition, unit.label, unit.feedback), []).append(outcome)
+    return dict(sorted(found.items(), key=lambda item: (item[1][0].unit.suite, item[1][0].unit.tries, item[0])))
 
 
 def report(outcomes: Sequence[BenchOutcome]) -> str:
     """All conditions in one table for each suite."""
     found = conditions(outcomes)
     made: list[str] = []
-    for suite in sorted({key[0] for key in found}):
-        rows = [(key, summary_of(some)) for key, some in found.items() if key[0] == suite]
-        made.append(_optimize(rows) if suite != "recommend" else _recommend(rows))
+    for suite in sorted({some[0].unit.suite for some in found.values()}):
+        rows = [(key, summary_of(some)) for key, some in found.items() if some[0].unit.suite == suite]
+        made.append(SHOWN.get(suite, _optimize)(rows))
     return "\n\n".join(made)
 
 
@@ -34,6 +34,9 @@ def comparison(one: Sequence[BenchOutcome], other: Sequence[BenchOutcome]) -> di
     """`one` against `other`, in pairs: points of accuracy and, where kernels were handed in, the ratio of speeds."""
     known = scored(one), scored(other)
     found: dict[str, Any] = {"accuracy": difference(*known, diagnosed)._asdict() if all(known) else None}
+    if one and one[0].unit.tries:
+        judged = [[o for o in side if o.within is not None] for side in (one, other)]
+        found["within"] = difference(judged[0], judged[1], within)._asdict() if all(judged) else None
     if one and one[0].unit.suite != "recommend":
         found["log_speedup"] = difference(one, other, log_speed)._asdict()
         found["alike"] = alike(one, other)
@@ -71,6 +74,21 @@ def _optimize(rows: Sequence[tuple[Condition, dict[str, Any]]]) -> str:
     return "\n".join(lines)
 
 
+def _budget(rows: Sequence[tuple[Condition, dict[str, Any]]]) -> str:
+    lines = [
+        "| tries | model | feedback | tasks | of the best known gain (95 % interval) | speed-up "
+        "| within 10 % of the best change | the very name | tries used | tokens written |",
+        "|---" * 10 + "|",
+    ]
+    for (_, model, feedback), found in rows:
+        lines.append(
+            f"| {found['tries_allowed']} | {model} | {feedback} | {found['tasks']} | {percent(found['share_of_best'])} "
+            f"| {times(found['geomean_speedup'], found['source'])} | {percent(found['within'])} "
+            f"| {percent(found['accuracy'])} | {found['tries']:.1f} | {found['output_tokens']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
 def percent(found: dict[str, float] | None) -> str:
     """A share with its interval; a dash where there is none."""
     if found is None:
@@ -87,3 +105,6 @@ def times(found: dict[str, float], source: str) -> str:
 
 def _maybe(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
+
+
+SHOWN = {"recommend": _recommend, "budget": _budget}

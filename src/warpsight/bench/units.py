@@ -34,10 +34,16 @@ class BenchUnit(Noun):
     row: int
     seed: Count = 0
     box: BoxName = Field(default="short", exclude_if=lambda box: box == "short")
+    tries: Count = Field(default=0, exclude_if=lambda tries: not tries)  # suite budget: changes that may be tried
 
     @property
     def key(self) -> str:
-        return f"{self.suite}|{self.label}|{self.feedback}|{self.row}|{self.seed}"
+        return f"{self.condition}|{self.label}|{self.feedback}|{self.row}|{self.seed}"
+
+    @property
+    def condition(self) -> str:
+        """The suite; each budget is a condition of its own."""
+        return f"{self.suite}-{self.tries}" if self.tries else self.suite
 
     @property
     def label(self) -> str:
@@ -69,6 +75,11 @@ class BenchOutcome(Noun):
     output_tokens: Count = 0
     seconds: float = 0.0
     ended: str = ""
+    tries: Count = Field(default=0, exclude_if=lambda tries: not tries)
+    measured: Count = Field(default=0, exclude_if=lambda measured: not measured)  # tries that no table knew
+    best_ratio: float | None = Field(default=None, exclude_if=lambda ratio: ratio is None)  # of the known kernels
+    within: bool | None = Field(default=None, exclude_if=lambda within: within is None)  # 10 % of the best change
+    table: str = Field(default="", exclude_if=lambda table: not table)  # the version of the table of outcomes
 
     @property
     def is_right(self) -> bool:

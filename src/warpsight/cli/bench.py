@@ -16,6 +16,9 @@ ROUNDS_HELP = "In the suite optimize: ask again about the faster kernel, as long
 TASKS_HELP = "A corpus file of the test split, a task folder, or a folder of task folders."
 BOX_HELP = "short: the few tools of small models. full: all ten, as `optimize` gives them to a large model."
 CALLS_HELP = "Tool calls that a run may make, with --box full; 20 by default."
+TRAIN_HELP = "What rival:most-common learns from: a training corpus; suite budget: a table of outcomes, ranker too."
+TRIES_HELP = "Suite budget: how many changes may be tried, with commas; 1,2,4,8 by default."
+TABLE_HELP = "Suite budget: a table of `corpus outcomes`; what is in it is not measured again."
 KEEP_HELP = "Keep the runs that failed here, for the report."
 HTML_HELP = "Write one HTML file that needs no network: table, ablation, families, curves, failures."
 CORPUS_HELP = "The corpus file of the tasks; it says what a wrong answer cost."
@@ -25,7 +28,7 @@ PAIR_HELP = "Two conditions to compare, ONE=OTHER, each MODEL:FEEDBACK; may be g
 PROCESSES_HELP = "Processes, which share the cores; each loads a local model."
 ANSWERS_HELP = "Only the answers of this model; may be given more than once."
 ADAPTER_HELP = "An adapter on the local model; without one, `local` is the weights before any training."
-MODEL_HELP = "A model as `optimize` takes it, or rival:most-common, top-finding, known-finding, tries, any, random."
+MODEL_HELP = "A model as `optimize` takes it, or rival:NAME; docs/bench.md lists the rivals of each suite."
 
 
 @bench.command()
@@ -33,12 +36,12 @@ def run(
     corpus: Annotated[Path, typer.Argument(metavar="TASKS", help=TASKS_HELP)],
     file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "local",
-    suite: Annotated[str, typer.Option(help="recommend or optimize.")] = "recommend",
+    suite: Annotated[str, typer.Option(help="recommend, optimize or budget.")] = "recommend",
     feedback: Annotated[str, typer.Option(help="Modes, with commas: none,time,raw,curated,wrong.")] = "curated",
     adapter: Annotated[Path | None, typer.Option(help=ADAPTER_HELP)] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
     name: Annotated[str | None, typer.Option(help="What the results call the model.")] = None,
-    train: Annotated[Path | None, typer.Option(help="The training corpus, for rival:most-common.")] = None,
+    train: Annotated[Path | None, typer.Option(help=TRAIN_HELP)] = None,
     count: FirstTasks = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many times each task, with another seed.")] = 1,
     temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
@@ -48,6 +51,8 @@ def run(
     batch: Annotated[int, typer.Option(min=1, help="Conversations at a time with a local model.")] = 8,
     box: Annotated[str, typer.Option(help=BOX_HELP)] = "short",
     calls: Annotated[int | None, typer.Option(min=1, help=CALLS_HELP)] = None,
+    tries: Annotated[str | None, typer.Option(help=TRIES_HELP)] = None,
+    table: Annotated[Path | None, typer.Option(metavar="TABLE", help=TABLE_HELP)] = None,
     allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
     keep: Annotated[Path | None, typer.Option(metavar="FOLDER", help=KEEP_HELP)] = None,
     quiet: Quiet = False,
@@ -60,17 +65,19 @@ def run(
       warpsight bench run test.jsonl out.jsonl --adapter adapter/ --name tools
       warpsight bench run test.jsonl out.jsonl --model rival:top-finding
       warpsight bench run tasks/ out.jsonl --suite optimize --model openai:MODEL
+      warpsight bench run t.jsonl o.jsonl --suite budget --table t.table --model rival:findings
     """
     from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.cli.text.bench import document_of, table_of
     from warpsight.processes.executor import executor_for
-    from warpsight.verbs.bench import plain_weights_words, require_box, require_modes, require_suite
+    from warpsight.verbs.bench import plain_weights_words, require_box, require_modes, require_suite, require_tries
 
     plan = BenchPlan(
         corpus=corpus, suite=require_suite(suite, rounds), model=model, feedback=require_modes(feedback),
         adapter=adapter, base_url=base_url, name=name, train=train, count=count, seeds=tuple(range(seeds)),
         temperature=temperature, rounds=rounds, allow_train=allow_train, keep=keep, box=require_box(box), calls=calls,
+        tries=require_tries(tries, suite), table=table,
     )  # fmt: skip
     if not quiet and (told := plain_weights_words(model, adapter)):
         typer.echo(told, err=True)
@@ -160,7 +167,7 @@ def compare(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=FILE_HELP)],
     one: Annotated[str, typer.Option(help="A condition, MODEL:FEEDBACK as the report names them.")],
     other: Annotated[str, typer.Option(help="The condition it is compared with.")],
-    suite: Annotated[str, typer.Option(help="recommend or optimize.")] = "recommend",
+    suite: Annotated[str, typer.Option(help="recommend, optimize, or budget-4 for four tries.")] = "recommend",
     as_json: AsJson = False,
 ) -> None:
     """Two conditions on the tasks that both have, pair by pair.

@@ -1,4 +1,4 @@
-"""`warpsight corpus build|show|stats|try`: tasks with planted defects, whose right answer was measured (simulated)."""
+"""`warpsight corpus build|show|stats|try|outcomes`: tasks with planted defects, with measured answers (simulated)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from warpsight.cli.options import AsJson, On, Quiet
+from warpsight.cli.options import AsJson, FirstTasks, On, Quiet
 from warpsight.cli.output import emit
 from warpsight.cli.text import corpus as corpus_text
 
 corpus = typer.Typer(no_args_is_help=True, epilog="Example: warpsight corpus build train.jsonl --count 200")
 FILE_HELP = "A corpus file, one JSON row a task."
+SECOND_HELP = "What a second rewrite is put on: the best one, or each cause that helps by itself."
 
 
 class SplitName(StrEnum):
@@ -133,4 +134,46 @@ def try_(
         {"family": family, "trials": found},
         as_json=as_json,
         render=lambda console: corpus_text.show_trials(console, found),
+    )
+
+
+class SecondName(StrEnum):
+    BEST = "best"
+    EACH = "each"
+
+
+@corpus.command()
+def outcomes(
+    file: Annotated[Path, typer.Argument(metavar="TASKS", help=FILE_HELP)],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The table, one JSON row a task and way.")],
+    steps: Annotated[int, typer.Option(min=1, max=8, help="Rewrites on top of one another.")] = 2,
+    second: Annotated[SecondName, typer.Option(help=SECOND_HELP)] = SecondName.BEST,
+    count: FirstTasks = None,
+    cores: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    on: On = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Try every known rewrite of every task once and keep what came of it; goes on where an earlier call stopped.
+
+    \b
+    Examples:
+      warpsight corpus outcomes train.jsonl table.jsonl --cores 2
+      warpsight corpus outcomes train.jsonl table.jsonl --steps 3 --second each
+    """
+    from warpsight.cli.progress import counted_on_stderr
+    from warpsight.corpus.build import read_rows
+    from warpsight.corpus.outcomes import build_outcomes, summary_of_table
+    from warpsight.processes.executor import executor_for
+
+    rows = read_rows(file)[:count]
+    with counted_on_stderr("lines", quiet=quiet) as count_done:
+        found = build_outcomes(
+            rows, out, steps=steps, second=second.value, executor=executor_for(on, cores), progress=count_done
+        )
+    told = summary_of_table(found)
+    emit(
+        {"file": str(out), **told},
+        as_json=as_json,
+        render=lambda console: corpus_text.show_outcomes(console, told, out),
     )

@@ -43,7 +43,8 @@ def ask(
     """
     job = job_for(
         box.task, box.suite, run_id=run_id, model=model.name, listed=box.listed, temperature=temperature, seed=seed,
-        reply_tokens=reply_tokens, settings={**(settings or {}), "feedback": box.feedback},
+        reply_tokens=reply_tokens, tries=box.tries, can_try=box.can_try,
+        settings={**(settings or {}), "feedback": box.feedback},
     )  # fmt: skip
     store = MemoryStore()
     if rounds == 1:

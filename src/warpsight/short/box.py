@@ -57,6 +57,12 @@ class SmallBox:
     """A ToolBox over the tools of one task. The real box is opened when the first call needs it. Conversations on the
     same task may share one: it remembers nothing of them, and takes one call at a time."""
 
+    tries = 0  # how many changes may be tried: the suite `budget` alone
+
+    @property
+    def can_try(self) -> tuple[str, ...]:
+        return ()
+
     def __init__(
         self,
         task: Task,
@@ -129,7 +135,8 @@ class SmallBox:
                 if key is not None:
                     store().put(key, kept)
         found = _lowered(Profiled.model_validate_json(kept), lower)
-        text = profile_words(found, shown, smaller=self.suite == "optimize", first_words=self._first_words)
+        smaller = self.suite in ("optimize", "budget")
+        text = profile_words(found, shown, smaller=smaller, first_words=self._first_words, facts=self.suite == "budget")
         return ToolResult(text=text, data=json.loads(found.model_dump_json()))
 
     def _duration(self, kernel: str) -> ToolResult:

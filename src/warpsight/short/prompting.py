@@ -22,8 +22,8 @@ from warpsight.reason.job import Job, Opening, Strategy
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.vgpu.gpus import find_gpu
 
-Suite = Literal["recommend", "apply", "optimize"]
-SUITES: tuple[Suite, ...] = ("recommend", "optimize")  # that are benched
+Suite = Literal["recommend", "apply", "optimize", "budget"]
+SUITES: tuple[Suite, ...] = ("recommend", "optimize", "budget")  # that are benched
 REWRITE = "rewrite"
 CAUSE = "cause"  # the argument of `submit` that holds the answer
 CAUSES = "causes"  # the argument of `rewrite`: causes, findings that point at some, or ANY
@@ -36,13 +36,16 @@ ANY_KERNEL = (
     "scalar_access",
     "missing_unroll",
 )
-MOST_CALLS = {"recommend": 2, "apply": 4, "optimize": 6}
-REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384}
+MOST_CALLS = {"recommend": 2, "apply": 4, "optimize": 6, "budget": 4}  # in `budget` beside two for each try
+REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384, "budget": 160}
+TRY = "try"  # suite `budget`: one rewrite compiled and timed
+WHICH = "which"  # of the rewrites for a cause, from 1
 _WHICH = "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit."
 SYSTEM: dict[Suite, str] = {
     "recommend": _WHICH,
     "apply": _WHICH,
     "optimize": "Make this CUDA kernel faster on its GPU at its size then submit it, with what helped most.",
+    "budget": "Make this CUDA kernel faster on its GPU at its size with few tries, then submit, with what helped most.",
 }
 _TEXT: dict[str, JsonValue] = {"type": "string"}
 _EDITS: dict[str, JsonValue] = {
@@ -63,12 +66,25 @@ def small_specs(suite: Suite, *, listed: bool = True) -> tuple[ToolSpec, ...]:
 
 def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
     kinds: dict[str, JsonValue] = {"type": "string", "enum": list(answers())}
+    changed: dict[str, JsonValue] = {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT}
+    if suite == "budget":
+        words: dict[str, JsonValue] = {"type": "string"}
+        which: dict[str, JsonValue] = {"type": "integer", "minimum": 1}
+        return (
+            _spec("profile", "what limits the kernel", {"kernel": _TEXT}),
+            _spec(TRY, "one change made, checked and timed; costs a try", {CAUSE: words, WHICH: which}, [CAUSE]),
+            _spec(
+                "time",
+                "your own edit, checked and timed; costs a try",
+                {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT},
+            ),
+            _spec(SUBMIT, "the answer; the fastest kernel is handed in", {CAUSE: kinds, "kernel": _TEXT}, [CAUSE]),
+        )
     if suite != "optimize":
         return (
             _spec("profile", "what limits the kernel", {"kernel": _TEXT}),
             _spec(SUBMIT, "the answer", {CAUSE: kinds, "kernel": _TEXT}, [CAUSE]),
         )
-    changed: dict[str, JsonValue] = {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT}
     named: dict[str, JsonValue] = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_CAUSES}
     moves: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "string", "enum": ["up", "down"]}}
     return (
@@ -95,17 +111,20 @@ def job_for(
     temperature: float | None = None,
     seed: int | None = None,
     reply_tokens: int = 0,
+    tries: int = 0,
+    can_try: Sequence[str] = (),
     settings: dict[str, JsonValue] | None = None,
 ) -> Job:
-    """The job of one question. A run may go on after a bad reply once, and never longer than its calls allow."""
+    """The job of one question. A run may go on after a bad reply once, and never longer than its calls allow. `tries`
+    and `can_try` are of the suite `budget`: how many changes may be tried, and which are known for this kernel."""
     return Job(
         id=run_id,
         task=task.name,
         model=model,
         device=f"virtual:{task.gpu}",
-        opening=opening_for(task, suite, task.kernel),
+        opening=opening_for(task, suite, task.kernel, tries, can_try),
         tools=small_specs(suite, listed=listed),
-        budget=Budget(tool_calls=MOST_CALLS[suite]),
+        budget=Budget(tool_calls=MOST_CALLS[suite] + 2 * tries),
         max_problems=1,
         enough_gain=None,
         max_tokens=reply_tokens or REPLY_TOKENS[suite],
@@ -122,9 +141,15 @@ def in_rounds(job: Job, rounds: int) -> Job:
     return job.model_copy(update={"strategy": Strategy(name="refine", attempts=rounds), "budget": budget})
 
 
-def opening_for(task: Task, suite: Suite, kernel: str) -> Opening:
+def opening_for(task: Task, suite: Suite, kernel: str, tries: int = 0, can_try: Sequence[str] = ()) -> Opening:
     """How a conversation about this kernel begins."""
-    return Opening(system=SYSTEM[suite], user=question(task.model_copy(update={"kernel": kernel})), kernel=kernel)
+    user = question(task.model_copy(update={"kernel": kernel}))
+    user += f"\n{tries_words_of(tries)}: {', '.join(can_try) or 'no change is known'}" if tries else ""
+    return Opening(system=SYSTEM[suite], user=user, kernel=kernel)
+
+
+def tries_words_of(tries: int) -> str:
+    return f"{tries} tries of" if tries != 1 else "1 try of"
 
 
 def question(task: Task) -> str:

@@ -33,9 +33,12 @@ _UNKNOWN = re.compile(NO_REWRITE + r": ([\w, ]+)")
 _ASIDE = re.compile(r" \([^)]*\)")
 
 
-def profile_words(found: Profiled, kernel: str, *, smaller: bool = False, first_words: bool = False) -> str:
+def profile_words(
+    found: Profiled, kernel: str, *, smaller: bool = False, first_words: bool = False, facts: bool = False
+) -> str:
     """A profile: findings in a curated run, counters in a raw one, the reason where there is neither. `first_words`
-    calls findings what a model that was trained before there was one dictionary knows them as."""
+    calls findings what a model that was trained before there was one dictionary knows them as; `facts` are the plain
+    ones of the launch, before the findings."""
     if not found.profiled:
         return f"not profiled: {found.reason}"
     if found.counters:
@@ -44,13 +47,15 @@ def profile_words(found: Profiled, kernel: str, *, smaller: bool = False, first_
     lines = kernel.splitlines()
     found = _in_first_words(found) if first_words else found
     told = [f"bound by {found.bound}" if found.bound else "bound unknown"]
+    told += found.facts if facts else ()
     for number, finding in enumerate(findings_said(found, smaller=smaller)):
         gain = "" if finding.estimated_gain is None else f" {finding.estimated_gain:.2f}x"
         what = _ASIDE.sub("", finding.message).split(":")[0]
         told.append(f"{finding.name}{gain}: {what}")
         if number < MOST_QUOTED and finding.line is not None and 1 <= finding.line <= len(lines):
             told.append(f"  at {lines[finding.line - 1].strip()[:QUOTE_CHARACTERS]}")
-    return "\n".join(told if len(told) > 1 else [*told, "no findings"])
+    none = not findings_said(found, smaller=smaller)
+    return "\n".join([*told, "no findings"] if none else told)
 
 
 def _in_first_words(found: Profiled) -> Profiled:

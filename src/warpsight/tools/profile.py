@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from warpsight.lens import detect_findings, render
+from warpsight.lens.facts import plain_facts
 from warpsight.nouns import Candidate, Finding, Noun, Profile, kernel_id
 from warpsight.session.feedback import NO_PROFILE
 from warpsight.session.session import IMPOSSIBLE, Session
@@ -41,6 +42,7 @@ class Profiled(Noun):
     findings: tuple[Found, ...] = ()
     smaller: tuple[Found, ...] = ()  # what is estimated to gain too little to be said, where all can be tried
     counters: dict[str, float] = Field(default_factory=dict[str, float])
+    facts: tuple[str, ...] = ()  # plain facts in few words, for small models
     reason: str = ""
 
 
@@ -69,7 +71,9 @@ def profile(session: Session, kernel: Kernel) -> Answer[Profiled]:
     text = "\n".join((f"{name}: {render(shown, findings, mode, UNLIMITED)}", *notes))
     known = None if session.feedback == "wrong" else build
     smaller = [one for one in detect_findings(shown, known) if one.name not in {said.name for said in findings}]
-    data = _profiled(session, name, shown, findings, smaller)
+    own = candidate.source if known is not None else ""
+    facts = () if session.feedback == "raw" else plain_facts(shown, known, session.gpu, own)
+    data = _profiled(session, name, shown, findings, smaller).model_copy(update={"facts": facts})
     return Answer(text, data, profiled=made, artefacts=(shown.model_dump_json().encode(),))
 
 

@@ -26,6 +26,18 @@ def require_suite(word: str, rounds: int = 1) -> Suite:
     return _one_of("suite", word, SUITES)
 
 
+def require_tries(words: str | None, suite: str) -> tuple[int, ...]:
+    """How many changes may be tried, in the suite budget alone."""
+    if suite != "budget":
+        if words is not None:
+            raise UsageError("--tries is for the suite budget", hint="--suite budget")
+        return ()
+    found = tuple(int(word) for word in (words or "1,2,4,8").split(",") if word.strip().isdecimal())
+    if not found or 0 in found or len(found) != len((words or "1,2,4,8").split(",")):
+        raise UsageError(f"expected numbers of tries from 1, got {words!r}", hint="--tries 1,2,4,8")
+    return tuple(sorted(set(found)))
+
+
 def require_box(word: str) -> BoxName:
     return _one_of("box", word, BOXES)
 

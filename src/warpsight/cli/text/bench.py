@@ -39,6 +39,10 @@ def _compared(one: str, other: str, made: Mapping[str, Any]) -> list[str]:
     points = part and f"{100 * part['value']:+.1f} points ({100 * part['low']:+.1f} to {100 * part['high']:+.1f})"
     told = f"right recommendation {points}, {part['tasks']} tasks" if part else "no right answers are known"
     lines = [f"{one} against {other}: {told}"]
+    if made.get("within"):
+        part = made["within"]
+        points = f"{100 * part['value']:+.1f} points ({100 * part['low']:+.1f} to {100 * part['high']:+.1f})"
+        lines.append(f"within 10 % of the best change: {points}, {part['tasks']} tasks")
     if "log_speedup" in made:
         ratio = {key: math.exp(made["log_speedup"][key]) for key in ("value", "low", "high")}
         told = f"{ratio['value']:.2f}x ({ratio['low']:.2f} to {ratio['high']:.2f})"

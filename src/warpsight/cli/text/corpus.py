@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,3 +57,15 @@ def show_stats(console: Console, found: Stats) -> None:
         console.print(f"the answer of one task is right for another of the same text: {found.text_carries:.0%}")
     for kind, many in found.answers.items():
         console.print(f"  {kind:20} {many}", markup=False)
+
+
+def show_outcomes(console: Console, found: Mapping[str, Any], file: Path) -> None:
+    console.print(f"{found['tries']} tries of {found['tasks']} tasks, in {file} ({found['lines']} lines)", markup=False)
+    console.print(
+        f"the fastest known kernel: {found['best_speedup']:.2f}x (geometric mean, simulated); "
+        f"a single rewrite: {found['single_speedup']:.2f}x",
+        markup=False,
+    )
+    if found["without_tries"]:
+        console.print(f"lines without tries: {found['without_tries']}; `reason` says why", markup=False)
+    console.print("version: " + ", ".join(f"{name} {value}" for name, value in found["version"].items()), markup=False)
