@@ -27,7 +27,7 @@ from warpsight.nouns.timing import IMPROVEMENTS
 
 
 def two_rows() -> list[CorpusRow]:
-    return [small_row(0, "saxpy", ("accidental_double",)), small_row(1, "gather", ("division_in_loop",))]
+    return [small_row(0, "saxpy", ("accidental_double",)), small_row(1, "points", ("block_too_small",))]
 
 
 @pytest.fixture(scope="module")

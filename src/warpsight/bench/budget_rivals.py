@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from warpsight.causes import NOTHING, TIE, answers, with_behind
+from warpsight.causes import NOTHING, TIE, with_behind
 from warpsight.corpus.outcomes import OutcomeLine, OutcomeTable, change_values, is_within
 from warpsight.errors import UsageError
 from warpsight.learn.ranker import Ranker, train_ranker
@@ -24,7 +24,7 @@ from warpsight.models.model import Model, Request
 from warpsight.models.scripted import ScriptedModel
 from warpsight.models.text_calls import CLOSE, OPEN
 from warpsight.short.budget_box import BudgetBox
-from warpsight.short.prompting import CAUSE, TRY, WHICH
+from warpsight.short.prompting import CAUSE, TRY, WHICH, changes
 from warpsight.tools.box import SUBMIT
 
 BUDGET_RIVALS = ("findings", "what-if", "ranker", "most-common", "random", "oracle")
@@ -117,23 +117,22 @@ def _order_of(
     elif train is not None and name == "most-common":
         first = list(_most_common(train, family))
     elif train is not None:
-        return [cause for cause in _ranker(train, family).order(line) if cause == NOTHING or cause in _may(box)]
+        return _ranker(train, family).order(line)
     return list(dict.fromkeys((*first, *box.can_try)))
-
-
-def _may(box: BudgetBox) -> set[str]:
-    """What may be tried or said: causes with a rewrite, and what a recommendation may say."""
-    return {*box.can_try, *answers()}
 
 
 def _pointed_at(names: Iterable[str]) -> list[str]:
     """The causes that findings point at, each finding's most likely ones in turn."""
-    return list(dict.fromkeys(cause for name in names for cause in with_behind(name)))
+    known = set(changes())
+    return list(dict.fromkeys(cause for name in names for cause in with_behind(name) if cause in known))
 
 
 @functools.lru_cache(maxsize=2)
 def _given(train: Path) -> tuple[OutcomeLine, ...]:
-    return tuple(OutcomeTable.read(train).given())
+    lines = OutcomeTable.read(train).given()
+    if any(line.split != "train" for line in lines):
+        raise UsageError(f"{train} has tasks that nobody learns from", hint="a table of --split train")
+    return tuple(lines)
 
 
 @functools.lru_cache(maxsize=64)

@@ -10,7 +10,9 @@ or `--adapter FOLDER` (an adapter), and an adapter is stored in half precision, 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,9 +21,9 @@ from typing import Any
 import torch
 import transformers
 
-from warpsight.errors import UsageError
+from warpsight.errors import ToolMissing, UsageError
 from warpsight.files import write_whole
-from warpsight.learn.config import Rl, Sft, Start, Train
+from warpsight.learn.config import LOGGERS, LoggerName, Rl, Sft, Start, Train
 from warpsight.learn.curves import write_curves
 from warpsight.models.local import EMBEDDED, embedded_weights
 from warpsight.models.precision import fast_precision
@@ -30,7 +32,7 @@ from warpsight.short.prompting import Suite
 from warpsight.short.trained import write_trained
 
 FINAL = "final"
-MAY_CHANGE = ("max_steps", "minutes", "save_minutes", "log_steps", "threads")
+MAY_CHANGE = ("max_steps", "minutes", "save_minutes", "log_steps", "threads", "log")
 LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama shape
 
 
@@ -82,13 +84,24 @@ def arguments_of(train: Train, output: Path) -> dict[str, Any]:
         "save_strategy": "steps",
         "save_steps": 10**9,  # by the clock instead: see Pace
         "save_total_limit": 2,
-        "report_to": "none",
+        "report_to": require_logger(train.log, output),
         "use_cpu": train.cpu,
         "bf16": False,  # weights are in the configured precision already
         "gradient_checkpointing": False,
         "disable_tqdm": True,
         "dataloader_pin_memory": not train.cpu,
     }
+
+
+def require_logger(name: LoggerName, output: Path) -> str:
+    """The logger beside our own curves; ToolMissing where its package is not installed."""
+    if name == "none":
+        return name
+    if not any(importlib.util.find_spec(package) for package in LOGGERS[name]):
+        raise ToolMissing(f"--log {name} needs its package", hint=f"pip install {name}")
+    if name == "tensorboard":
+        os.environ["TENSORBOARD_LOGGING_DIR"] = str(output / "tensorboard")
+    return name
 
 
 def begin(config: Sft | Rl, output: Path, inputs: Iterable[Path]) -> Path | None:

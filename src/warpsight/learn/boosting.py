@@ -65,7 +65,7 @@ def fit(rows: Numbers, targets: Numbers, how: Boosting | None = None) -> Boosted
     draw = np.random.default_rng(how.seed)
     owner = np.array([feature for feature, _ in edges], dtype=np.int64)
     for _ in range(how.trees if edges else 0):
-        chosen = draw.random(rows.shape[1]) < how.share
+        chosen: Flags = np.less(draw.random(rows.shape[1]), how.share)
         tree = _grow(np.arange(len(rows)), left, below, edges, chosen[owner], how, how.depth)
         learned.trees.append(tree)
         gained = np.zeros_like(left)

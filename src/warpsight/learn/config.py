@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from warpsight.bundled import find_bundled
 from warpsight.errors import UsageError
 from warpsight.learn.reward import Prices
-from warpsight.nouns.base import Count, Noun
+from warpsight.nouns.base import Count, Noun, require
 from warpsight.session.feedback import Feedback
 from warpsight.short.prompting import Suite
 
 Positive = Annotated[int, Field(gt=0)]
+
+
+LoggerName = Literal["none", "tensorboard", "wandb", "trackio"]
+LOGGERS: dict[LoggerName, tuple[str, ...]] = {
+    "tensorboard": ("tensorboard", "tensorboardX"),
+    "wandb": ("wandb",),
+    "trackio": ("trackio",),
+}
+"""The packages of each, of which one must be there."""
 
 
 class Scratch(Noun):
@@ -60,6 +69,7 @@ class Train(Noun):
     log_steps: Positive = 5
     cpu: bool = True
     threads: Count = 0  # of torch; 0 leaves it as it is
+    log: LoggerName = Field(default="none", exclude_if=lambda log: log == "none")  # where logs go beside our curves
 
 
 class Sft(Noun):
@@ -83,6 +93,8 @@ class Rl(Noun):
     group: Annotated[int, Field(ge=2)] = 8
     temperature: Annotated[float, Field(gt=0)] = 1.0
     reply_tokens: Count = 0  # the longest reply; 0 is what the suite allows. A group waits for its longest
+    table: str = ""  # suite budget: the table of outcomes that answers the tries
+    tries: tuple[Positive, ...] = (1, 2, 4)  # suite budget: how many a group may have, drawn for each
     resample: Count = 2  # other questions tried where all answers to one earned the same
     kl: Annotated[float, Field(ge=0)] = 0.0
     vllm_memory: Annotated[float, Field(ge=0, lt=1)] = 0.0  # the share of a GPU's memory for vLLM; 0: not with vLLM
@@ -93,6 +105,11 @@ class Rl(Noun):
     scale: Literal["none", "group", "batch"] = "none"
     prices: Prices = Prices()
     output: str
+
+    @model_validator(mode="after")
+    def _budget_has_a_table(self) -> Self:
+        require((self.suite == "budget") == bool(self.table), "`table` goes with the suite budget, and it needs one")
+        return self
 
 
 def read_config(file: Path, kind: Literal["sft", "rl"]) -> Sft | Rl:

@@ -57,7 +57,7 @@ class OracleScript:
         if self.suite == "optimize" and not self.types:
             return self._rewriting(draw, answer)
         turns = self._turns(draw, answer)
-        return lambda request: turns[_played(request)]() if _played(request) < len(turns) else ""
+        return lambda request: turns[played(request)]() if played(request) < len(turns) else ""
 
     def _rewriting(self, draw: random.Random, answer: str) -> Callable[[Request], str]:
         """Look, have all tried that the findings point at and what may help any kernel, hand in what came of it, and
@@ -73,18 +73,18 @@ class OracleScript:
         detour, back = self._detour()
 
         def next_turn(request: Request) -> str:
-            if _played(request) < len(opening):
-                return opening[_played(request)]()
+            if played(request) < len(opening):
+                return opening[played(request)]()
             results = [m.text for m in request.messages if isinstance(m, ToolMessage) and m.name == REWRITE]
             if detour and not results:
-                return _turn((words.format(detour),), REWRITE, {CAUSES: [detour]})
+                return turn_of((words.format(detour),), REWRITE, {CAUSES: [detour]})
             names = self._tried(draw, answer)
             if names and len(results) == bool(detour) and not any(map(SAID_BEST.match, results)):
-                return _turn((back if detour else lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
+                return turn_of((back if detour else lead, words.format(", ".join(names))), REWRITE, {CAUSES: names})
             if self.feedback == "none":
-                return _turn((lead,), SUBMIT, {CAUSE: answer})
+                return turn_of((lead,), SUBMIT, {CAUSE: answer})
             chosen, why = among(results, self.row.truth.right) or most_of(results, self.row.spec.defects)
-            return _turn((why,), SUBMIT, {CAUSE: chosen})
+            return turn_of((why,), SUBMIT, {CAUSE: chosen})
 
         return next_turn
 
@@ -116,14 +116,14 @@ class OracleScript:
         lead = suspects
         if looks:
             first = draw.choice(FIRST)
-            turns.append(lambda: _turn((suspects, first), "profile", {}))
+            turns.append(lambda: turn_of((suspects, first), "profile", {}))
             lead = ""
         elif not suspects:
             lead = draw.choice(FIRST_TEXT_ONLY)
         if opening:
             return turns
         if self.suite == "recommend":
-            turns.append(lambda: _turn((lead, self._why(draw, answer)), SUBMIT, {CAUSE: answer}))
+            turns.append(lambda: turn_of((lead, self._why(draw, answer)), SUBMIT, {CAUSE: answer}))
             return turns
         return [*turns, *self._tries(draw, answer, lead)]
 
@@ -135,20 +135,20 @@ class OracleScript:
         if self.feedback != "none" and traps and draw.random() < TRAP_SHARE:
             trap, said = draw.choice(traps), draw.choice(TRY)
             change = self._edits(trap)
-            turns.append(lambda: _turn((lead, said.format(trap)), "time", {"edits": change}))
+            turns.append(lambda: turn_of((lead, said.format(trap)), "time", {"edits": change}))
             lead, back = "", draw.choice(NO_HELP)
         why = self._why(draw, answer)
         if answer == NOTHING:
-            turns.append(lambda: _turn((lead, back, why), SUBMIT, {CAUSE: answer, "base": "given"}))
+            turns.append(lambda: turn_of((lead, back, why), SUBMIT, {CAUSE: answer, "base": "given"}))
             return turns
         right = {"edits": self._edits(answer), "base": "given"}
         predicts = self._predicts(answer)
         if self.feedback == "none":
-            turns.append(lambda: _turn((lead, why), SUBMIT, {CAUSE: answer, **predicts, **right}))
+            turns.append(lambda: turn_of((lead, why), SUBMIT, {CAUSE: answer, **predicts, **right}))
             return turns
         helps = draw.choice(HELPS)
-        turns.append(lambda: _turn((lead, back, why), "time", right))
-        turns.append(lambda: _turn((helps,), SUBMIT, {CAUSE: answer, **predicts}))
+        turns.append(lambda: turn_of((lead, back, why), "time", right))
+        turns.append(lambda: turn_of((helps,), SUBMIT, {CAUSE: answer, **predicts}))
         return turns
 
     def _suspects(self, draw: random.Random) -> str:
@@ -166,9 +166,9 @@ class OracleScript:
         if points:
             mine = points[0]
             over = found[: found.index(mine)][:1]
-            passed = f"{_said(over[0])} has no cause here; " if over else ""
-            return f"{passed}{_said(mine)} is {answer}."
-        top = f"{_said(found[0])}. " if found else ""
+            passed = f"{said_of_finding(over[0])} has no cause here; " if over else ""
+            return f"{passed}{said_of_finding(mine)} is {answer}."
+        top = f"{said_of_finding(found[0])}. " if found else ""
         if answer == NOTHING:
             return f"{top}Nothing to gain." if draw.random() < 0.5 else f"{top}Leave it."
         return f"{top}Its cause is {answer}."
@@ -201,15 +201,15 @@ def among(results: Sequence[str], right: Collection[str]) -> tuple[str, str] | N
     return None
 
 
-def _said(found: Found) -> str:
+def said_of_finding(found: Found) -> str:
     return found.name if found.estimated_gain is None else f"{found.name} {found.estimated_gain:.2f}x"
 
 
-def _turn(words: Sequence[str], tool: str, arguments: Mapping[str, object]) -> str:
+def turn_of(words: Sequence[str], tool: str, arguments: Mapping[str, object]) -> str:
     said = " ".join(filter(None, words))
     call = json.dumps({"name": tool, "arguments": arguments})
     return f"{said}\n{OPEN}{call}{CLOSE}" if said else f"{OPEN}{call}{CLOSE}"
 
 
-def _played(request: Request) -> int:
+def played(request: Request) -> int:
     return sum(message.role == "assistant" for message in request.messages)

@@ -14,6 +14,7 @@ from warpsight.nouns import Evaluation
 from warpsight.nouns.base import Noun
 from warpsight.nouns.run import Run, Submission
 from warpsight.reason.predictions import accuracy
+from warpsight.short.budget_box import BudgetSpent
 
 
 class Prices(Noun):
@@ -27,6 +28,7 @@ class Prices(Noun):
     recommended: float = 1.0
     predicted: float = 0.2
     per_call: float = 0.02
+    per_try: float = 0.08  # suite budget: a change that is compiled and timed
 
 
 def reward(
@@ -53,6 +55,19 @@ def reward(
 def reward_of(run: Run, right: tuple[str, ...], prices: Prices | None = None) -> float:
     """The reward of a run of the loop."""
     return reward(run.submission, run.submitted, right, run.spent.tool_calls, prices)
+
+
+def budget_reward(
+    submission: Submission | None, spent: BudgetSpent, within: bool, tool_calls: int, prices: Prices | None = None
+) -> float:
+    """The reward of the suite budget. `within`: the named change gains within 10 % of the best measured one. A try
+    costs what a user pays for it: it must bring more than it costs, and what is found without one is worth more."""
+    price = prices or Prices()
+    paid = price.per_call * tool_calls + price.per_try * spent.tries
+    if submission is None:
+        return price.no_answer - paid
+    gained = price.per_doubling * min(math.log2(spent.speed), price.most_doublings)
+    return price.right + gained + (price.recommended if within else 0.0) - paid
 
 
 def _speed(evaluation: Evaluation | None, price: Prices) -> float:

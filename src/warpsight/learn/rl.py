@@ -28,11 +28,12 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from warpsight.corpus.build import CorpusRow, read_rows
+from warpsight.corpus.outcomes import OutcomeTable, is_within
 from warpsight.corpus.specs import plain_of, task_of
 from warpsight.errors import ToolMissing, UsageError
 from warpsight.learn.base import Pace, arguments_of, begin, last_checkpoint, load_start, quieten, save_final
 from warpsight.learn.config import Rl
-from warpsight.learn.reward import reward_of
+from warpsight.learn.reward import budget_reward, reward_of
 from warpsight.learn.tokens import Encode, tokens_of_run
 from warpsight.learn.vllm_weights import open_vllm
 from warpsight.models.local import LocalModel
@@ -43,6 +44,7 @@ from warpsight.processes.executor import CallElsewhere, Executor, Here, executor
 from warpsight.short.ask import ask
 from warpsight.short.box import SmallBox
 from warpsight.short.box_elsewhere import BoxElsewhere, BoxPlace
+from warpsight.short.budget_box import BudgetBox
 from warpsight.short.trained import knows_first_words, must_list_tools
 
 CURVES = ("reward", "reward_std", "frac_reward_zero_std", "completions/mean_length", "loss")
@@ -54,8 +56,9 @@ def train_rl(config: Rl) -> Path:
     if (learned := begin(config, output, _inputs_of(config))) is not None:
         return learned
     rows = read_rows(Path(config.corpus))
-    if any(row.split == "test" for row in rows):
+    if any(row.split != "train" for row in rows):
         raise UsageError(f"{config.corpus} has tasks that models are measured on", hint="one of --split train")
+    rows = _known_rows(config, rows)
     if config.count:
         rows = sorted(rows, key=lambda row: row.truth.time_us)[: config.count]
     tokenizer, model = load_start(config.start, config.train)
@@ -88,6 +91,7 @@ def train_rl(config: Rl) -> Path:
         "tasks": len(rows),
         "steps": result.global_step,
         **pace.spent(),
+        "rollouts_an_hour": 3600 * rollouts.made / rollouts.seconds if rollouts.seconds else None,
     }
     return save_final(
         trainer,
@@ -143,6 +147,7 @@ class Rollouts:
         self.first_words = knows_first_words(_folder_of(config))
         self._draw = random.Random(f"rl {config.train.seed}")
         self._number = itertools.count()
+        self._table = OutcomeTable.read(Path(config.table)) if config.table else None
         self.made = self.equal = self.groups = 0
         self.seconds = 0.0
 
@@ -211,27 +216,67 @@ class Rollouts:
     def _answers(self, row: CorpusRow, local: LocalModel) -> tuple[list[Run], list[float]]:
         """A group of runs and what each earned."""
         seed = self._config.train.seed * 1_000_003 + next(self._number)
-        box = self.box_of(row)
+        boxes = self._boxes(row)
 
         def one(number: int, seat: Seat) -> Run:
             name = f"rl-{seed}-{row.number}-{number}"
             asked = self._config
             return ask(
-                box, seat, run_id=name, temperature=asked.temperature, seed=seed, reply_tokens=asked.reply_tokens
-            )
+                boxes[number], seat, run_id=name, temperature=asked.temperature, seed=seed,
+                reply_tokens=asked.reply_tokens,
+            )  # fmt: skip
 
         works: list[Callable[[Seat], Run]] = [partial(one, number) for number in range(self._config.group)]
         runs = Together(local).run(works)
-        values = [reward_of(run, row.truth.right, self._config.prices) for run in runs]
+        values = [self._earned(row, run, box) for run, box in zip(runs, boxes, strict=True)]
         self.made += len(works)
         self.groups += 1
         self.equal += max(values) - min(values) <= 1e-6
         return runs, values
 
+    def _boxes(self, row: CorpusRow) -> list[SmallBox]:
+        """The tools of each conversation of a group: one box for all, or one each where it remembers what was tried."""
+        asked, table = self._config, self._table
+        if table is None:
+            return [self.box_of(row)] * asked.group
+        tries, known = self._draw.choice(asked.tries), partial(table.tries_of, row.spec.key)
+        return [
+            BudgetBox(
+                task_of(row.spec),
+                asked.suite,
+                asked.feedback,
+                tries=tries,
+                known=known,
+                cores=os.cpu_count() or 1,
+                listed=self.listed,
+                plain=plain_of(row.spec),
+                by_plain=True,
+            )  # fmt: skip
+            for _ in range(asked.group)
+        ]
+
+    def _earned(self, row: CorpusRow, run: Run, box: SmallBox) -> float:
+        line = None if self._table is None else self._table.line(row.spec.key)
+        if line is None or not isinstance(box, BudgetBox):
+            return reward_of(run, row.truth.right, self._config.prices)
+        within = run.submission is not None and is_within(line, run.submission.cause)
+        return budget_reward(run.submission, box.spent, within, run.spent.tool_calls, self._config.prices)
+
+
+def _known_rows(config: Rl, rows: Sequence[CorpusRow]) -> list[CorpusRow]:
+    """The tasks that the table has, where there is one; the others would have to be measured between two turns."""
+    if not config.table:
+        return list(rows)
+    table = OutcomeTable.read(Path(config.table))
+    known = [row for row in rows if table.tries_of(row.spec.key, ()) is not None]
+    if not known:
+        raise UsageError(f"{config.table} has none of the tasks of {config.corpus}", hint="another table or corpus")
+    return known
+
 
 def _inputs_of(config: Rl) -> list[Path]:
     """What is learned from: the tasks, and the adapter that training begins with."""
-    return [Path(named) for named in (config.corpus, config.start.adapter) if named]
+    return [Path(named) for named in (config.corpus, config.table, config.start.adapter) if named]
 
 
 def _folder_of(config: Rl) -> Path | None:

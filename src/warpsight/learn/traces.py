@@ -137,7 +137,7 @@ def build_traces(
     if feedback == "wrong":
         raise UsageError("traces are never made with feedback `wrong`: it would teach to follow a false diagnosis")
     made = f"{suite} {feedback} {seed} {words or Words()} {'oracle' if teacher is None else teacher.name}"
-    done = {(line["row"], line["variant"]) for line in _lines_of(file, made)}
+    done = {(line["row"], line["variant"]) for line in lines_made_so(file, made)}
     asked = [(row, variant) for variant in range(variants) for row in rows]
     todo = [(row, variant) for row, variant in asked if (row.number, variant) not in done]
     write = partial(_line, suite=suite, feedback=feedback, seed=seed, teacher=teacher, tries=tries, words=words)
@@ -151,7 +151,7 @@ def build_traces(
     return sum(1 for _ in read_traces(file))
 
 
-def _lines_of(file: Path, made: str) -> Iterator[dict[str, Any]]:
+def lines_made_so(file: Path, made: str) -> Iterator[dict[str, Any]]:
     """The lines of a file that is to be gone on with; one that was asked for otherwise is refused."""
     for line in read_lines(file) if file.exists() else ():
         if line.get("made", made) != made:

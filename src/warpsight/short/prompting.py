@@ -19,6 +19,7 @@ from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
 from warpsight.reason.job import Job, Opening, Strategy
+from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.vgpu.gpus import find_gpu
 
@@ -70,6 +71,7 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
     if suite == "budget":
         words: dict[str, JsonValue] = {"type": "string"}
         which: dict[str, JsonValue] = {"type": "integer", "minimum": 1}
+        any_change: dict[str, JsonValue] = {"type": "string", "enum": list(changes())}
         return (
             _spec("profile", "what limits the kernel", {"kernel": _TEXT}),
             _spec(TRY, "one change made, checked and timed; costs a try", {CAUSE: words, WHICH: which}, [CAUSE]),
@@ -78,7 +80,7 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
                 "your own edit, checked and timed; costs a try",
                 {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT},
             ),
-            _spec(SUBMIT, "the answer; the fastest kernel is handed in", {CAUSE: kinds, "kernel": _TEXT}, [CAUSE]),
+            _spec(SUBMIT, "the answer; the fastest kernel is handed in", {CAUSE: any_change, "kernel": _TEXT}, [CAUSE]),
         )
     if suite != "optimize":
         return (
@@ -93,6 +95,11 @@ def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
         _spec("time", "is it right, and how fast", changed),
         _spec(SUBMIT, "the answer", {CAUSE: kinds, "predicts": moves, **changed}, [CAUSE]),
     )
+
+
+def changes() -> tuple[str, ...]:
+    """What a recommendation of the suite `budget` may say: what may be planted, and every cause with a rewrite."""
+    return tuple(dict.fromkeys((*CAN_REWRITE, *answers())))
 
 
 def causes_of(names: Sequence[str]) -> list[str]:
