@@ -48,7 +48,7 @@ def test_trees_fit_a_step_in_two_features_and_more_of_them_fit_better() -> None:
     ]
     assert errors[0] > errors[1] > errors[2] and errors[2] < 0.02 * errors[0]
     same = [fit(rows, targets, Boosting(trees=5, seed=3)).predict(rows[:3]) for _ in range(2)]
-    assert np.array_equal(*same)
+    assert np.array_equal(same[0], same[1])
 
 
 def test_trees_of_features_that_never_differ_say_the_mean() -> None:

@@ -169,3 +169,23 @@ def test_curves_keep_their_ends(made: Made) -> None:
 def test_a_share_is_told_in_percent() -> None:
     found = RIGHT.of([outcome(0), outcome(1, right=False)])
     assert found.value == 50.0 and found.tasks == 2
+
+
+def test_a_budget_is_drawn_as_curves_over_tries(tmp_path: Path) -> None:
+    unit = BenchUnit(suite="budget", model="tools", feedback="curated", row=0, tries=1)
+    file = tmp_path / "budget.jsonl"
+    found = [
+        BenchOutcome(
+            unit=unit.model_copy(update={"row": row, "tries": tries, "model": model}), task=f"f|{row}|a100",
+            answer="uncoalesced", right_answers=("uncoalesced",), diagnosed=True, verdict="right", decision="FASTER",
+            ratio=1.0 + tries, source="simulated", best_ratio=9.0, within=tries > 1,
+        )
+        for model in ("tools", "rival:random") for tries in (1, 8) for row in range(3)
+    ]  # fmt: skip
+    file.write_text("".join(one.model_dump_json() + "\n" for one in found))
+    page = bench_page(read_bench([file]))
+    section = page.partition('id="budget"')[2].partition("</section>")[0]
+    assert section.count("<polyline") == 3 * 2 and 'href="#budget"' in page
+    assert "tools:curated" in section and "100.0 % (100.0 to 100.0)" in section
+    file.write_text(outcome(0).model_dump_json() + "\n")
+    assert 'id="budget"' not in bench_page(read_bench([file]))

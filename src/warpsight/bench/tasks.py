@@ -44,7 +44,7 @@ def read_bench_tasks(place: Path) -> tuple[BenchTask, ...]:
                 family=row.spec.family,
                 task=task_of(row.spec),
                 right=row.truth.right,
-                trained_on=row.split != "test",
+                trained_on=row.split == "train",
                 plain=plain_of(row.spec),
             )
             for row in read_rows(place)

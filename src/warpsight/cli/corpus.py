@@ -21,15 +21,16 @@ SECOND_HELP = "What a second rewrite is put on: the best one, or each cause that
 class SplitName(StrEnum):
     TRAIN = "train"
     TEST = "test"
+    FRESH = "fresh"
 
 
 @corpus.command()
 def build(
     file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
     count: Annotated[int, typer.Option(min=1, help="How many tasks the file is to have.")] = 100,
-    split: Annotated[SplitName, typer.Option(help="Families to draw from; test families are never trained on.")] = (
-        SplitName.TRAIN
-    ),
+    split: Annotated[
+        SplitName, typer.Option(help="Families to draw from; test and fresh ones are never trained on.")
+    ] = (SplitName.TRAIN),
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same tasks.")] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
     on: On = None,

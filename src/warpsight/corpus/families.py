@@ -27,7 +27,7 @@ from warpsight.tasks import read_task
 from warpsight.tools.edits import EditBlock
 
 FAMILIES = Path(__file__).with_name("families")
-Split = Literal["train", "test"]
+Split = Literal["train", "test", "fresh"]  # fresh: test families that are run once, at the end of a training
 
 
 class VariedNumber(Noun):

@@ -1,8 +1,9 @@
 """Which tasks there are: a family, one to three defects, sizes, a GPU and a way of writing, drawn from a seed.
 
-Families and some GPUs are held out: `test` has families that `train` never sees, on any GPU, and the GPUs of `test`
-include ones that `train` never sees. Half of the draws repeat an earlier text of the family at another size or on
-another GPU, so that the same text often has different answers. The same seed gives the same tasks on every machine.
+Families and some GPUs are held out: `test` and `fresh` have families that `train` never sees, on any GPU, and GPUs that
+`train` never sees. `fresh` is for one look, at the end of a training. Half of the draws repeat an earlier text of the
+family at another size or on another GPU, so that the same text often has different answers. The same seed gives the
+same tasks on every machine.
 """
 
 from __future__ import annotations

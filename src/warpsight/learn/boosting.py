@@ -63,9 +63,10 @@ def fit(rows: Numbers, targets: Numbers, how: Boosting | None = None) -> Boosted
     learned = BoostedTrees(start=targets.mean(axis=0), rate=how.rate)
     left = targets - learned.start
     draw = np.random.default_rng(how.seed)
-    owner = np.array([feature for feature, _ in edges], dtype=np.int64)
+    owner: NDArray[np.int64] = np.array([feature for feature, _ in edges], dtype=np.int64)
     for _ in range(how.trees if edges else 0):
-        chosen: Flags = np.less(draw.random(rows.shape[1]), how.share)
+        drawn: Numbers = draw.random(int(rows.shape[1]))
+        chosen: Flags = drawn < how.share
         tree = _grow(np.arange(len(rows)), left, below, edges, chosen[owner], how, how.depth)
         learned.trees.append(tree)
         gained = np.zeros_like(left)

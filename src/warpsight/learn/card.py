@@ -70,8 +70,8 @@ def write_card(
         **({"base_model": str(base)} if base else {}),
         "model-index": model_index(name, conditions, digests),
     }
-    text = f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n\n{_body(name, told, table, digests, use)}"
-    write_whole(folder / CARD, text)
+    front = yaml.safe_dump(head, sort_keys=False, allow_unicode=True)
+    write_whole(folder / CARD, f"---\n{front}---\n\n{_body(name, told, table, digests, use)}")
     return folder / CARD
 
 
@@ -93,8 +93,8 @@ def _body(name: str, summary: Mapping[str, Any], table: str, digests: Mapping[st
         f"prompt: `warpsight optimize TASK --model {use}`."
     )
     held = (
-        "On tasks of kernel families that were not trained on. Intervals are 95 % bootstrap intervals over tasks. Where "
-        "a time counts, the table says where it comes from."
+        "On tasks of kernel families that were not trained on. Intervals are 95 % bootstrap intervals over tasks. "
+        "Where a time counts, the table says where it comes from."
     )
     parts = (f"# {name}", says, "## Training", trained, "## Results", held, table, "### Outcomes", outcomes)
     return "\n\n".join(parts) + "\n"

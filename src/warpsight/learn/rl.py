@@ -251,7 +251,7 @@ class Rollouts:
                 listed=self.listed,
                 plain=plain_of(row.spec),
                 by_plain=True,
-            )  # fmt: skip
+            )
             for _ in range(asked.group)
         ]
 

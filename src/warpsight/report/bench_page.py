@@ -6,6 +6,7 @@ from pathlib import Path
 
 from warpsight import __version__
 from warpsight.report.bench_answers import QUESTION, answers_section
+from warpsight.report.bench_budget import budget_section
 from warpsight.report.bench_charts import colours, means_figure, pairs_figure
 from warpsight.report.bench_data import Bench, kind_of_model, measures_of
 from warpsight.report.bench_failures import failures_section
@@ -17,6 +18,7 @@ from warpsight.report.write import write_page
 
 _PLACES = (
     ("result", "Answer"),
+    ("budget", "Tries"),
     ("ablation", "Feedback"),
     ("results", "Table"),
     ("families", "Families"),
@@ -35,6 +37,7 @@ def bench_page(bench: Bench) -> str:
     """The page as one HTML document."""
     sections = join(
         answers_section(bench),
+        budget_section(bench),
         _claims(bench),
         results_section(bench),
         families_section(bench),
