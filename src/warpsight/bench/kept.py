@@ -12,6 +12,7 @@ from warpsight.bench.units import BenchOutcome, BenchUnit
 from warpsight.causes import NOTHING
 from warpsight.files import write_whole
 from warpsight.nouns.run import Run
+from warpsight.short.prompting import ANSWERS_ALONE
 
 
 def run_name(unit: BenchUnit) -> str:
@@ -21,7 +22,7 @@ def run_name(unit: BenchUnit) -> str:
 
 def keep_failure(folder: Path | None, outcome: BenchOutcome, run: Run) -> None:
     """Keep the run where the outcome is not what it should be."""
-    faster = outcome.unit.suite == "recommend" or outcome.speed > 1 or NOTHING in outcome.right_answers
+    faster = outcome.unit.suite in ANSWERS_ALONE or outcome.speed > 1 or NOTHING in outcome.right_answers
     fine = faster and (outcome.diagnosed or not outcome.right_answers)
     if folder is None or fine:
         return

@@ -15,6 +15,7 @@ import numpy as np
 
 from warpsight.bench.units import BenchOutcome
 from warpsight.errors import UsageError
+from warpsight.short.prompting import ANSWERS_ALONE
 
 FAST_P = (1.0, 1.2, 1.5, 2.0)
 DRAWS = 4000
@@ -74,13 +75,17 @@ def mean_of(
     outcomes: Sequence[BenchOutcome], measure: Measure, *, seed: int = 0, geometric: bool = False
 ) -> MeanInterval:
     """The mean over tasks; seeds of one task are averaged first, since they are not independent."""
-    values = np.array(list(by_task(outcomes, measure).values()))
-    if not len(values):
+    found = mean_of_tasks(list(by_task(outcomes, measure).values()), seed=seed)
+    return MeanInterval(*map(math.exp, found[:3]), found.tasks) if geometric else found
+
+
+def mean_of_tasks(values: Sequence[float], *, seed: int = 0) -> MeanInterval:
+    """The mean of one value a task."""
+    if not values:
         raise UsageError("no outcomes to take a mean of")
-    low, high = _bootstrap(values, seed)
-    shown = (float(values.mean()), low, high)
-    told = tuple(map(math.exp, shown)) if geometric else shown
-    return MeanInterval(told[0], told[1], told[2], len(values))
+    some = np.array(values)
+    low, high = _bootstrap(some, seed)
+    return MeanInterval(float(some.mean()), low, high, len(some))
 
 
 def difference(
@@ -148,7 +153,7 @@ def summary_of(outcomes: Sequence[BenchOutcome]) -> dict[str, object]:
         "output_tokens": _mean(outcomes, lambda o: o.output_tokens),
         "seconds": _mean(outcomes, lambda o: o.seconds),
     }
-    if outcomes[0].unit.suite != "recommend":
+    if outcomes[0].unit.suite not in ANSWERS_ALONE:
         roofs = [outcome.roofline_share for outcome in outcomes if outcome.roofline_share is not None]
         # `bench apply` does not know it of every kernel; a mean over the others would be one over other tasks.
         whole = bool(roofs) and not any(o.is_right and o.roofline_share is None for o in outcomes)

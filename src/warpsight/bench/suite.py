@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import cast
 
 from warpsight.bench.budget import BudgetPlan, ask_budget, play_rival
+from warpsight.bench.classify import ROOFLINE, play_roofline, sides_known
 from warpsight.bench.full import ask_full
 from warpsight.bench.kept import keep_failure, run_name
 from warpsight.bench.rivals import PREFIX, open_rival
@@ -64,6 +65,7 @@ class BenchPlan:
     box: BoxName = "short"
     calls: int | None = None
     tries: tuple[int, ...] = ()  # suite budget: one condition each
+    measured: Path | None = None  # suite classify: a table of measured launches that says what is right
     table: Path | None = None  # suite budget: a table of outcomes
 
 
@@ -155,7 +157,8 @@ def asked_of(plan: BenchPlan) -> str:
     """A digest of what an outcome depends on beyond its unit."""
     calls = f" {plan.calls}" if plan.calls else ""
     digest = hashlib.sha256(f"{plan.model} {plan.base_url} {plan.rounds} {plan.temperature}{calls}".encode())
-    digest.update(b"" if plan.table is None else plan.table.read_bytes())
+    for file in (plan.table, plan.measured):
+        digest.update(b"" if file is None else file.read_bytes())
     for file in sorted(plan.adapter.iterdir()) if plan.adapter is not None and plan.adapter.is_dir() else ():
         if file.name.startswith("adapter_"):
             digest.update(file.read_bytes())
@@ -171,6 +174,8 @@ def work(plan: BenchPlan, job: Job) -> list[BenchOutcome]:
     """One job, in whatever process."""
     if plan.suite == "budget" and plan.model.startswith(PREFIX):  # one for each conversation
         return [play_rival(budget_plan(plan), row_of(plan, unit), unit) for unit in job]
+    if plan.suite == "classify" and plan.model == PREFIX + ROOFLINE:
+        return [work_with(plan, unit, play_roofline(row_of(plan, unit))) for unit in job]
     model = _model(plan)
     if len(job) == 1:
         return [work_with(plan, job[0], model)]
@@ -183,6 +188,8 @@ def work_with(plan: BenchPlan, unit: BenchUnit, model: Model) -> BenchOutcome:
     decoys = _decoys(plan, row) if unit.feedback == "wrong" else ()
     if unit.suite == "budget":
         return ask_budget(budget_plan(plan), row, unit, model, decoys)
+    if unit.suite == "classify":
+        row = sides_known(row, plan.measured)
     if unit.box == "full":
         run, final = ask_full(
             row.task, model, unit.feedback, run_id=run_name(unit), decoys=decoys, calls=plan.calls,

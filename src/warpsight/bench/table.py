@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from warpsight.bench.metrics import MeanInterval, alike, diagnosed, difference, log_speed, scored, summary_of, within
 from warpsight.bench.units import BenchOutcome
+from warpsight.short.prompting import ANSWERS_ALONE
 
 Condition = tuple[str, str, str]  # suite, model, feedback
 
@@ -37,7 +38,7 @@ def comparison(one: Sequence[BenchOutcome], other: Sequence[BenchOutcome]) -> di
     if one and one[0].unit.tries:
         judged = [[o for o in side if o.within is not None] for side in (one, other)]
         found["within"] = difference(judged[0], judged[1], within)._asdict() if all(judged) else None
-    if one and one[0].unit.suite != "recommend":
+    if one and one[0].unit.suite not in ANSWERS_ALONE:
         found["log_speedup"] = difference(one, other, log_speed)._asdict()
         found["alike"] = alike(one, other)
     return found
@@ -107,4 +108,4 @@ def _maybe(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
 
 
-SHOWN = {"recommend": _recommend, "budget": _budget}
+SHOWN = {"recommend": _recommend, "classify": _recommend, "budget": _budget}

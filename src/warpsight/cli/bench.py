@@ -1,4 +1,4 @@
-"""`warpsight bench run|compare|report`: what models do with the tools, on tasks nobody was trained on (simulated)."""
+"""`warpsight bench run|compare|report|choose`: what models do with the tools, on tasks nobody was trained on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ ROUNDS_HELP = "In the suite optimize: ask again about the faster kernel, as long
 TASKS_HELP = "A corpus file of the test split, a task folder, or a folder of task folders."
 BOX_HELP = "short: the few tools of small models. full: all ten, as `optimize` gives them to a large model."
 CALLS_HELP = "Tool calls that a run may make, with --box full; 20 by default."
+MEASURED_HELP = "Suite classify: a table of measured launches (RTX 3080) that says what is right."
+RECORDED_HELP = "A cache file of Kernel Tuner, its T4 results, or results of KTT; .gz too."
 TRAIN_HELP = "What rival:most-common learns from: a training corpus; suite budget: a table of outcomes, ranker too."
 TRIES_HELP = "Suite budget: how many changes may be tried, with commas; 1,2,4,8 by default."
 TABLE_HELP = "Suite budget: a table of `corpus outcomes`; what is in it is not measured again."
@@ -36,7 +38,7 @@ def run(
     corpus: Annotated[Path, typer.Argument(metavar="TASKS", help=TASKS_HELP)],
     file: Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)],
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "local",
-    suite: Annotated[str, typer.Option(help="recommend, optimize or budget.")] = "recommend",
+    suite: Annotated[str, typer.Option(help="recommend, optimize, budget or classify.")] = "recommend",
     feedback: Annotated[str, typer.Option(help="Modes, with commas: none,time,raw,curated,wrong.")] = "curated",
     adapter: Annotated[Path | None, typer.Option(help=ADAPTER_HELP)] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
@@ -53,6 +55,7 @@ def run(
     calls: Annotated[int | None, typer.Option(min=1, help=CALLS_HELP)] = None,
     tries: Annotated[str | None, typer.Option(help=TRIES_HELP)] = None,
     table: Annotated[Path | None, typer.Option(metavar="TABLE", help=TABLE_HELP)] = None,
+    measured: Annotated[Path | None, typer.Option(metavar="CSV", help=MEASURED_HELP)] = None,
     allow_train: Annotated[bool, typer.Option("--allow-train", help="Also tasks that are trained on.")] = False,
     keep: Annotated[Path | None, typer.Option(metavar="FOLDER", help=KEEP_HELP)] = None,
     quiet: Quiet = False,
@@ -77,7 +80,7 @@ def run(
         corpus=corpus, suite=require_suite(suite, rounds), model=model, feedback=require_modes(feedback),
         adapter=adapter, base_url=base_url, name=name, train=train, count=count, seeds=tuple(range(seeds)),
         temperature=temperature, rounds=rounds, allow_train=allow_train, keep=keep, box=require_box(box), calls=calls,
-        tries=require_tries(tries, suite), table=table,
+        tries=require_tries(tries, suite), table=table, measured=measured,
     )  # fmt: skip
     if not quiet and (told := plain_weights_words(model, adapter)):
         typer.echo(told, err=True)
@@ -181,3 +184,35 @@ def compare(
 
     made = compare_conditions(files, one, other, suite)
     emit({"one": one, "other": other, **made}, as_json=as_json, render=comparison_of(one, other, made))
+
+
+@bench.command()
+def choose(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=RECORDED_HELP)],
+    out: Annotated[Path, typer.Option(metavar="OUT", help="One JSON row a finished choice.")],
+    model: Annotated[str, typer.Option(help="As `optimize` takes it, or rival:random, middle, elsewhere.")] = "local",
+    adapter: Annotated[Path | None, typer.Option(help=ADAPTER_HELP)] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
+    name: Annotated[str | None, typer.Option(help="What the results call the model.")] = None,
+    tries: Annotated[str, typer.Option(help="How many configurations may be timed, with commas.")] = "1,2,4,8",
+    seeds: Annotated[int, typer.Option(min=1, help="How many times each file, with another seed.")] = 1,
+    temperature: Annotated[float | None, typer.Option(min=0.0, help="Of sampling; none is greedy.")] = None,
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", help="The text of the kernel, for the model.")] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Choose a kernel's parameters on real cards, judged by times that others published (replayed).
+
+    \b
+    Example:
+      warpsight bench choose A100.json.gz A6000.json.gz --out choices.jsonl --model rival:random
+    """
+    from warpsight.cli.progress import counted_on_stderr
+    from warpsight.verbs.bench import choices_made
+
+    with counted_on_stderr("choices", quiet=quiet) as count_done:
+        document, table = choices_made(
+            files, out, model=model, adapter=adapter, base_url=base_url, name=name, tries=tries, seeds=seeds,
+            temperature=temperature, kernel=kernel, progress=count_done,
+        )  # fmt: skip
+    emit(document, as_json=as_json, render=lambda console: console.print(table, markup=False))

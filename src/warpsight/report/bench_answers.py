@@ -13,7 +13,7 @@ from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, kin
 from warpsight.report.html import Html, join, tag
 
 QUESTION = "Does a profile help a model make kernels faster?"
-_ASKED = {"recommend": "Does it name the right change?"}
+_ASKED = {"recommend": "Does it name the right change?", "classify": "Does it know what bounds the kernel?"}
 _OTHERWISE = "Does it make kernels faster?"
 _KINDS = ("The best model", "The best script", "The right answers themselves")
 _VERDICTS = ("Yes", "No, worse", "Not shown")

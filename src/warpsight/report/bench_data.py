@@ -21,6 +21,7 @@ from warpsight.errors import UsageError
 from warpsight.nouns.run import Run
 from warpsight.report.curves import Training, read_training
 from warpsight.session.feedback import MODES, Feedback
+from warpsight.short.prompting import ANSWERS_ALONE
 
 RIVAL = "rival:"
 PairOf = tuple[str, str]
@@ -72,7 +73,7 @@ DIAGNOSIS = replace(RIGHT, title="Right diagnosis")
 def measures_of(suite: str, sides: Sequence[BenchCondition] = ()) -> tuple[DrawnMeasure, ...]:
     """What is drawn of a suite, the main one first; every suite but one ends with a kernel. Diagnoses are drawn where
     every condition has tasks whose right answer is known."""
-    if suite == "recommend":
+    if suite in ANSWERS_ALONE:
         return (RIGHT,)
     return (SPEED, DIAGNOSIS) if all(scored(side.outcomes) for side in sides) else (SPEED,)
 

@@ -18,6 +18,7 @@ from warpsight.nouns.run import Run, Step
 from warpsight.report.bench_data import Bench, family_of, gpu_of
 from warpsight.report.bench_tables import table
 from warpsight.report.html import Child, Html, join, tag
+from warpsight.short.prompting import ANSWERS_ALONE
 
 MOST = 20
 STEP_CHARACTERS = 6000
@@ -69,7 +70,7 @@ def missed_by(outcome: BenchOutcome, tasks: Mapping[int, CorpusRow]) -> float | 
         return None
     truth = row.truth
     best = truth.time_us if NOTHING in truth.right else min(truth.without_us.values())
-    if outcome.unit.suite != "recommend":
+    if outcome.unit.suite not in ANSWERS_ALONE:
         return max(1.0, truth.time_us / outcome.speed / best)
     answered = truth.without_us.get(outcome.answer or NOTHING, truth.time_us)
     return max(1.0, answered / best)

@@ -10,6 +10,7 @@ from warpsight.bench.table import percent, times
 from warpsight.bench.units import BenchOutcome
 from warpsight.report.bench_data import Bench, BenchCondition, DrawnMeasure, family_of, gpu_of, measures_of
 from warpsight.report.html import Child, Html, join, tag
+from warpsight.short.prompting import ANSWERS_ALONE
 
 _SHADES = (80.0, 60.0, 40.0, 20.0, 0.0)
 _FEW = 5
@@ -52,7 +53,7 @@ def _is_cell(cell: Child) -> bool:
 def _results(bench: Bench, suite: str) -> Html:
     rows = [(side, cast("dict[str, Any]", summary_of(side.outcomes))) for side in bench.of_suite(suite)]
     title = tag("h3", f"Suite {suite}")
-    asked = suite == "recommend"
+    asked = suite in ANSWERS_ALONE
     made = _recommend(rows) if asked else _optimize(rows)
     return join(title, tag("p", _ASKED_WHAT if asked else _ASKED_FOR_A_KERNEL), made)
 

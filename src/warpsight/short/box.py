@@ -26,7 +26,7 @@ from warpsight.session.feedback import Feedback, shows_time
 from warpsight.session.parts import parts_digest
 from warpsight.session.session import IMPOSSIBLE
 from warpsight.short.climb import climb, rewritten
-from warpsight.short.prompting import CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
+from warpsight.short.prompting import ANSWERS_ALONE, CAUSE, CAUSES, REWRITE, Suite, causes_of, small_specs
 from warpsight.short.words import (
     NO_REWRITE,
     profile_words,
@@ -98,9 +98,11 @@ class SmallBox:
     def _call(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolResult:
         if name == "profile":
             return self._profile(arguments)
-        if name == SUBMIT and self.suite == "recommend":
+        if name == SUBMIT and self.suite in ANSWERS_ALONE:
             said = str(arguments[CAUSE])
-            return ToolResult(text=advice_for(said), data={CAUSE: said}, submitted=True)
+            return ToolResult(
+                text=advice_for(said) if self.suite == "recommend" else "submitted", data={CAUSE: said}, submitted=True
+            )
         if name == SUBMIT and self.suite == "apply":
             return self._apply(arguments)
         if name == SUBMIT:
@@ -137,6 +139,7 @@ class SmallBox:
         found = _lowered(Profiled.model_validate_json(kept), lower)
         smaller = self.suite in ("optimize", "budget")
         text = profile_words(found, shown, smaller=smaller, first_words=self._first_words, facts=self.suite == "budget")
+        text = f"{found.balance}\n{text}" if self.suite == "classify" and found.balance else text
         return ToolResult(text=text, data=json.loads(found.model_dump_json()))
 
     def _duration(self, kernel: str) -> ToolResult:

@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from warpsight.causes import answers, defects_of
+from warpsight.lens.bound_side import SIDES
 from warpsight.nouns import Task
 from warpsight.reason.budget import Budget
 from warpsight.reason.fence import neutral
@@ -23,8 +24,9 @@ from warpsight.rewrite import CAUSES as CAN_REWRITE
 from warpsight.tools.box import SUBMIT, ToolSpec
 from warpsight.vgpu.gpus import find_gpu
 
-Suite = Literal["recommend", "apply", "optimize", "budget"]
-SUITES: tuple[Suite, ...] = ("recommend", "optimize", "budget")  # that are benched
+Suite = Literal["recommend", "apply", "optimize", "budget", "classify"]
+SUITES: tuple[Suite, ...] = ("recommend", "optimize", "budget", "classify")  # that are benched
+ANSWERS_ALONE: tuple[Suite, ...] = ("recommend", "classify")  # that end with a word and no kernel
 REWRITE = "rewrite"
 CAUSE = "cause"  # the argument of `submit` that holds the answer
 CAUSES = "causes"  # the argument of `rewrite`: causes, findings that point at some, or ANY
@@ -37,8 +39,14 @@ ANY_KERNEL = (
     "scalar_access",
     "missing_unroll",
 )
-MOST_CALLS = {"recommend": 2, "apply": 4, "optimize": 6, "budget": 4}  # in `budget` beside two for each try
-REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384, "budget": 160}
+MOST_CALLS = {
+    "recommend": 2,
+    "apply": 4,
+    "optimize": 6,
+    "budget": 4,
+    "classify": 2,
+}  # in `budget` beside two for each try
+REPLY_TOKENS = {"recommend": 160, "apply": 160, "optimize": 384, "budget": 160, "classify": 160}
 TRY = "try"  # suite `budget`: one rewrite compiled and timed
 WHICH = "which"  # of the rewrites for a cause, from 1
 _WHICH = "Say which one change makes this CUDA kernel faster on its GPU at its size, or nothing. Then submit."
@@ -46,6 +54,7 @@ SYSTEM: dict[Suite, str] = {
     "recommend": _WHICH,
     "apply": _WHICH,
     "optimize": "Make this CUDA kernel faster on its GPU at its size then submit it, with what helped most.",
+    "classify": "Is this CUDA kernel bound by compute or by DRAM bandwidth, by the roofline of its GPU at its size? Submit.",
     "budget": "Make this CUDA kernel faster on its GPU at its size with few tries, then submit, with what helped most.",
 }
 _TEXT: dict[str, JsonValue] = {"type": "string"}
@@ -68,6 +77,12 @@ def small_specs(suite: Suite, *, listed: bool = True) -> tuple[ToolSpec, ...]:
 def _specs(suite: Suite) -> tuple[ToolSpec, ...]:
     kinds: dict[str, JsonValue] = {"type": "string", "enum": list(answers())}
     changed: dict[str, JsonValue] = {"kernel": _TEXT, "edits": _EDITS, "base": _TEXT}
+    if suite == "classify":
+        sides: dict[str, JsonValue] = {"type": "string", "enum": list(SIDES)}
+        return (
+            _spec("profile", "operations a DRAM byte, and the balance of the GPU", {"kernel": _TEXT}),
+            _spec(SUBMIT, "the answer", {CAUSE: sides, "kernel": _TEXT}, [CAUSE]),
+        )
     if suite == "budget":
         words: dict[str, JsonValue] = {"type": "string"}
         which: dict[str, JsonValue] = {"type": "integer", "minimum": 1}

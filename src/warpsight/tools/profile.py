@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from warpsight.lens import detect_findings, render
+from warpsight.lens.bound_side import side_words
 from warpsight.lens.facts import plain_facts
 from warpsight.nouns import Candidate, Finding, Noun, Profile, kernel_id
 from warpsight.session.feedback import NO_PROFILE
@@ -42,6 +43,7 @@ class Profiled(Noun):
     findings: tuple[Found, ...] = ()
     smaller: tuple[Found, ...] = ()  # what is estimated to gain too little to be said, where all can be tried
     counters: dict[str, float] = Field(default_factory=dict[str, float])
+    balance: str = ""  # operations a DRAM byte beside the balance of the GPU, in words
     facts: tuple[str, ...] = ()  # plain facts in few words, for small models
     reason: str = ""
 
@@ -73,7 +75,9 @@ def profile(session: Session, kernel: Kernel) -> Answer[Profiled]:
     smaller = [one for one in detect_findings(shown, known) if one.name not in {said.name for said in findings}]
     own = candidate.source if known is not None else ""
     facts = () if session.feedback == "raw" else plain_facts(shown, known, session.gpu, own)
-    data = _profiled(session, name, shown, findings, smaller).model_copy(update={"facts": facts})
+    data = _profiled(session, name, shown, findings, smaller).model_copy(
+        update={"facts": facts, "balance": "" if session.gpu is None else side_words(shown, session.gpu)}
+    )
     return Answer(text, data, profiled=made, artefacts=(shown.model_dump_json().encode(),))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,6 +110,33 @@ def compare_conditions(files: Iterable[Path], one: str, other: str, suite: str) 
             raise UsageError(f"no outcomes of {wanted}", hint=f"there are {known or 'none'}")
         sides.append(found[(suite, model, feedback)])
     return comparison(sides[0], sides[1])
+
+
+def choices_made(
+    files: Sequence[Path],
+    out: Path,
+    *,
+    model: str,
+    adapter: Path | None,
+    base_url: str | None,
+    name: str | None,
+    tries: str,
+    seeds: int,
+    temperature: float | None,
+    kernel: Path | None,
+    progress: Callable[[int, int], None],
+) -> tuple[dict[str, object], str]:
+    """Choices of parameters on recorded cards: the document, and the table of all that is in the file."""
+    from warpsight.bench.choice import choices_document, choices_table, read_choices, run_choices
+    from warpsight.bench.rivals import PREFIX
+    from warpsight.models.open import open_model
+
+    player = None if model.startswith(PREFIX) else open_model(model, adapter=adapter, base_url=base_url)
+    found = run_choices(
+        files, out, name=name or model, model=player, tries=require_tries(tries, "budget"), seeds=seeds,
+        kernel=kernel.read_text() if kernel is not None else "", temperature=temperature, progress=progress,
+    )  # fmt: skip
+    return choices_document(found), choices_table(read_choices(out))
 
 
 def _pair(word: str) -> tuple[str, str]:
