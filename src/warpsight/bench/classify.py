@@ -1,7 +1,7 @@
 """The suite `classify`: is a kernel bound by computation or by bandwidth? The truth is the roofline's, or published.
 
 From the source alone (feedback `none`) or with a profile. The truth comes from the profile of the virtual GPU. Where a
-table of measured launches is given it comes from that: then `rival:roofline` is the tools' own answer against measurements.
+table of measured launches is given it comes from that, and `rival:roofline` is the tools' answer against measurements.
 """
 
 from __future__ import annotations

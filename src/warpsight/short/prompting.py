@@ -54,7 +54,7 @@ SYSTEM: dict[Suite, str] = {
     "recommend": _WHICH,
     "apply": _WHICH,
     "optimize": "Make this CUDA kernel faster on its GPU at its size then submit it, with what helped most.",
-    "classify": "Is this CUDA kernel bound by compute or by DRAM bandwidth, by the roofline of its GPU at its size? Submit.",
+    "classify": "Is this CUDA kernel bound by compute or by DRAM bandwidth, by the roofline of its GPU at its size?",
     "budget": "Make this CUDA kernel faster on its GPU at its size with few tries, then submit, with what helped most.",
 }
 _TEXT: dict[str, JsonValue] = {"type": "string"}
