@@ -15,7 +15,7 @@ test test-all check redteam: export WARPSIGHT_CACHE := $(CURDIR)/build/test-cach
 # that reads the tests, compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup test test-all check redteam format demo bench perf train results results-page picture pages wheel sanitize clean
+.PHONY: help setup test test-all check redteam format demo bench perf train results results-page budget-corpus budget-tables train-budget budget picture pages wheel sanitize clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -202,6 +202,39 @@ results: $(VENV)/.train
 	  --pair tools:curated=text:none --pair tools:curated=rival:any:curated --pair reinforced:curated=tools:curated \
 	  --pair tools:wrong=tools:curated \
 	  $(patsubst %/curves.json,--curves %,$(wildcard results/*/curves.json))
+
+# Few tries: the suite `budget`. Stretches that each go on where they were cut off: the corpus with the newest gate and time
+# model, the tables of outcomes, traces, tuning, reinforcement; then everybody on the test families. The `fresh` families
+# are measured once, at the very end, by themselves.
+BUDGET ?= build/budget
+BUDGET_TASKS ?= 480
+budget-corpus: setup
+	@mkdir -p $(BUDGET)
+	@$(WS) corpus build $(BUDGET)/train.jsonl --split train --count $(BUDGET_TASKS) --seed 2 --cores 2
+	@$(WS) corpus build $(BUDGET)/test.jsonl --split test --count 150 --seed 2 --cores 2
+
+budget-tables: budget-corpus
+	@$(WS) corpus outcomes $(BUDGET)/train.jsonl $(BUDGET)/train-table.jsonl --steps 2 --second best --cores 2
+	@$(WS) corpus outcomes $(BUDGET)/test.jsonl $(BUDGET)/test-table.jsonl --steps 3 --second each --cores 2
+
+BUDGET_TRACES := $(WS) train traces $(BUDGET)/train.jsonl --suite budget --table $(BUDGET)/train-table.jsonl --processes 2
+train-budget: $(VENV)/.train budget-tables
+	@$(BUDGET_TRACES) $(BUDGET)/traces-budget.jsonl --budget 1,2,4 --variants 2
+	@$(BUDGET_TRACES) $(BUDGET)/traces-budget-text.jsonl --budget 1,2,4 --variants 2 --feedback none
+	@cd $(BUDGET) && for part in sft-budget sft-budget-text rl-budget; do \
+	  $(abspath $(WS)) train $${part%%-*} $(CURDIR)/configs/$$part.toml || exit 1; done
+
+BUDGET_ASK := $(WS) bench run $(BUDGET)/test.jsonl $(BUDGET)/budget.jsonl --suite budget --tries 1,2,4,8 \
+  --table $(BUDGET)/test-table.jsonl --train $(BUDGET)/train-table.jsonl
+budget: train-budget
+	@for rival in findings what-if ranker most-common random oracle; do $(BUDGET_ASK) --model rival:$$rival || exit 1; done
+	@$(BUDGET_ASK) --name tools --adapter $(BUDGET)/results/sft-budget/final --feedback curated,wrong
+	@$(BUDGET_ASK) --name text --adapter $(BUDGET)/results/sft-budget-text/final --feedback none
+	@$(BUDGET_ASK) --name reinforced --adapter $(BUDGET)/results/rl-budget/final
+	@$(WS) bench report $(BUDGET)/budget.jsonl --html $(BUDGET)/budget.html
+	@for tries in 1 2 4 8; do for other in rival:ranker:curated text:none; do \
+	  $(WS) bench compare $(BUDGET)/budget.jsonl --suite budget-$$tries --one tools:curated --other $$other || exit 1; \
+	done; done
 
 results-page: setup
 	@$(PY) -m benchmarks.page
