@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from warpsight.bench.metrics import MeanInterval, diagnosed, mean_of, scored, share_of_best, within
 from warpsight.bench.units import BenchOutcome
-from warpsight.report.bench_charts import ordered
 from warpsight.report.bench_data import Bench, BenchCondition
 from warpsight.report.bench_tables import table
 from warpsight.report.curves import legend
@@ -65,7 +64,7 @@ def budget_section(bench: Bench) -> Html | None:
 def _curves(bench: Bench) -> dict[str, list[tuple[int, BenchCondition]]]:
     """The conditions of this suite by model and feedback, the smaller budgets first."""
     found: dict[str, list[tuple[int, BenchCondition]]] = {}
-    for side in ordered([side for side in bench.sides if side.outcomes[0].unit.tries]):
+    for side in (side for side in bench.sides if side.outcomes[0].unit.tries):
         found.setdefault(side.name, []).append((side.outcomes[0].unit.tries, side))
     return {name: sorted(sides, key=lambda one: one[0]) for name, sides in found.items()}
 
