@@ -76,7 +76,11 @@ def mean_of(
 ) -> MeanInterval:
     """The mean over tasks; seeds of one task are averaged first, since they are not independent."""
     found = mean_of_tasks(list(by_task(outcomes, measure).values()), seed=seed)
-    return MeanInterval(*map(math.exp, found[:3]), found.tasks) if geometric else found
+    return (
+        MeanInterval(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.tasks)
+        if geometric
+        else found
+    )
 
 
 def mean_of_tasks(values: Sequence[float], *, seed: int = 0) -> MeanInterval:

@@ -66,7 +66,9 @@ def published_sides(file: Path, gpu: Gpu) -> dict[tuple[str, str], Side]:
                 seconds = float(row["time_ns"]) / 1e9
                 rates: dict[Arithmetic, float] = {kind: float(row[column]) for kind, column in kinds.items()}
                 rates["i32"] = float(row["integer_operations"]) / seconds
-                found = {kind: rate / moved if moved else math.inf for kind, rate in rates.items() if rate}
+                found: dict[Arithmetic, float] = {
+                    kind: rate / moved if moved else math.inf for kind, rate in rates.items() if rate
+                }
                 rows.setdefault((row["program"], row["kernel"]), []).append(found)
     except (OSError, KeyError, ValueError, ZeroDivisionError) as problem:
         raise UsageError(
