@@ -64,3 +64,27 @@ def test_report_of_a_run_that_is_not_there_says_what_to_do(
     assert ran.code == 2 and "warpsight optimize" in ran.err
     ran = command("report", "nothing")
     assert ran.code == 2 and "no run has been made yet" in ran.err
+
+
+def test_the_report_of_a_search_by_rule_has_the_kernel_that_it_made(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPSIGHT_DATA", str(tmp_path / "data"))
+    folder = Path(__file__).parents[2] / "examples" / "kernels" / "parse_digits"
+    ran = command("optimize", str(folder), "--model", "guided", "--out", str(tmp_path / "new.cu"), "--json", "-q")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    with SqliteStore(tmp_path / "data") as store:
+        story = read_story(store, result["run"]["id"], tmp_path / "data")
+    assert story.winner is not None and story.winner.number == 1 and story.winner.came_from == 0
+    assert story.winner.text == (tmp_path / "new.cu").read_text()
+    assert story.winner.evaluation is not None and story.winner.profile is not None
+    file = tmp_path / "report.html"
+    command("report", "last", "--out", str(file), "--json").document()
+    page = file.read_text(encoding="utf-8")
+    assert "text_chunks" in page and "made from" in page
+
+
+def test_a_folder_is_no_place_for_the_kernel(command: Command, tmp_path: Path) -> None:
+    ran = command("optimize", "transpose", "--model", "guided", "--out", str(tmp_path))
+    assert ran.code == 2 and "expected a file" in ran.err

@@ -21,6 +21,7 @@ from warpsight.cli.optimize_program import optimize_if_program
 from warpsight.cli.options import On
 from warpsight.cli.output import ExitCode, emit
 from warpsight.cli.profile import ARGUMENTS_HELP, GPU_HELP
+from warpsight.errors import UsageError
 
 if TYPE_CHECKING:
     from warpsight.processes.executor import Executor
@@ -142,6 +143,8 @@ def run_and_report(job: Job, out: Path | None, *, executor: Executor | None = No
     from warpsight.cli.text.optimize_view import OptimizeView
     from warpsight.verbs.optimize import run
 
+    if out is not None and out.is_dir():
+        raise UsageError(f"expected a file for the kernel, got the folder {out}", hint=f"--out {out / 'kernel.cu'}")
     with OptimizeView(job.id, job.budget, quiet=quiet) as view:
         found = run(job, watch=view.watch, say=view.say, begin=view.begin, executor=executor)
     report(found, out, as_json=as_json)

@@ -238,6 +238,10 @@ class _Reader:
             self.book.of_step[self.run_id, call.index] = number
             self.book.of_step[self.run_id, step.index] = number
             self.progress.current = kernel
+            if result.made is not None:  # the tool's own kernel, as after `rewrite`
+                number = self._attempt(call, result.made)
+                self.book.of_step[self.run_id, step.index] = number
+                self.progress.current = kernel = result.made
         if call is not None:
             self.looks.append(ToolLook(self.run_id, step.index, call.tool or "", _first_words(step.content)))
         if result is not None:
