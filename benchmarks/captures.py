@@ -7,7 +7,8 @@ runs programs with this outcome again where the code has changed since, `,for=30
 seconds, `,show` prints the table alone.
 The largest launches that a check can repeat come first. Of its mutants one is planted, drawn with a fixed
 seed among those that change a bit of the results on what was recorded or on three other draws. Rows go to
-build/captures.jsonl, one for each program, and a second run goes on there.
+build/captures.jsonl, one for each program, and without the programs' own words to results/captures-rows.jsonl. A second
+run goes on there.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from benchmarks.programs.rows import Row, Rows, commits
 from benchmarks.programs.run_lines import arguments_of, reduced
 
 OUT, TASKS = Path("build/captures.jsonl"), Path("build/captured")
+KEPT = Path(__file__).parents[1] / "results" / "captures-rows.jsonl"
 SEED = 20
 MOST_RUN, MOST_LAUNCH, CAP_BYTES = 100_000_000, 800_000, 4 << 20
 BLOCK_WORK = 100  # what a block costs beside its instructions
@@ -51,7 +53,7 @@ def main(argument: str = "") -> None:
         return
     source, most = Path(first) / "src", int(options.get("n", 60))
     again = frozenset(filter(None, options.get("again", "").split("+")))
-    rows = Rows(OUT, lambda row: (row["program"],), again=again)
+    rows = Rows(OUT, lambda row: (row["program"],), kept=KEPT, again=again)
     until = time.monotonic() + float(options.get("for", math.inf))
     for name, arguments in programs(source, options):
         if "show" in options or len(tasks(rows.found.values())) >= most or time.monotonic() > until:
@@ -59,11 +61,22 @@ def main(argument: str = "") -> None:
         if rows.wanted({"program": name}):
             row = apart(source / name, arguments, int(options.get("per", 4)))
             rows.add(row)
+            rows.keep(without_texts)
             print(
                 "\n".join(f"{name}: {told(kernel)}" for kernel in row["kernels"]) or f"{name}: {row['reason']}",
                 flush=True,
             )
     show(list(rows.found.values()))
+
+
+def without_texts(row: Row) -> Row:
+    """A row for the repository: no lines of the programs, no paths of this machine."""
+
+    def plain(reason: str) -> str:
+        return re.sub(r" \(`.*|\S*/src/|no row: .*", "", reason, flags=re.DOTALL) or "no row"
+
+    kernels = [{k: plain(v) if isinstance(v, str) else v for k, v in kernel.items()} for kernel in row["kernels"]]
+    return row | {"reason": plain(row["reason"]) if row["reason"] else "", "kernels": kernels}
 
 
 def told(kernel: Row) -> str:

@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.captures import KEPT
 from benchmarks.captures import OUT as CAPTURED
 from benchmarks.programs.rows import Row, Rows, commits
 from benchmarks.programs.run_lines import arguments_of, reduced
@@ -56,10 +57,8 @@ def main(argument: str = "") -> None:
 
 def programs(source: Path, options: dict[str, str]) -> list[tuple[str, list[str]]]:
     """Names and arguments."""
-    if not CAPTURED.is_file():
-        found: list[Row] = []
-    else:
-        found = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
+    files = [path for path in (KEPT, CAPTURED) if path.is_file()]
+    found: list[Row] = [json.loads(line) for path in files for line in path.read_text().splitlines()]
     known = {row["program"]: row for row in found if row["outcome"] == "captured"}
     names = options["only"].split("+") if "only" in options else list(known)
     if "by" in options:

@@ -122,5 +122,15 @@ def test_benches_of_programs_start_on_rows_that_are_there(
     row = {"program": "a-cuda", "outcome": "not run", "reason": "no end", "kernels": [], "commit": "old"}
     (tmp_path / "rows").write_text(json.dumps(row) + "\n")
     monkeypatch.setattr(bench, "OUT", tmp_path / "rows")
+    monkeypatch.setattr(captures, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(faster, "KEPT", tmp_path / "kept")
     bench.main(f"{tmp_path},again=refused,for=0")
     assert "old (1)" in capsys.readouterr().out
+
+
+def test_rows_of_captures_are_kept_without_the_programs_words() -> None:
+    kernel = {"kernel": "k", "outcome": "refused", "reason": "it does not compile alone: `x` (`int x = secret;`)"}
+    lost = {"kernel": "l", "outcome": "refused", "reason": "k.cuh was not found in /home/me/HeCBench/src/a-cuda"}
+    row = {"program": "a-cuda", "outcome": "refused", "reason": "", "kernels": [kernel, lost]}
+    kept = json.dumps(captures.without_texts(row))
+    assert "secret" not in kept and "/home" not in kept and "was not found in a-cuda" in kept
