@@ -46,6 +46,6 @@ def _nvidia() -> tuple[Calibration, ...]:
             program = device.replay_argv(build, kernel.entry, kernel.values, kernel.size, folder=folder, launches=1)
             return climb(nvidia_rungs(program, kernel.entry, folder=folder, deadline_s=PROFILER_S)).profile
 
-        found = calibrate(measure, f"{gpu.name} (measured)", gpu_arch=device.gpu_arch)
+        found = calibrate(measure, f"{gpu.name} ({'simulated' if gpu.told else 'measured'})", gpu_arch=device.gpu_arch)
         remember_wrong(gpu.uuid, found.wrong)
         return (found,)

@@ -19,11 +19,13 @@ import pytest
 from tests.devices import test_hip
 from tests.lens.profilers.stand_ins.ways import ROOT, Way, put
 
+from warpsight.cli.text.doctor import summary
 from warpsight.devices import hip
 from warpsight.devices.cuda_state import STAND_IN
 from warpsight.lens.profilers import ncu, nsys, nvprof, rocprofv3
 from warpsight.lens.profilers.on_gpu import best_profile
 from warpsight.programs.door import open_door
+from warpsight.verbs.doctor_probe import Probe
 
 pytest.importorskip("cuda.core")
 HERE = any(tool.available().path for tool in (ncu, nsys, nvprof, rocprofv3))
@@ -95,6 +97,14 @@ def test_ncu_to_findings(machine: Callable[..., Run]) -> None:
     assert found["source"] == "measured" and found["counters"]["global_store_sectors_per_request"] == 32
     assert [one["name"] for one in found["findings"]] == ["uncoalesced"]
     assert "measured by ncu" in notes and "report kept at" in notes and STAND_IN in notes
+
+
+def test_doctor_says_what_stands_in_for_the_driver() -> None:
+    detail = "0: NVIDIA A100 SXM4 40 GB (Warpsight virtual GPU), compute capability 8.0"
+    here = summary([Probe("native core", "ok", "built"), Probe("device cuda", "ok", detail)])[1]
+    assert "the stand-in for NVIDIA's driver (simulated)" in here and "measured" not in here
+    real = summary([Probe("device cuda", "ok", "0: NVIDIA L4, compute capability 8.9")])[1]
+    assert "NVIDIA GPUs (measured)" in real
 
 
 @alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from warpsight.devices.cuda_state import STAND_IN_MARK
 from warpsight.verbs.doctor_probe import Probe
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ def summary(probes: Sequence[Probe]) -> list[str]:
         ("extra opencl", "this processor through OpenCL (measured)"),
         ("device cuda", "NVIDIA GPUs (measured)"),
     ]
+    stands_in = any(STAND_IN_MARK in probe.detail for probe in probes if probe.name == "device cuda")
+    if stands_in:
+        places[-1] = ("device cuda", "the stand-in for NVIDIA's driver (simulated)")
     here = [told for part, told in places if state.get(part) == "ok"]
     lines = ["", f"kernels run on: {'; '.join(here) or 'nothing'}"]
     if optional := [probe.name for probe in probes if probe.state == "absent"]:
