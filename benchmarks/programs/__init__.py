@@ -90,7 +90,9 @@ def some(argument: str) -> None:
         Path(path), {name: value for name, _, value in (word.partition("=") for word in more.split(",") if word)}
     )
     rows = asked.rows("samples.jsonl", lambda row: (row["program"],))
-    work(asked, rows, iter(samples.wanted()), lambda row: samples.tried(asked.source, row, asked.most_s))
+    only = asked.words.get("only", "").split("+") if "only" in asked.words else None
+    wanted = (row for row in samples.wanted() if only is None or row["program"] in only)
+    work(asked, rows, wanted, lambda row: samples.tried(asked.source, row, asked.most_s))
     samples.show(list(rows.of((row["program"],) for row in samples.wanted())))
 
 
