@@ -57,6 +57,7 @@ def told(**changed: Any) -> dict[str, Any]:
         ({"launches": 0, "exit_code": 97, "output": "PASS", "errors": "warpsight: too much host memory\n"}, "stopped"),
         ({"launches": 0, "libraries": [{"name": "gemv"}], "output": "PASS\n"}, "passed"),
         ({"exit_code": 1, "launches": 0, "output": "error opening a.txt\n"}, "no data"),
+        ({"exit_code": 1, "launches": 0, "output": "can't open input file a\n"}, "no data"),
         ({"output": "nan\nPASS\n"}, "passed"),
         ({"errors": "warpsight: warning in k at a.cu:3: errors in 3\n"}, "passed"),
     ],

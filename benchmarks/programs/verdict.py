@@ -40,7 +40,7 @@ _NAN = re.compile(r"(?<![A-Za-z])-?nan(?![A-Za-z])", re.IGNORECASE)
 RUNTIME_GONE = 97
 NOT_THERE = "a file that is not in the repository"
 NO_DATA = re.compile(
-    r"no such file|(can ?not|could not|couldn't|failed to|unable to|error) (open|read|load|find)|cannot find|"
+    r"no such file|(can ?not|can't|could not|couldn't|failed to|unable to|error) (open|read|load|find)|cannot find|"
     r"(file|images?|labels|input|data)[^\n]{0,60} (not found|cannot be opened|does not exist)|`[\w:]*exists\(|"
     r"error opening|error reading|fopen|(open|opening|reading|loading)[^\n]{0,40} failed|"
     r"fail(ed)? to open", re.IGNORECASE,
