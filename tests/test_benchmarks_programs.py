@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks import captures, faster
-from benchmarks.programs.outcomes import lacks, why_not_compiled
+from benchmarks.programs.outcomes import cause, lacks, why_not_compiled
 from benchmarks.programs.rows import Rows
 from benchmarks.programs.run_lines import arguments_of, lines_of, reduced
 from benchmarks.programs.verdict import says, verdict
@@ -110,6 +110,8 @@ def test_why_a_program_was_not_built_or_has_no_data(tmp_path: Path) -> None:
         "needs the compiler (nvc++)"
     )
     assert why_not_compiled("main.cu:1: fatal error: mpi.h: No such file", tmp_path) == "needs MPI"
+    assert cause({"outcome": "not compiled", "reason": "error: no"}) == "the compiler refuses it"
+    assert cause({"outcome": "stopped", "reason": "exit code 1: error: no"}) == "it says so by its exit code"
     assert not lacks(tmp_path, ["1", "0.5", "2/3", "-f"])
     assert lacks(tmp_path, ["./data", "2"]) and lacks(tmp_path, ["in.txt"])
     (tmp_path / "data.tar.gz.dvc").touch()

@@ -138,6 +138,7 @@ CAUSES = (
 )  # fmt: skip
 
 
+OF_BUILDS = ("the compiler refuses it", "a make rule or a tool is missing", "its build wants the network")
 OURS = re.compile(r"^(time_limit|needs |lacks |cuda\w+(; cuda\w+)*$|a file that is not)")
 KEPT = ("program", "way", "arguments", "outcome", "launches", "skipped", "warp_instructions", "kernels", "missing",
         "exit_code", "host_cpu_s", "nan", "limit_s", "wall_s", "commit")  # fmt: skip
@@ -157,7 +158,8 @@ def cause(row: Row) -> str:
         return row["outcome"]
     if row["outcome"] in ("passed", "no verdict"):
         return ""
-    return next((name for name, words in CAUSES if re.search(words, row["reason"], re.IGNORECASE)), "something else")
+    causes = CAUSES if row["outcome"] == "not compiled" else [one for one in CAUSES if one[0] not in OF_BUILDS]
+    return next((name for name, words in causes if re.search(words, row["reason"], re.IGNORECASE)), "something else")
 
 
 def show(found: list[Row], source: Path) -> None:
