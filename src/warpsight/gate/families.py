@@ -311,7 +311,8 @@ def _integer_contents(
         kind = int(random.integers(3))
         if kind == 0:
             return np.broadcast_to(declared[..., :1], declared.shape)
-        ramp = np.arange(declared.size, dtype=np.int64).reshape(declared.shape) % (high - low + 1)
+        count = min(high - low + 1, declared.size)  # the whole range of 64 bits is more than a number of NumPy's holds
+        ramp = np.arange(declared.size, dtype=np.int64).reshape(declared.shape) % count
         return low + ramp if kind == 1 else high - ramp
     return None
 

@@ -8,7 +8,7 @@ from tests.gate.right.candidates import TASKS, task_named
 
 from warpsight.errors import UsageError
 from warpsight.gate.expected import ExpectedValues
-from warpsight.gate.families import FAMILY_NAMES, family_inputs
+from warpsight.gate.families import FAMILY_NAMES, _integer_contents, family_inputs  # pyright: ignore[reportPrivateUsage]
 from warpsight.gate.tolerance import wanted
 from warpsight.gate.values import fresh_values, verify_outputs
 from warpsight.nouns import Task
@@ -118,3 +118,12 @@ def test_an_input_that_comes_back_changed_is_named() -> None:
     inputs, _ = fresh_values(task, workload, 0)
     arrays = {**inputs, "c": inputs["a"] + inputs["b"], "b": inputs["b"] + 1}
     assert verify_outputs(task, workload, inputs, arrays).reason == "input_changed"
+
+
+def test_whole_numbers_over_the_whole_range_of_64_bits() -> None:
+    low, high = -(2**63), 2**63 - 1
+    declared = np.array([5, low, high, 0], np.int64)
+    made = [_integer_contents("structured", np.random.default_rng(seed), declared, low, high) for seed in range(12)]
+    assert {tuple(one) for one in made if one is not None} == {
+        (5, 5, 5, 5), (low, low + 1, low + 2, low + 3), (high, high - 1, high - 2, high - 3),
+    }  # fmt: skip
