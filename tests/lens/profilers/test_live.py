@@ -38,8 +38,7 @@ from pathlib import Path
 from warpsight.devices.cuda import CudaDevice
 from warpsight.gate.evaluate import build_for
 from warpsight.lens.profilers.on_gpu import profile_on_gpu
-from warpsight.tasks import read_candidate, read_task
-from warpsight.tasks.launch import evaluate_launch, launch_of
+from warpsight.tasks import evaluate_launch, launch_of, read_candidate, read_task
 from warpsight.gate.values import fresh_values
 task = read_task(Path(sys.argv[1]))
 candidate = read_candidate(task.kernel, task, task.kernel_file)
@@ -132,11 +131,11 @@ def test_numbers_of_another_locale_are_the_same_numbers(machine: Callable[..., R
 def test_tools_that_hang_or_end_early_are_told_and_gone(machine: Callable[..., Run], tmp_path: Path) -> None:
     """What is left is the device's own events. Nobody waits for the tools, and nothing of them is left."""
     run = machine(ncu="hangs", nvprof="ends early", nsys="ends early")
-    done = run("-c", WITH_DEADLINE, str(SAXPY), str(tmp_path), "20")
+    done = run("-c", WITH_DEADLINE, str(SAXPY), str(tmp_path), "8")
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     missed = dict(found["missed"])
-    assert found["used"] == "the device's events" and "did not end within 20 s" in missed["ncu"]
+    assert found["used"] == "the device's events" and "did not end within 8 s" in missed["ncu"]
     assert "exit status -9 and no report" in missed["nsys"]
     pids = (tmp_path / "ncu.pids").read_text().split()
     assert len(pids) == 2 and not any(alive(pid) for pid in pids)
