@@ -74,7 +74,7 @@ def errors(root: type[WarpsightError]) -> Iterator[type[WarpsightError]]:
 def test_every_error_leads_to_a_page_that_is_there() -> None:
     for module in pkgutil.walk_packages(warpsight.__path__, "warpsight."):
         if re.search(
-            r"\.(errors|failures|ladder|store|replay|records|ledger|certificate|truth|looks|device|traces|raw_kernel|messages|images|contents|build|pull|recording)$",
+            r"\.(errors|failures|ladder|store|replay|records|ledger|certificate|truth|looks|device|traces|raw_kernel|messages|images|contents|triton_ptx|build|pull|recording)$",
             module.name,
         ):
             importlib.import_module(module.name)

@@ -68,7 +68,7 @@ def run(
       warpsight bench run test.jsonl out.jsonl --adapter adapter/ --name tools
       warpsight bench run test.jsonl out.jsonl --model rival:top-finding
       warpsight bench run tasks/ out.jsonl --suite optimize --model openai:MODEL
-      warpsight bench run t.jsonl o.jsonl --suite budget --table t.table --model rival:findings
+      warpsight bench run t.jsonl o.jsonl --suite budget --table t.table
     """
     from warpsight.bench.suite import BenchPlan, run_bench
     from warpsight.cli.progress import counted_on_stderr
@@ -205,7 +205,7 @@ def choose(
 
     \b
     Example:
-      warpsight bench choose A100.json.gz A6000.json.gz --out choices.jsonl --model rival:random
+      warpsight bench choose A100.json.gz --out o.jsonl --model rival:random
     """
     from warpsight.cli.progress import counted_on_stderr
     from warpsight.verbs.bench import choices_made

@@ -58,6 +58,7 @@ KERNEL_HELP = "Begin with this kernel, and beat it. Of a program: the name of it
 ATTEMPTS_HELP = "refine: rounds; best-of-n: how many; beam: depth."
 CALLING_HELP = "native, or text for endpoints that cannot call tools."
 TEMPERATURE_HELP = "Of the model; not sent by default."
+MAX_TOKENS_HELP = "Of one reply; by default 8192, for the trained model 384."
 Prompt = Literal["small", "full", "trained"]
 PROCESSES_HELP = "best-of-n and beam: how many attempts at once."
 STRATEGY_HELP = "How attempts are put together: single, refine, best-of-n or beam."
@@ -92,9 +93,7 @@ def optimize(
     calling: Annotated[Literal["native", "text"], typer.Option(metavar="HOW", help=CALLING_HELP)] = "native",
     temperature: Annotated[float | None, typer.Option(metavar="T", min=0, help=TEMPERATURE_HELP)] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Of the model's sampling.")] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(metavar="N", min=16, help="Of one reply; by default 8192, for the trained model 384.")
-    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(metavar="N", min=16, help=MAX_TOKENS_HELP)] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help=OUT_HELP)] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help=UNSAFE_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -124,8 +123,8 @@ def optimize(
         task, arguments, kernel=kernel, by_hand=by_hand, gpu=gpu, out=out, quiet=quiet, as_json=as_json, asked=asked
     )
     planned = plan_job(task, kernel, gpu=gpu, **asked)
-    executor = attempts_executor(planned.job, on, processes)
     _tell_chosen("" if quiet else planned.chosen)
+    executor = attempts_executor(planned.job, on, processes)
     run_and_report(planned.job, out, executor=executor, quiet=quiet, as_json=as_json)
 
 

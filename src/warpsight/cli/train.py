@@ -158,7 +158,7 @@ def card(
 
     \b
     Example:
-      warpsight train card results/sft-tools/final results/bench.jsonl --model tools
+      warpsight train card results/sft-tools/final bench.jsonl --model tools
     """
     from warpsight.verbs.train import card_of
 

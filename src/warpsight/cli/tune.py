@@ -76,7 +76,7 @@ def tune(
     """
     from warpsight.processes.executor import executor_for
     from warpsight.tuning.ahead import order_ahead
-    from warpsight.tuning.journal import TuningJournal, find_tuning
+    from warpsight.tuning.journal import TuningJournal
     from warpsight.tuning.run import plan
     from warpsight.tuning.space import Configurations
 
@@ -84,12 +84,7 @@ def tune(
     if (task is None) == (resume is None):
         raise UsageError("expected either a task or --resume ID", hint="warpsight tune matmul_tiled")
     if resume is not None:
-        journal = find_tuning(resume)
-        if tries is not None or seconds is not None:
-            before = journal.asked()
-            changes = {"tries": tries or before.tries, "seconds": seconds or before.seconds}
-            journal.write_asked(before.model_copy(update=changes))
-        run_and_report(journal, out, top=top, executor=executor, quiet=quiet, as_json=as_json)
+        run_and_report(_resumed(resume, tries, seconds), out, top=top, executor=executor, quiet=quiet, as_json=as_json)
         return
     assert task is not None
     found, given, where = _kernel(task, kernel, device)
@@ -104,6 +99,18 @@ def tune(
     if executor is not None:
         order_ahead(asked, Configurations(found, given, searched))
     run_and_report(TuningJournal.create(asked), out, top=top, executor=executor, quiet=quiet, as_json=as_json)
+
+
+def _resumed(name: str, tries: int | None, seconds: float | None) -> TuningJournal:
+    """The journal of a search that goes on, with other limits where some are given."""
+    from warpsight.tuning.journal import find_tuning
+
+    journal = find_tuning(name)
+    if tries is not None or seconds is not None:
+        before = journal.asked()
+        changes = {"tries": tries or before.tries, "seconds": seconds or before.seconds}
+        journal.write_asked(before.model_copy(update=changes))
+    return journal
 
 
 def run_and_report(

@@ -191,6 +191,7 @@ def _serve(channel: socket.socket, server: Server, watch: _Watch) -> tuple[Progr
             break
         if server.told.out_of_time:
             watch.end("time_limit", "its time was over in the middle of a launch")
+        if watch.event is not None:
             break  # without an answer: a launch that was cut off must not look like one that ran
         if op in ANSWERED:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.gate.right.candidates import task_named
 
-from warpsight.gate import check
+from warpsight.gate import check, kernel
 from warpsight.nouns import Build
 from warpsight.tasks import read_candidate
 from warpsight.toolchain.process import DeadlinePassed, MachineTooBusy
@@ -19,7 +19,7 @@ def test_only_used_up_processor_time_is_a_text_that_does_not_compile(
         raise stopped("the CUDA compiler did not finish")
 
     task = task_named("vector_add")
-    monkeypatch.setattr(check, "compile_cuda", stop)
+    monkeypatch.setattr(kernel, "compile_cuda", stop)
     candidate = read_candidate(task.kernel, task, "kernel.cu")
     if stopped is MachineTooBusy:
         with pytest.raises(MachineTooBusy):
