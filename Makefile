@@ -98,9 +98,9 @@ $(VENV)/.dev: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
-# Two at a time. Each worker has a half of the tests, file after file, and at the end one takes the last tests of the
-# other: what a file sets up is set up once, but for the few files that are cut, and no worker waits for a long file.
-PARALLEL := -n 2 --dist worksteal
+# Three at a time, since many tests wait for a process or a clock. Each worker has its part of the tests, file after file,
+# and takes the last tests of another at the end: what a file sets up is set up once, but for the few files that are cut.
+PARALLEL := -n 3 --dist worksteal
 test: setup $(VENV)/.chain $(VENV)/.programs $(VENV)/.scale
 	@$(PY) -m pytest -q -m "not slow" $(PARALLEL) $(ARGS)
 
