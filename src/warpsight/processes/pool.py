@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -17,6 +18,8 @@ from typing import Any
 
 from warpsight.errors import BrokenMachine
 from warpsight.processes.guard import die_with_parent
+
+GRACE_S = 20.0  # for workers to end, once all that was asked of them is done: one was seen to stay for ever
 
 
 @contextmanager
@@ -39,7 +42,11 @@ def worker_pool(
                 hint="ask for fewer processes; the same command goes on with what is finished",
             ) from None
         raise
+    ours = set(multiprocessing.active_children()) - others
+    stuck = threading.Timer(GRACE_S, lambda: [worker.kill() for worker in ours])
+    stuck.start()
     pool.shutdown()
+    stuck.cancel()
 
 
 def _begin(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:

@@ -59,7 +59,7 @@ def test_a_plain_kernel_becomes_right_and_faster(
         times = {each.text: session.foretold_us(each.text) or 1e9 for each in made}
         best = min(times, key=times.__getitem__)
         assert before is not None and before / times[best] >= least
-        widest = made[-1] if one is plain.ARGMAX else made[min(1, len(made) - 1)]  # a block of 1,024 takes long to check
+        widest = made[-1] if one is plain.ARGMAX else made[min(1, len(made) - 1)]  # blocks of 1,024 take long
         for text in {best, widest.text}:
             found = session.quick_check(text)
             assert found.verdict == "right", found
